@@ -7,16 +7,20 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** Calls what may hang, mostly in the kernel: then its thread is left behind. */
+/**
+ * Calls with a time limit, for code that may hang, mostly in the kernel. The thread of a call that
+ * hangs is left behind. The doctor's main thread, or a task's, waits for each call. After a timeout
+ * the call goes on: nothing closes a resource that it returns later.
+ */
 public final class Limited {
   private Limited() {}
 
   /**
-   * Calls it on a daemon thread of its own.
+   * Makes the call on a daemon thread of its own.
    *
-   * @param name of it, for its thread
-   * @throws TimeoutException with where it is, when it has not returned in time
-   * @throws ExecutionException of what it throws
+   * @param name name of the call, for its thread
+   * @throws TimeoutException if the call has not returned in time, with the place where it is
+   * @throws ExecutionException if the call throws
    */
   public static <T> T call(String name, Duration limit, Callable<T> call)
       throws ExecutionException, TimeoutException, InterruptedException {

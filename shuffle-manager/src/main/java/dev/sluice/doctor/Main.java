@@ -2,10 +2,12 @@ package dev.sluice.doctor;
 
 import dev.sluice.spark.version.Platform;
 import java.lang.reflect.InvocationTargetException;
+import java.util.List;
 
 /**
- * What {@code java -jar} starts: the doctor, on a JVM that it may have to say is too old. Compiled
- * for the oldest JVM that Spark runs on; all else is loaded by name.
+ * Entry point of {@code java -jar}. Reads the doctor's options, and starts the doctor unless the
+ * JVM is too old. Compiled for the oldest JVM that Spark runs on; all else is loaded by name. The
+ * JVM calls it on the main thread, and wrong use ends the process with status 2.
  */
 public final class Main {
   private static final String DOCTOR = "dev.sluice.doctor.alone.AloneLoader";
@@ -19,10 +21,24 @@ public final class Main {
               + "  java -jar <this jar> doctor [--help]");
       System.exit(Finding.Level.FAIL.ordinal());
     }
+    Options options;
+    try {
+      options = Options.parse(List.of(args).subList(1, args.length));
+    } catch (IllegalArgumentException e) {
+      System.err.print(e.getMessage() + "\n" + Options.HELP);
+      System.exit(Finding.Level.FAIL.ordinal());
+      return;
+    }
+    if (options.help()) {
+      System.out.print(Options.HELP);
+      return;
+    }
     String lack = Platform.lack(Runtime.version().feature());
     if (!lack.isEmpty()) {
-      System.out.print(tooOld(lack).text());
-      System.exit(tooOld(lack).exitStatus());
+      Table table = new Table();
+      table.add(oldJava(lack));
+      System.out.print(options.json() ? table.json() : table.text());
+      System.exit(table.exitStatus());
     }
     try {
       Class.forName(DOCTOR).getMethod("main", String[].class).invoke(null, (Object) args);
@@ -32,15 +48,10 @@ public final class Main {
     }
   }
 
-  private static Table tooOld(String lack) {
-    Table table = new Table();
-    table.add(oldJava(lack));
-    return table;
-  }
-
-  /** The one finding of a JVM that can run nothing else of it. */
+  /** Returns the only finding of a JVM that cannot run the rest. */
   public static Finding oldJava(String lack) {
     return Finding.fail(
-        "java", lack, "JAVA_HOME, or spark.executorEnv.JAVA_HOME; nothing else was looked at");
+            "java", lack, "JAVA_HOME, or spark.executorEnv.JAVA_HOME; nothing else was looked at")
+        .with("version", Runtime.version().toString());
   }
 }

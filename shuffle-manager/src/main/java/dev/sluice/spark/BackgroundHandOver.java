@@ -12,36 +12,43 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Hands map outputs over that their executor serves all the same: after the commit, on a thread of
- * its own, so that no task waits for the node's block server or fails for it. What that does not
- * take is the executor's alone, as it would be without one, and for a while nothing more is tried.
- * The executor's runtime closes it.
+ * Hands map outputs over after their commit, on a thread of its own. The executor serves them as
+ * well, so no task waits for the node daemon or fails because of it. A map output that the daemon
+ * refuses exists only at the executor, as without a daemon, and for 30 s no other is handed over.
+ *
+ * <p>{@link ReadingRuntime} makes it for {@code spark.shuffle.rdma.node=auto} and closes it, which
+ * does not wait for its thread. Map tasks' threads, and the transport's for migrated map outputs,
+ * only add to its queue. Its own thread {@code sluice-hand-over} does the rest.
  */
 final class BackgroundHandOver implements HandOver {
   private static final Logger LOG = LoggerFactory.getLogger(BackgroundHandOver.class);
+
+  /** Bounds memory to some megabytes. A map output beyond it counts as not handed over. */
   private static final int MAX_QUEUED = 100_000;
+
+  /** Pause after a refusal, whose map outputs are not handed over; the next one then asks again. */
   private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(30);
 
   private record Output(int shuffleId, long mapId) {}
 
-  private final HandOver node;
+  private final NodeOutputs node;
   private final MapOutputFiles files;
   private final ShuffleCounters counters;
   private final Runnable counted;
   private final BlockingQueue<Output> queue = new LinkedBlockingQueue<>(MAX_QUEUED);
   private final Thread thread = DaemonThreads.named("sluice-hand-over").newThread(this::run);
 
-  /** Whether the node takes nothing, and since when. Of the thread alone. */
+  /** True while the node refuses map outputs. Only the thread uses it and the next field. */
   private boolean pausing;
 
   private long refusedNanos;
 
   /**
    * @param node takes map outputs, or throws
-   * @param counted is told after each, since the reports of their tasks may be sent by then
+   * @param counted runs after each map output, because the report of its task may be sent already
    */
   BackgroundHandOver(
-      HandOver node, MapOutputFiles files, ShuffleCounters counters, Runnable counted) {
+      NodeOutputs node, MapOutputFiles files, ShuffleCounters counters, Runnable counted) {
     this.node = node;
     this.files = files;
     this.counters = counters;
@@ -53,35 +60,43 @@ final class BackgroundHandOver implements HandOver {
   public void expect() {}
 
   @Override
-  public void committed(int shuffleId, long mapId) {
+  public boolean committed(int shuffleId, long mapId) {
     if (!queue.offer(new Output(shuffleId, mapId))) {
       counters.handedOver(false);
     }
+    return true;
   }
 
   private void run() {
     try {
       while (!Thread.interrupted()) {
-        Output next = queue.take();
-        if (pausing && System.nanoTime() - refusedNanos < PAUSE_NANOS) {
-          counters.handedOver(false);
-        } else {
-          handOver(next);
-        }
-        counted.run();
+        handle(queue.take());
       }
     } catch (InterruptedException e) {
       LOG.debug("Nothing is handed over any more");
     }
   }
 
+  private void handle(Output output) {
+    try {
+      if (pausing && System.nanoTime() - refusedNanos < PAUSE_NANOS) {
+        counters.handedOver(false);
+      } else {
+        handOver(output);
+      }
+      counted.run();
+    } catch (RuntimeException | Error e) { // The thread goes on with the next one.
+      LOG.error("Handing map output {} over failed; the next ones are handed over", output, e);
+    }
+  }
+
   private void handOver(Output output) {
     try {
       if (isThere(output)) {
-        node.committed(output.shuffleId(), output.mapId());
+        node.handOver(output.shuffleId(), output.mapId());
         taken();
       }
-    } catch (IOException e) {
+    } catch (IOException | RuntimeException | Error e) {
       boolean isMissing =
           e instanceof NoSuchFileException || e.getCause() instanceof NoSuchFileException;
       boolean isOver = isMissing && !isThere(output);
@@ -91,7 +106,7 @@ final class BackgroundHandOver implements HandOver {
     }
   }
 
-  /** A shuffle may be over by now, and its files gone. */
+  /** Returns false if the files are gone, because the shuffle may be over by now. */
   private boolean isThere(Output output) {
     try {
       return files.find(output.shuffleId(), output.mapId()) != null;
@@ -108,12 +123,13 @@ final class BackgroundHandOver implements HandOver {
     pausing = false;
   }
 
-  private void refused(IOException reason) {
+  private void refused(Throwable reason) {
     if (!pausing) {
       LOG.warn(
           "Map outputs end with this executor, as its node's block server does not take them (said"
               + " once until it does): {}",
-          reason.getMessage());
+          reason instanceof IOException ? reason.getMessage() : reason.toString());
+      LOG.debug("A map output was not handed over", reason);
     }
     pausing = true;
     refusedNanos = System.nanoTime();

@@ -1,12 +1,12 @@
 package dev.sluice.spark;
 
 /**
- * What a reduce task reads of a shuffle, as Spark says it to a shuffle manager. Compiled for Java
- * 17.
+ * Blocks of a shuffle that a reduce task reads, as Spark passes them to a shuffle manager. {@link
+ * RdmaShuffleManager} makes it for {@link RdmaShuffle#reader}. Compiled for Java 17.
  *
  * @param startMapIndex the first map output, by the index of its task
- * @param endMapIndex the one after the last; Integer.MAX_VALUE for all
- * @param startPartition the first partition of each
- * @param endPartition the one after the last
+ * @param endMapIndex index after the last one; Integer.MAX_VALUE for all
+ * @param startPartition the first partition of each map output
+ * @param endPartition partition after the last one
  */
 record BlockRange(int startMapIndex, int endMapIndex, int startPartition, int endPartition) {}

@@ -1,28 +1,95 @@
 package dev.sluice.spark;
 
+import dev.sluice.spark.conf.SluiceConf;
+import dev.sluice.spark.locate.LocatorClient;
+import dev.sluice.spark.locate.SilentNodes;
 import dev.sluice.spark.metrics.ExecutorMetrics;
+import dev.sluice.spark.read.ShuffleClient;
 import dev.sluice.spark.reduce.ExecutorReading;
 import dev.sluice.spark.transport.FallbackReason;
+import java.io.IOException;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 
-/** Only counts what goes by Spark's own transfer: registers nothing, and holds no shuffle. */
+/**
+ * Runtime of an executor without READs: registers no map outputs, holds no shuffle, and counts
+ * blocks that go by Spark's own transfer. Where Spark was promised that map outputs outlive their
+ * executors, it tells the driver of each map output that this executor keeps. Its readers then find
+ * map outputs of other executors at node daemons. {@link SluiceShuffle} makes it where RDMA is off
+ * or cannot start; {@link SluiceRuntime} names threads and owner. Both Optionals have a value with
+ * {@code spark.shuffle.rdma.node=on} only.
+ */
 final class CountingRuntime extends SluiceRuntime {
-  CountingRuntime(Environment env) {
+  private final Optional<KeptOutputs> kept;
+  private final Optional<LocatorClient> locator;
+  private final String reason;
+
+  /**
+   * @param reason why this executor hands nothing over to its node daemon
+   */
+  CountingRuntime(SluiceConf conf, Environment env, String reason) {
     super(env);
-    ready(
-        ExecutorReading.without(env.network().client(), FallbackReason.OFF, counters),
-        "off",
-        new ExecutorMetrics(counters));
+    this.reason = reason;
+    ExecutorReading reading;
+    if (conf.isNodeRequired()) {
+      SilentNodes silent = new SilentNodes(System::nanoTime);
+      LocatorClient found = locator(conf, silent);
+      kept = Optional.of(keptOutputs(conf, env, Optional.empty()));
+      locator = Optional.of(found);
+      reading =
+          ExecutorReading.without(
+              started(
+                  ShuffleClient.fromNodes(
+                      env.network().client(),
+                      FallbackReason.OFF,
+                      found,
+                      nodes(conf, silent),
+                      conf.readOptions(env.executor().cores()).readTimeoutMs(),
+                      counters)),
+              counters);
+    } else {
+      kept = Optional.empty();
+      locator = Optional.empty();
+      reading =
+          ExecutorReading.without(
+              ShuffleClient.without(env.network().client(), FallbackReason.OFF, counters),
+              counters);
+    }
+    ready(reading, "off", new ExecutorMetrics(counters));
+  }
+
+  /** Returns a locator that asks only the driver: without a device it asks no peer. */
+  private LocatorClient locator(SluiceConf conf, SilentNodes silent) {
+    return new LocatorClient(
+        new LocatorClient.Services(
+            "off",
+            new LocatorClient.Driver(
+                env.driver(),
+                env.broadcasts(),
+                driverThreads,
+                () -> CompletableFuture.completedFuture(null)),
+            (_, _, _) -> CompletableFuture.failedFuture(new IOException("nothing is READ")),
+            conf.locateTimeoutMs(),
+            _ -> {},
+            System::nanoTime),
+        silent);
   }
 
   @Override
   void aboutToWrite() {}
 
   @Override
-  void committed(int shuffleId, long mapId) {}
+  void committed(int shuffleId, long mapId) throws IOException {
+    if (kept.isPresent()) {
+      kept.get().keep(shuffleId, mapId, reason);
+    }
+  }
 
   @Override
-  void unregister(int shuffleId) {}
+  void unregister(int shuffleId) {
+    locator.ifPresent(asked -> asked.forget(shuffleId));
+  }
 
   @Override
   public List<Integer> held() {

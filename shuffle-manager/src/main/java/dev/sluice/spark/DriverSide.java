@@ -2,15 +2,19 @@ package dev.sluice.spark;
 
 import dev.sluice.blocks.client.BlockServerClient;
 import dev.sluice.blocks.wire.ProcessName;
+import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.conf.SluiceConf;
+import dev.sluice.spark.locate.AwayNodes;
 import dev.sluice.spark.locate.DirectoryEndpoint;
 import dev.sluice.spark.locate.LocationDirectory;
 import dev.sluice.spark.locate.SparkBroadcasts;
 import dev.sluice.spark.metrics.ApplicationSummary;
 import dev.sluice.spark.metrics.ApplicationTotals;
+import dev.sluice.spark.metrics.MetricsSource;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.apache.spark.MapOutputTrackerMaster;
 import org.apache.spark.SparkContext;
@@ -20,9 +24,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What the shuffle manager runs on the driver: the location directory, from the first shuffle on,
- * and the application's counters. Needs no RDMA device. Threads that register shuffles and Spark's
- * cleaner call it; the shuffle manager closes it.
+ * Parts of the shuffle manager on the driver: the location directory, from the first shuffle on,
+ * and the application's counters. Needs no RDMA device. Threads that register shuffles call {@link
+ * #open}, the block manager's threads {@link #unregister}, the listener bus's {@code executorLost},
+ * and the directory's thread {@code check}. {@link SluiceShuffle} closes it. {@link #open} sets the
+ * volatile fields once, with the lock; other threads read them without it.
  */
 final class DriverSide implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(DriverSide.class);
@@ -30,19 +36,23 @@ final class DriverSide implements AutoCloseable {
   private final ApplicationTotals totals = new ApplicationTotals();
   private final ApplicationSummary summary = new ApplicationSummary(totals, LOG::info);
 
+  /** Thread that makes the directory's broadcasts. */
+  private final ExecutorService shipper = DaemonThreads.atMost(1, "sluice-broadcast");
+
   /** Null before the first shuffle. */
   private volatile LocationDirectory directory;
 
+  /** Null before the first shuffle; guarded by this. */
   private DirectoryEndpoint endpoint;
 
-  /** Empty where executors serve their map outputs themselves, and before the first shuffle. */
+  /** Empty if executors serve their map outputs themselves, and before the first shuffle. */
   private volatile Optional<NodeLifetimes> nodes = Optional.empty();
 
   ApplicationTotals totals() {
     return totals;
   }
 
-  /** A shuffle is registered: from the first one on executors find the directory. */
+  /** Called when a shuffle is registered. From the first one on, executors find the directory. */
   synchronized void open(SparkContext context) {
     if (directory != null) {
       return;
@@ -51,20 +61,23 @@ final class DriverSide implements AutoCloseable {
     Number minBroadcastBytes =
         (Number) env.conf().get(package$.MODULE$.SHUFFLE_MAPOUTPUT_MIN_SIZE_FOR_BROADCAST());
     MapOutputTrackerMaster tracker = (MapOutputTrackerMaster) env.mapOutputTracker();
+    SluiceConf conf = new SluiceConf(env.conf());
     directory =
         new LocationDirectory(
-            new SparkBroadcasts(env.broadcastManager()),
+            // Half of the time that an executor waits for the answer, which then goes without it.
+            new LocationDirectory.Shipping(
+                new SparkBroadcasts(env.blockManager()), shipper, conf.locateTimeoutMs() / 2),
             minBroadcastBytes.longValue(),
             tracker::containsShuffle,
             summary::accept);
     endpoint = DirectoryEndpoint.open(env.rpcEnv(), directory, this::check);
-    SluiceConf conf = new SluiceConf(env.conf());
     if (conf.node().isPresent()) {
       nodes = Optional.of(nodes(conf, env, tracker));
     }
-    // Not the queue of everybody's listeners, which drops events when one of them is slow.
+    // The shared queue of listeners would drop events when one of them is slow.
     context.listenerBus().addToManagementQueue(new LostExecutors(this::executorLost));
     context.addSparkListener(summary);
+    env.metricsSystem().registerSource(MetricsSource.of(totals));
   }
 
   private NodeLifetimes nodes(SluiceConf conf, SparkEnv env, MapOutputTrackerMaster tracker) {
@@ -81,7 +94,11 @@ final class DriverSide implements AutoCloseable {
         directory,
         servers,
         new TrackedOutputs(tracker, conf.isNodeRequired()),
-        conf.locateTimeoutMs() * 4 / 5,
+        conf.locateTimeoutMs() * 3 / 5, // An executor waits for all of it: see NodeLifetimes.
+        new AwayNodes(
+            TimeUnit.MILLISECONDS.toNanos(conf.nodeAwayTimeoutMs()),
+            AwayNodes::refuses,
+            System::nanoTime),
         System::nanoTime);
   }
 
@@ -93,10 +110,11 @@ final class DriverSide implements AutoCloseable {
 
   private void executorLost(String executorId) {
     directory.executorLost(executorId);
+    nodes.ifPresent(NodeLifetimes::unregisterKept);
     totals.executorLost(executorId);
   }
 
-  /** May wait for Spark's block managers, and so holds no lock that registering a shuffle needs. */
+  /** May wait for Spark's block managers, so it holds no lock that registering a shuffle needs. */
   void unregister(int shuffleId) {
     LocationDirectory opened = directory;
     if (opened != null) {
@@ -111,6 +129,7 @@ final class DriverSide implements AutoCloseable {
       summary.say();
       nodes.ifPresent(NodeLifetimes::close);
       endpoint.close();
+      shipper.shutdownNow();
     }
   }
 }

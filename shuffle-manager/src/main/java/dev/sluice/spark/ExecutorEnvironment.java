@@ -23,16 +23,20 @@ import org.slf4j.LoggerFactory;
 import scala.Option;
 import scala.Some;
 
-/** Takes from the complete SparkEnv what an executor's runtime needs; below it nothing does. */
+/**
+ * Takes an executor's services from the complete SparkEnv, which parts below do not use. {@link
+ * SluiceShuffle} calls it on the thread that starts the runtime. {@link DriverSide} takes the
+ * driver's transport from it when the first shuffle is registered. It opens nothing.
+ */
 final class ExecutorEnvironment {
   private static final Logger LOG = LoggerFactory.getLogger(ExecutorEnvironment.class);
 
-  /** The control plane carries a few small messages a peer and shuffle. */
+  /** Threads of the control channel, which carries a few small messages per peer and shuffle. */
   private static final int TRANSPORT_THREADS = 2;
 
   private ExecutorEnvironment() {}
 
-  /** To be called when tasks run. */
+  /** Returns the services. Call it when tasks run, because SparkEnv is complete only then. */
   static SluiceRuntime.Environment of(SparkEnv env, DriverChannel driver, MapOutputFiles files) {
     return new SluiceRuntime.Environment(
         env.conf(),
@@ -42,12 +46,12 @@ final class ExecutorEnvironment {
             cores(env.memoryManager())),
         network(env),
         driver,
-        new SparkBroadcasts(env.broadcastManager()),
+        new SparkBroadcasts(env.blockManager()),
         files,
         localDirectories(env));
   }
 
-  /** Spark's own transport, on an executor or the driver. */
+  /** Returns Spark's own transport, on an executor or the driver. */
   static SluiceRuntime.Network network(SparkEnv env) {
     SparkConf conf = env.conf();
     SecurityManager security = env.securityManager();
@@ -67,9 +71,9 @@ final class ExecutorEnvironment {
   }
 
   /**
-   * The cores that the executor was granted, which its configuration does not say: local mode goes
-   * by its master, and a standalone cluster grants all of a worker's unless it is told otherwise.
-   * Spark divides memory by them, and no accessor gives them.
+   * Returns the number of cores that the executor was granted. Its configuration does not say it:
+   * local mode takes it from its master, and a standalone cluster grants all of a worker's by
+   * default. Spark divides memory by this number, and no accessor returns it.
    */
   static int cores(MemoryManager memory) {
     int machine = Runtime.getRuntime().availableProcessors();

@@ -5,21 +5,26 @@ import org.apache.spark.util.Utils;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Listens at a port, or at one after it, by Spark's rules for its own services. */
+/**
+ * Listens at a port or one of the next ports, by Spark's rules for its own services. {@link
+ * ReadingRuntime} opens the block server by it, on the thread that starts the runtime.
+ */
 final class FreePort {
   private static final Logger LOG = LoggerFactory.getLogger(FreePort.class);
 
   private FreePort() {}
 
-  /** Netty throws an IOException that it does not declare. */
+  /** Server that is to listen. Netty throws an IOException that it does not declare. */
   @FunctionalInterface
   interface Service<T> {
     T listen(int port) throws IOException;
   }
 
   /**
-   * @param port the first one that is tried; 0 for any that is free
-   * @param retries how many after it are tried, if it is taken
+   * Listens at the first free port.
+   *
+   * @param port the first port to try; 0 for any free port
+   * @param retries number of further ports to try if it is taken
    * @param service listens at a port, or throws
    */
   static <T> T listen(int port, int retries, Service<T> service) throws IOException {

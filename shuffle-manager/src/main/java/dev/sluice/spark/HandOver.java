@@ -3,38 +3,37 @@ package dev.sluice.spark;
 import java.io.IOException;
 
 /**
- * Has the node's block server keep what an executor's map tasks write. Their threads call it; the
- * executor's runtime closes it.
+ * Offers an executor's map outputs to the node daemon, and tells which of them the executor serves.
+ * {@link ReadingRuntime} makes it. Map tasks' threads call it, and threads of Spark's transport for
+ * map outputs that migrate here, which none do with {@code node=on}. The runtime closes it if it
+ * has a thread.
  */
 interface HandOver extends AutoCloseable {
-  /** What is written stays the executor's. */
+  /** Offers nothing: all map outputs stay with the executor. */
   HandOver NONE =
       new HandOver() {
         @Override
         public void expect() {}
 
         @Override
-        public void committed(int shuffleId, long mapId) {}
+        public boolean committed(int shuffleId, long mapId) {
+          return true;
+        }
 
         @Override
         public void close() {}
       };
 
-  /**
-   * A map task begins.
-   *
-   * @throws IOException where nobody would take what it writes, and somebody has to; the message is
-   *     the reason
-   */
-  void expect() throws IOException;
+  /** Called when a map task begins. Never waits. */
+  void expect();
 
   /**
-   * A map task has committed.
+   * Called when a map task has committed.
    *
-   * @throws IOException where nobody has taken what it wrote, and somebody has to; the message is
-   *     the reason
+   * @return true if the executor serves the map output, false if its node does so instead
+   * @throws IOException if the task must fail; the message is the reason
    */
-  void committed(int shuffleId, long mapId) throws IOException;
+  boolean committed(int shuffleId, long mapId) throws IOException;
 
   @Override
   void close();

@@ -11,60 +11,68 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
 /**
- * The executor's runtime, from the first task or map output on that needs it. It starts on a thread
- * of its own: on a task's, a kill of that task would interrupt it, and fail it for all others; and
- * it may hang, as what tries out disks and devices may. Tasks' threads wait; the shuffle manager
- * closes it.
+ * Starts the executor's runtime when the first task or map output needs it. The start runs on a
+ * thread of its own for two reasons. On a task's thread, killing that task would interrupt the
+ * start and fail it for all other tasks. And it may hang, because it probes disks and devices.
+ * {@link SluiceShuffle} makes and closes it. Tasks' threads wait for it; a transport thread that
+ * takes a migrated map output only begins the start.
  */
 final class LazyRuntime implements AutoCloseable {
-  /** How a runtime comes about. */
+  /** Steps of a start. */
   interface Starter {
-    /** Called once, on the runtime's own thread. */
+    /** Starts the runtime. Called once, on the thread {@code sluice-start}. */
     SluiceRuntime start() throws Exception;
 
     /**
-     * What there is instead, where that throws, or takes too long. Called once at most; tasks wait
-     * for it.
+     * Returns a substitute runtime after {@link #start} has thrown or timed out. Called once at
+     * most; tasks wait for it.
      *
-     * @throws RuntimeException where there is nothing instead, with the reason for each task
+     * @throws RuntimeException if there is no substitute; each task fails with this reason
      */
     SluiceRuntime startWithout(Throwable cause);
 
-    /** This is the one, before tasks have it. */
+    /** Called with the runtime, before tasks get it. */
     void started(SluiceRuntime runtime);
 
-    /** There is none, which tasks know. */
+    /** Called when there is no runtime; tasks know it by then. */
     void failed(Throwable reason);
   }
 
   private final Starter starter;
   private final long timeoutMs;
   private final CompletableFuture<SluiceRuntime> start = new CompletableFuture<>();
+
+  /**
+   * Picks the one thread that runs the starter's last steps and completes {@code start}: {@code
+   * sluice-start}, or a task whose wait has timed out.
+   */
   private final AtomicBoolean decided = new AtomicBoolean();
+
+  /** True once a start was asked for; guarded by this. */
   private boolean asked;
 
-  /** Guards against a task that comes while the executor stops. */
+  /** True from the close on, after which no start begins; guarded by this. */
   private boolean closed;
 
   /**
-   * @param timeoutMs how long a start may take, in milliseconds; what comes later is closed by the
-   *     thread that started it
+   * @param timeoutMs how long a start may take, in milliseconds; the starting thread closes a
+   *     runtime that comes later
    */
   LazyRuntime(Starter starter, long timeoutMs) {
     this.starter = starter;
     this.timeoutMs = timeoutMs;
   }
 
-  /** The runtime, as soon as it has started; none as long as it has not, or when it could not. */
+  /** Returns the runtime; empty before it has started, or if its start failed. */
   Optional<SluiceRuntime> ifStarted() {
     boolean started = start.isDone() && !start.isCompletedExceptionally();
     return started ? Optional.of(start.join()) : Optional.empty();
   }
 
   /**
-   * The runtime; waits for its start, twice the limit of a start at most.
+   * Returns the runtime. Waits for its start, for twice the limit of a start at most.
    *
-   * @throws IllegalStateException when it could not start, with the reason, to each caller
+   * @throws IllegalStateException if it could not start, with the reason, for each caller
    */
   SluiceRuntime get() {
     askForStart();
@@ -74,7 +82,7 @@ final class LazyRuntime implements AutoCloseable {
       } catch (TimeoutException e) {
         IOException late = new IOException("it has not started within " + timeoutMs + " ms", e);
         decide(() -> starter.startWithout(late));
-        return start.get(timeoutMs, TimeUnit.MILLISECONDS); // as another task decides
+        return start.get(timeoutMs, TimeUnit.MILLISECONDS); // another task is deciding
       }
     } catch (ExecutionException e) {
       throw new IllegalStateException(e.getCause().getMessage(), e.getCause());
@@ -86,7 +94,7 @@ final class LazyRuntime implements AutoCloseable {
     }
   }
 
-  /** Has it start; completes with it, once that has started. Never blocks. */
+  /** Triggers the start. The result completes with the started runtime. Never blocks. */
   CompletableFuture<SluiceRuntime> begin() {
     askForStart();
     return start.copy();
@@ -97,10 +105,9 @@ final class LazyRuntime implements AutoCloseable {
       return;
     }
     asked = true;
-    // Its threads, which the runtime's are started by, are no task's: they outlive its loaders.
-    Thread thread = DaemonThreads.named("sluice-start").newThread(this::run);
-    thread.setContextClassLoader(LazyRuntime.class.getClassLoader());
-    thread.start();
+    // This thread starts the runtime's threads, which outlive each task. Therefore it must not
+    // inherit a task's class loader.
+    DaemonThreads.named("sluice-start").newThread(this::run).start();
   }
 
   private void run() {
@@ -109,16 +116,16 @@ final class LazyRuntime implements AutoCloseable {
       if (!decide(() -> started)) {
         started.close();
       }
-    } catch (Throwable e) { // Nothing that RDMA lacks ends an executor.
+    } catch (Throwable e) { // A start without RDMA must not end the executor.
       decide(() -> starter.startWithout(e));
     }
   }
 
   /**
-   * Once: by the start, or by a task that has waited long enough.
+   * Decides the outcome once: either the start does it, or a task whose wait has timed out.
    *
-   * @param chosen makes the runtime, or throws where there is none
-   * @return whether it was this call that decided; else nothing is made
+   * @param chosen makes the runtime, or throws if there is none
+   * @return true if this call decided; otherwise {@code chosen} is not called
    */
   private boolean decide(Supplier<SluiceRuntime> chosen) {
     if (!decided.compareAndSet(false, true)) {
@@ -157,7 +164,7 @@ final class LazyRuntime implements AutoCloseable {
     try {
       get().close();
     } catch (IllegalStateException e) {
-      // It has not started, which its users were told, or this thread may not wait.
+      // The start failed, as its users know, or this thread may not wait: closes a late runtime.
       start.thenAccept(SluiceRuntime::close);
     }
   }

@@ -5,13 +5,14 @@ import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
 
 /**
- * Hears on the driver's listener bus that executors are gone for good: Spark never uses an id
- * again.
+ * Reports executors that are lost for good, from the driver's listener bus. Spark never uses their
+ * ids again. {@link DriverSide} adds it to the bus's management queue, whose thread calls it. Other
+ * listeners of that queue wait meanwhile, so it must not block.
  *
- * <p>That an executor's block manager is removed says less. A fetch failure removes that of an
- * executor which may live on, and which may have published what it has written since by the time
- * that the bus gets here. What it published before does no harm: Spark has given up those map
- * outputs, and nobody asks for them.
+ * <p>The removal of an executor's block manager would be weaker evidence. A fetch failure causes it
+ * as well, and then the executor may live on. Until the bus delivers the event, that executor may
+ * have published new map outputs. Older ones in the table do no harm: Spark has given them up, so
+ * no reader asks for them.
  */
 final class LostExecutors extends SparkListener {
   private final Consumer<String> lost;

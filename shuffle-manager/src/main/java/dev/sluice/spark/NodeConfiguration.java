@@ -3,6 +3,7 @@ package dev.sluice.spark;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.apache.spark.SparkConf;
 import org.apache.spark.shuffle.sort.io.LocalDiskShuffleDataIO;
@@ -10,11 +11,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What {@code spark.shuffle.rdma.node} makes of the driver's configuration. {@code required}: Spark
- * is told that map outputs outlive their executors, and nothing in it keeps an executor for their
- * sake or looks for them where it was. {@code auto}: Spark is told nothing. A shuffle manager's
- * constructor sees to it, before Spark reads any of these keys and before executors start, which
- * get them as they are then. Compiled for Java 17.
+ * Changes the driver's configuration for {@code spark.shuffle.rdma.node}. With {@code on} or {@code
+ * required}, Spark is told that map outputs outlive their executors. Then it neither keeps an
+ * executor because of them nor looks for them where it was. With {@code auto}, Spark is told
+ * nothing. {@link RdmaShuffle#create} calls it on the driver, in a shuffle manager's constructor:
+ * before Spark reads any of these keys, and before executors start, which receive the changed keys.
+ * Executors only read them. Compiled for Java 17.
  */
 final class NodeConfiguration {
   static final String NODE = "spark.shuffle.rdma.node";
@@ -29,17 +31,17 @@ final class NodeConfiguration {
       Map.of(
           PLUGIN,
           NodeShuffleDataIO.class.getName(),
-          // Else no executor that has written map outputs is ever released.
+          // Otherwise no executor that has written map outputs is ever released.
           "spark.dynamicAllocation.shuffleTracking.enabled",
           "false",
-          // Else an executor that is gone is asked where its files were.
+          // Otherwise Spark asks a lost executor where its files are.
           "spark.shuffle.readHostLocalDisk",
           "false",
-          // What a node has need not move when an executor of it is decommissioned.
+          // Map outputs that a node has need not move when one of its executors is decommissioned.
           "spark.storage.decommission.shuffleBlocks.enabled",
           "false");
 
-  /** Neither end of a connection asks the other, and nodes' block servers have these. */
+  /** Spark's encryption as node daemons have it; the ends of a connection do not negotiate it. */
   private static final Map<String, String> OF_CRYPTO =
       Map.of(
           "spark.network.crypto.authEngineVersion",
@@ -47,20 +49,23 @@ final class NodeConfiguration {
           "spark.network.crypto.cipher",
           "AES/CTR/NoPadding");
 
+  /** Two names for one value. */
+  private static final Set<String> ON = Set.of("on", "required");
+
   private NodeConfiguration() {}
 
   static boolean isRequired(SparkConf conf) {
-    return conf.get(NODE, "off").equals("required");
+    return ON.contains(conf.get(NODE, "off"));
   }
 
   /**
-   * Sets what it takes, for this run of the application alone.
+   * Sets the keys that {@link #NODE} requires, for this run of the application only.
    *
-   * @param lack why Sluice does not run here; empty where it does
-   * @throws IllegalStateException where what is required cannot be, with the reason
+   * @param lack why Sluice does not run here; empty if it does
+   * @throws IllegalStateException if other settings contradict it, with the reason
    */
   static void prepare(SparkConf conf, String lack) {
-    conf.remove(INCARNATION); // as of a configuration that was copied
+    conf.remove(INCARNATION); // a copied configuration may have one
     if (isRequired(conf)) {
       require(conf, lack);
     } else if (conf.get(NODE, "off").equals("auto")) {
@@ -77,7 +82,7 @@ final class NodeConfiguration {
     }
   }
 
-  /** How Spark encrypts its network where nodes' block servers do not; empty where they do. */
+  /** Returns a setting of Spark's encryption that node daemons do not support; empty for none. */
   private static String notSpoken(SparkConf conf) {
     Map<String, String> spoken = new TreeMap<>(Map.of("spark.ssl.rpc.enabled", "false"));
     if (conf.getBoolean("spark.network.crypto.enabled", false)) {
@@ -94,36 +99,42 @@ final class NodeConfiguration {
     conf.set(INCARNATION, HexFormat.of().toHexDigits(new SecureRandom().nextLong()));
   }
 
-  /** Whether a shuffle manager of ours has called {@link #prepare}. */
+  /** Returns true if one of our shuffle managers has called {@link #prepare}. */
   static boolean isInEffect(SparkConf conf) {
     return isRequired(conf) && conf.contains(INCARNATION);
   }
 
   private static void require(SparkConf conf, String lack) {
     if (!lack.isEmpty()) {
-      throw refusal(lack);
+      throw refusal(conf, lack);
     }
     if (conf.get(PROVIDER, "auto").equals("off")) {
-      throw refusal(PROVIDER + " is \"off\"");
+      throw refusal(conf, PROVIDER + " is \"off\"");
     }
     if (conf.getBoolean(SPARKS_SERVICE, false)) {
-      throw refusal(SPARKS_SERVICE + " is true: one service has the map outputs, or the other");
+      throw refusal(
+          conf, SPARKS_SERVICE + " is true: one service has the map outputs, or the other");
     }
     String notSpoken = notSpoken(conf);
     if (!notSpoken.isEmpty()) {
-      throw refusal(notSpoken);
+      throw refusal(conf, notSpoken);
     }
     String plugin = conf.get(PLUGIN, OF_SPARK.get(PLUGIN));
     if (!plugin.equals(OF_SPARK.get(PLUGIN))
         && !plugin.equals(LocalDiskShuffleDataIO.class.getName())) {
-      throw refusal(PLUGIN + " is " + plugin + ", whose map outputs may not be files");
+      throw refusal(conf, PLUGIN + " is " + plugin + ", whose map outputs may not be files");
     }
     OF_SPARK.forEach(conf::set);
     name(conf);
     LOG.info("Map outputs become the nodes' block servers', so that {}", new TreeMap<>(OF_SPARK));
   }
 
-  private static IllegalStateException refusal(String reason) {
-    return new IllegalStateException(NODE + " is \"required\", but " + reason);
+  private static IllegalStateException refusal(SparkConf conf, String reason) {
+    return new IllegalStateException(setting(conf) + ", but " + reason);
+  }
+
+  /** Returns the key with its value, for the beginning of a message. */
+  static String setting(SparkConf conf) {
+    return NODE + " is \"" + conf.get(NODE, "off") + "\"";
   }
 }

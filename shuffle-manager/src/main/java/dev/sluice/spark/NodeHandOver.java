@@ -20,15 +20,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Hands an executor's map outputs over to the block server of its node, and has the driver's
- * directory say that they are there. The caller waits for it. What does not go is tried again with
- * the next task, so that a block server may come later than its executors.
+ * Hands an executor's map outputs over to the node daemon, and tells the driver's directory that
+ * the node serves them. A call that fails may be tried again, so a daemon may start later than its
+ * executors. {@link ReadingRuntime} makes and closes it.
  *
- * <p>Of single map outputs nothing is published: readers ask the node for the locations of those
- * that they want, once each shuffle and executor.
+ * <p>Calls block. {@link AwaitedHandOver} calls it on map tasks' threads and on a virtual one,
+ * {@link BackgroundHandOver} on its own thread, and its timer {@code sluice-node} every 10 s. No
+ * thread talks to daemon or driver with the lock. It does not publish single map outputs. Readers
+ * ask the node for the locations they need, once per shuffle and executor.
  */
-final class NodeHandOver implements HandOver {
+final class NodeHandOver implements NodeOutputs, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(NodeHandOver.class);
+
+  /** How late an idle executor may notice that its daemon was restarted. */
   private static final long REFRESH_EVERY_MS = 10_000;
 
   private final NodeAccess access;
@@ -45,18 +49,15 @@ final class NodeHandOver implements HandOver {
   private final SharedAttempt<NodeClient> entering = new SharedAttempt<>(this::enter);
   private final SharedAttempt<NodeEndpoint> publishing = new SharedAttempt<>(this::publishNow);
 
-  /** Guarded by this. */
+  /** Empty until the daemon knows this executor; guarded by this. */
   private Optional<NodeClient> client = Optional.empty();
 
   /** Guarded by this. */
   private boolean closed;
 
-  /** Whether the node did not answer, or not take, when it was asked last. */
-  private volatile boolean isDoubtful;
-
   /**
    * @param self this executor
-   * @param provider of this executor's device
+   * @param provider provider of this executor's device
    */
   NodeHandOver(
       NodeAccess access,
@@ -73,29 +74,20 @@ final class NodeHandOver implements HandOver {
     this.counters = counters;
   }
 
-  /**
-   * Returns when the node knows the executor and the driver knows the node. A node that did not
-   * answer of late is asked anew, lest tasks do work that nobody takes.
-   *
-   * @throws IOException when there is no block server on this node, or it takes nothing of this
-   *     application, or the driver does not answer; the message is the reason
-   */
   @Override
-  public void expect() throws IOException {
+  public synchronized boolean isKnown() {
+    return client.isPresent();
+  }
+
+  @Override
+  public void ask() throws IOException {
     NodeClient node = entered();
-    if (isDoubtful) {
-      ask(node);
-    }
+    node.refresh();
     publish(node);
   }
 
-  /**
-   * Returns when the map output is the node's, and readers can find it there.
-   *
-   * @throws IOException where that cannot be; the message is the reason
-   */
   @Override
-  public void committed(int shuffleId, long mapId) throws IOException {
+  public void handOver(int shuffleId, long mapId) throws IOException {
     boolean taken = false;
     try {
       NodeClient node = entered();
@@ -106,7 +98,6 @@ final class NodeHandOver implements HandOver {
       throw new IOException(
           "Map output %d of shuffle %d is not handed over: %s".formatted(mapId, shuffleId, e), e);
     } finally {
-      isDoubtful = !taken;
       counters.handedOver(taken);
     }
   }
@@ -120,13 +111,18 @@ final class NodeHandOver implements HandOver {
     return found;
   }
 
-  /** Waits within the limit of one request. */
+  /** Waits no longer than the limit of one request. */
   private NodeClient entered() throws IOException {
     return entering.get(_ -> true);
   }
 
   private NodeClient enter() throws IOException {
-    NodeClient node = NodeClient.enter(access.socket(), self, secret, access.timeout());
+    synchronized (this) {
+      if (closed) {
+        throw new IOException("the executor stops");
+      }
+    }
+    NodeClient node = NodeClient.enter(access.socket(), self, secret, access.limits());
     synchronized (this) {
       if (closed) {
         node.close();
@@ -149,29 +145,17 @@ final class NodeHandOver implements HandOver {
   }
 
   /**
-   * A node that was started again may be elsewhere, and perhaps nothing is handed over any more.
+   * Finds a daemon that was restarted, perhaps at another port, even if no more map outputs come.
    */
   void refresh() {
     try {
-      NodeClient node = entered();
-      ask(node);
-      publish(node);
+      ask();
     } catch (IOException | RuntimeException | Error e) { // The timer would end with any of them.
       LOG.debug("The node's block server is not there for now", e);
     }
   }
 
-  private void ask(NodeClient node) throws IOException {
-    boolean answers = false;
-    try {
-      node.refresh();
-      answers = true;
-    } finally {
-      isDoubtful = !answers;
-    }
-  }
-
-  /** The driver says where readers find the node; anew where that was started again. */
+  /** Tells the driver where readers find the node, and again after the daemon was restarted. */
   private void publish(NodeClient node) throws IOException {
     NodeEndpoint known;
     do {
@@ -189,6 +173,7 @@ final class NodeHandOver implements HandOver {
   public synchronized void close() {
     closed = true;
     timer.shutdownNow();
+    entering.close();
     client.ifPresent(NodeClient::close);
   }
 }

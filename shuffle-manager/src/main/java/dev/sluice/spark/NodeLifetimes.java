@@ -8,6 +8,7 @@ import dev.sluice.blocks.wire.LifetimeMessages.RemoveShuffle;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;
 import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.spark.locate.AwayNodes;
 import dev.sluice.spark.locate.LocationDirectory;
 import java.util.HashSet;
 import java.util.List;
@@ -24,39 +25,56 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells the block servers of an application's nodes, on the driver, which of its shuffles are over,
- * and every ten seconds which are not: what they hear nothing of they remove after a while. So it
- * also learns of those that were started again, and has the directory send readers there; and of
- * nodes that are lost. Of executors that are gone the directory keeps where their nodes are until
- * no map status names them. Any thread; the driver's side of the shuffle manager closes it.
+ * Tells the application's node daemons, from the driver, which of its shuffles are over, and every
+ * ten seconds which are live. Daemons remove shuffles that they hear nothing of for a while. By
+ * their answers it learns of restarted daemons, to which the directory then sends readers, and of
+ * lost nodes. The directory remembers the nodes of lost executors until no map status names these
+ * executors.
  *
- * <p>It costs a message a node each time, and waits for none but when the application ends.
+ * <p>{@link DriverSide} makes and closes it. The listener bus's thread calls {@link
+ * #unregisterKept}, the block manager's {@link #unregister}, the directory's {@link #check}, its
+ * own timer {@link #renew}. Answers are handled on virtual threads, as {@link AwayNodes} blocks.
+ * Each time costs one message a node. Only the end of the application waits for answers.
  */
 final class NodeLifetimes implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(NodeLifetimes.class);
+
+  /** Interval of renewals, and how late a restarted or lost daemon may be noticed. */
   private static final long RENEW_EVERY_MS = 10_000;
 
-  /** Longer than a failed connection is remembered. */
+  /** Longer than the client remembers a failed connection: the next question connects again. */
   private static final long ASK_AGAIN_MS = 1_100;
 
+  /** Time for one more answer before map outputs are lost; enough to ask once again. */
+  private static final long LAST_TRY_MS = 2_000;
+
+  /** Longest wait at the end: a daemon that hears nothing removes the application later itself. */
   private static final long END_TIMEOUT_MS = 5_000;
 
-  /** A block server that was started again answers within this time. */
+  /** A silent node is lost after this time if it takes connections or its machine is gone. */
   private static final long LOST_AFTER_NANOS = TimeUnit.SECONDS.toNanos(60);
 
-  /** Those that are gone are looked up in all map statuses so often, and from so many on. */
+  /** Interval at which at least {@link #MIN_GONE} lost executors are sought in all map statuses. */
   private static final long FORGET_EVERY_NANOS = TimeUnit.SECONDS.toNanos(60);
 
+  /** Fewer entries are not worth a look at each map status: some 200 bytes each. */
   private static final int MIN_GONE = 100;
 
-  /** What Spark knows of map outputs. */
+  /** Map outputs as Spark knows them. Any thread. */
   interface MapOutputs {
     int[] liveShuffles();
 
-    /** Ids of all executors that map statuses name. */
+    /** Returns ids of all executors that map statuses name. */
     Set<String> executors();
 
-    /** All map outputs of the executor are lost, which would fail a stage for each. */
+    /**
+     * Unregisters these map outputs of a lost executor.
+     *
+     * @return how many of them were registered
+     */
+    int unregister(String executorId, int shuffleId, Set<Long> mapIds);
+
+    /** Unregisters all map outputs of the executor; each of them would fail a stage. */
     void lost(String executorId);
   }
 
@@ -64,19 +82,26 @@ final class NodeLifetimes implements AutoCloseable {
   private final BlockServerClient servers;
   private final MapOutputs outputs;
   private final long checkTimeoutMs;
+  private final AwayNodes away;
   private final LongSupplier nanoClock;
 
-  /** What nodes have answered last. */
+  /** Last answer of each node. */
   private final Map<PeerAddress, Heard> lastHeard = new ConcurrentHashMap<>();
 
-  /** Since when nodes have not answered. */
+  /** Time since which each silent node has not answered. */
   private final Map<PeerAddress, Long> silentSince = new ConcurrentHashMap<>();
 
-  /** Nodes that executors have had no answer of, and that are being asked. */
+  /** Nodes that are being asked, because they did not answer executors. */
   private final Map<PeerAddress, CompletableFuture<Void>> checks = new ConcurrentHashMap<>();
 
-  /** Executors that were gone when that was looked up last. */
+  /**
+   * Executors that were lost at the last look and had handed map outputs over. Guarded by this,
+   * like the next two fields.
+   */
   private Set<String> goneBefore = Set.of();
+
+  /** Executors that were lost at the last look and had kept map outputs. */
+  private Set<String> keptBefore = Set.of();
 
   private long forgotNanos;
 
@@ -85,52 +110,83 @@ final class NodeLifetimes implements AutoCloseable {
 
   /**
    * @param directory knows the nodes
-   * @param servers asks them; closed with this
-   * @param checkTimeoutMs for the answer of a node of which an executor had none; shorter than that
-   *     executor waits for the driver
+   * @param servers sends the questions; closed with this
+   * @param checkTimeoutMs time for the answer of a node that did not answer an executor. The
+   *     decision takes up to three seconds more: a connection of {@link AwayNodes} and {@link
+   *     #LAST_TRY_MS}. An executor that waits less for the driver decides without it.
+   * @param away waits for nodes that refuse connections
    */
   NodeLifetimes(
       LocationDirectory directory,
       BlockServerClient servers,
       MapOutputs outputs,
       long checkTimeoutMs,
+      AwayNodes away,
       LongSupplier nanoClock) {
     this.directory = directory;
     this.servers = servers;
     this.outputs = outputs;
     this.checkTimeoutMs = checkTimeoutMs;
+    this.away = away;
     this.nanoClock = nanoClock;
     this.forgotNanos = nanoClock.getAsLong();
     timer.scheduleWithFixedDelay(
         this::renew, RENEW_EVERY_MS, RENEW_EVERY_MS, TimeUnit.MILLISECONDS);
   }
 
-  /** Tells all nodes which shuffles live. Never blocks; completes, always normally, when it has. */
+  /** Tells all nodes which shuffles are live. Never blocks; completes normally when it has. */
   CompletableFuture<Void> renew() {
     try {
+      unregisterKept();
       forgetUnneeded();
       return tell(renewal());
-    } catch (RuntimeException | Error e) { // The timer would end with either.
+    } catch (RuntimeException | Error e) { // Either would end the timer.
       LOG.error("The nodes' block servers are not told that the application lives", e);
       return CompletableFuture.completedFuture(null);
     }
   }
 
+  /**
+   * Unregisters the map outputs that only lost executors had. Call it when an executor is lost, and
+   * again later: Spark may register the last ones a moment afterwards.
+   */
+  void unregisterKept() {
+    directory
+        .keptByGone()
+        .forEach(
+            (executorId, shuffles) -> {
+              int lost = 0;
+              for (Map.Entry<Integer, Set<Long>> shuffle : shuffles.entrySet()) {
+                lost += outputs.unregister(executorId, shuffle.getKey(), shuffle.getValue());
+              }
+              if (lost > 0) {
+                LOG.warn(
+                    "Executor {} is gone, and with it {} map outputs that its node's block server"
+                        + " had not taken; Spark writes them again when they are needed",
+                    executorId,
+                    lost);
+              }
+            });
+  }
+
   private Function<PeerAddress, Lifetime> renewal() {
-    // In this order: what was on a node when it was last heard is of a shuffle that is listed.
+    // Reads the last answers before it lists the shuffles. Then the list contains all shuffles that
+    // a node had when it last answered.
     Map<PeerAddress, Heard> before = Map.copyOf(lastHeard);
     int[] live = outputs.liveShuffles();
     return node -> new Renew(live, before.getOrDefault(node, Heard.NEVER));
   }
 
   /**
-   * An executor has had no answer of the node. Where the driver has none either, what executors
-   * that are gone wrote there is lost now, before their blocks fail one after the other. What an
-   * executor says in error costs a message. Never blocks; completes when that is decided.
+   * Asks a node that did not answer an executor. If it does not answer the driver either, and is
+   * not a node that is away and waited for, the driver asks once more. If there is still no answer,
+   * the map outputs of lost executors there are lost now, before their blocks fail one after the
+   * other. A false report of an executor costs one message. Never blocks; completes when this is
+   * decided.
    */
   CompletableFuture<Void> check(PeerAddress node) {
     if (!directory.nodes().contains(node)) {
-      return CompletableFuture.completedFuture(null); // It is lost, or known by another id.
+      return CompletableFuture.completedFuture(null); // The node is lost, or has another id by now.
     }
     Lifetime question = renewal().apply(node);
     CompletableFuture<Void> decided = new CompletableFuture<>();
@@ -147,10 +203,10 @@ final class NodeLifetimes implements AutoCloseable {
               if (failure == null) {
                 heard(node, answer);
               } else {
-                lost(node, "does not answer");
+                unlessAwaited(node, () -> tryLast(node, question));
               }
             },
-            timer)
+            Thread::startVirtualThread)
         .whenComplete(
             (_, _) -> {
               checks.remove(node);
@@ -159,7 +215,24 @@ final class NodeLifetimes implements AutoCloseable {
     return decided;
   }
 
-  /** Whose block server is being started refuses at once: that is no proof. */
+  /**
+   * Asks once more a node whose daemon takes connections or whose machine does not answer: the
+   * daemon may have begun to listen after the last question. Blocks for {@link #LAST_TRY_MS} at
+   * most.
+   */
+  private void tryLast(PeerAddress node, Lifetime question) {
+    CompletableFuture<Heard> heard = new CompletableFuture<>();
+    askUntilAnswered(node, question, heard);
+    Heard answer =
+        heard.orTimeout(LAST_TRY_MS, TimeUnit.MILLISECONDS).exceptionally(_ -> null).join();
+    if (answer == null) {
+      lost(node, "does not answer");
+    } else {
+      heard(node, answer);
+    }
+  }
+
+  /** Asks until it answers: a daemon that is starting refuses at once, which proves nothing. */
   private void askUntilAnswered(
       PeerAddress node, Lifetime question, CompletableFuture<Heard> heard) {
     if (!heard.isDone()) {
@@ -180,8 +253,9 @@ final class NodeLifetimes implements AutoCloseable {
   }
 
   /**
-   * No task that has ended on an executor which is gone is recorded a minute later: what no map
-   * status names then nobody will ask for.
+   * Forgets lost executors that no map status names; the lock is for its fields alone. A minute
+   * after its loss, Spark records no more tasks of an executor, so no reader will ask for these map
+   * outputs.
    */
   synchronized void forgetUnneeded() {
     long nowNanos = nanoClock.getAsLong();
@@ -189,6 +263,8 @@ final class NodeLifetimes implements AutoCloseable {
       return;
     }
     forgotNanos = nowNanos;
+    directory.forgetKept(keptBefore);
+    keptBefore = directory.keptByGone().keySet();
     Set<String> gone = directory.goneAtNodes();
     if (gone.size() >= MIN_GONE) {
       Set<String> unneeded = new HashSet<>(goneBefore);
@@ -199,12 +275,12 @@ final class NodeLifetimes implements AutoCloseable {
     goneBefore = gone;
   }
 
-  /** The shuffle is over. Never blocks. */
+  /** Tells all nodes that the shuffle is over. Never blocks. */
   void unregister(int shuffleId) {
     tell(_ -> new RemoveShuffle(shuffleId));
   }
 
-  /** All nodes; completes, always normally, when each has answered or cannot be asked. */
+  /** Tells all nodes; completes, always normally, when each has answered or cannot be asked. */
   private CompletableFuture<Void> tell(Function<PeerAddress, Lifetime> message) {
     List<CompletableFuture<Void>> told =
         directory.nodes().stream().map(node -> tell(node, message.apply(node))).toList();
@@ -214,20 +290,36 @@ final class NodeLifetimes implements AutoCloseable {
   private CompletableFuture<Void> tell(PeerAddress node, Lifetime message) {
     return servers
         .tell(node, message)
-        .handle(
+        .handleAsync(
             (answer, failure) -> {
               if (failure == null) {
                 heard(node, answer);
               } else {
                 LOG.debug("{} is not told {}", node, message, failure);
-                silent(node);
+                unlessAwaited(node, () -> silent(node));
               }
               return null;
-            });
+            },
+            Thread::startVirtualThread);
+  }
+
+  /**
+   * Decides about a node that has not answered: waits for it, declares it lost, or runs {@code
+   * otherwise}. Blocks for a second at most.
+   */
+  private void unlessAwaited(PeerAddress node, Runnable otherwise) {
+    if (!away.isAway(node)) {
+      otherwise.run();
+    } else if (away.isWaitedFor(node)) {
+      silentSince.remove(node); // A daemon that hangs after its restart gets the full limit.
+    } else {
+      lost(node, "takes no connections (spark.shuffle.rdma.node.awayTimeout)");
+    }
   }
 
   private void heard(PeerAddress node, Heard answer) {
     silentSince.remove(node);
+    away.answered(node);
     if (answer.nodeId().equals(node.id())) {
       lastHeard.put(node, answer);
     } else {
@@ -235,7 +327,8 @@ final class NodeLifetimes implements AutoCloseable {
       if (answer.keeps(node.id())) {
         directory.nodeIsNow(node, answer.nodeId());
       } else {
-        // Of executors that live, as Spark thinks, the directory keeps what to ask this of then.
+        // For executors that Spark believes alive, the directory keeps the old id, to decide when
+        // they are lost.
         lost(node, "has begun anew");
       }
     }
@@ -262,7 +355,7 @@ final class NodeLifetimes implements AutoCloseable {
     lastHeard.keySet().retainAll(directory.nodes());
   }
 
-  /** The application is over: all that nodes have of it goes. Waits 5 s for them at most. */
+  /** Tells nodes that the application is over, so that they remove all of it. Waits 5 s at most. */
   @Override
   public void close() {
     timer.shutdownNow();

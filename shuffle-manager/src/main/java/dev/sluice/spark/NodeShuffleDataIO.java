@@ -6,12 +6,12 @@ import org.apache.spark.shuffle.sort.io.LocalDiskShuffleDataIO;
 import org.apache.spark.shuffle.sort.io.LocalDiskShuffleDriverComponents;
 
 /**
- * Spark's files on local disks, of which Spark is told that they outlive their executors: no map
- * task runs again because its executor is gone. Spark loads it by the name that {@link
- * NodeConfiguration} has set, on driver and executors. Compiled for Java 17.
+ * Spark's files on local disks, declared to outlive their executors: Spark runs no map task again
+ * because its executor is lost. Spark loads the class by the name that {@link NodeConfiguration}
+ * sets, on driver and executors. Compiled for Java 17.
  *
- * <p>That a shuffle is over the shuffle manager hears as always, from the driver's block manager,
- * which Spark's own driver components ask to remove it.
+ * <p>The shuffle manager still learns that a shuffle is over from the driver's block manager, which
+ * Spark's own driver components ask to remove it.
  */
 public final class NodeShuffleDataIO extends LocalDiskShuffleDataIO {
   private final boolean areHandedOver;

@@ -18,9 +18,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * RDMA for a shuffle manager that writes Spark's files: map outputs that are registered and served,
- * and a client that READs blocks. {@link RdmaShuffleManager} is built on it; a manager that has its
- * own writers or readers makes one in its constructor and passes on what Spark tells it:
+ * RDMA for a shuffle manager that writes Spark's files: registers and serves map outputs, and
+ * provides a client that READs blocks. {@link RdmaShuffleManager} is built on it. A manager with
+ * its own writers or readers creates one in its constructor and forwards Spark's calls:
  *
  * <pre>
  *   rdma = RdmaShuffle.create(conf, isDriver, super.shuffleBlockResolver());
@@ -32,32 +32,33 @@ import org.slf4j.LoggerFactory;
  *   stop                  rdma.close()
  * </pre>
  *
- * <p>Where there is no RDMA to be had, because of the JVM, Spark or the configuration, all of this
- * is Spark's own: its resolver, its writers, its client. The class loads on Java 17, on which that
- * is so, and what it does on Java 25 is loaded by name.
+ * <p>If the JVM, Spark or the configuration rules out RDMA, all of this is Spark's own: its
+ * resolver, its writers, its client. The class loads on Java 17, where that is the case. Code that
+ * needs Java 25 is loaded by name.
  *
- * <p>The public methods stay as they are within a major version of Sluice. Configured by {@code
- * spark.shuffle.rdma.*}. Any thread; one object in a driver, one in each executor, and one for both
- * in local mode.
+ * <p>The public methods stay as they are within a major version of Sluice. {@code
+ * spark.shuffle.rdma.*} configures it. Any thread may call it. A driver has one object, each
+ * executor has one, and local mode has one for both.
  */
 public abstract class RdmaShuffle implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RdmaShuffle.class);
   private static final String IMPLEMENTATION = "dev.sluice.spark.SluiceShuffle";
   private static final String PROVIDER = "spark.shuffle.rdma.provider";
 
-  /** Not for others: methods may be added. */
+  /** Not for other packages, because abstract methods may be added. */
   RdmaShuffle() {}
 
   /**
-   * For a shuffle manager's constructor: only looks at the configuration, for Spark has no block
-   * manager yet.
+   * Creates the object in a shuffle manager's constructor. Only looks at the configuration, because
+   * Spark has no block manager yet.
    *
-   * @param stock the {@code SortShuffleManager}'s, whose files are registered
+   * @param stock resolver of the {@code SortShuffleManager}, whose files are registered
    * @throws IllegalArgumentException for a resolver of another class, which may have other files;
-   *     on the driver, for a configuration that is not valid
-   * @throws IllegalStateException on the driver, where a provider is asked for by name that cannot
-   *     be had, or nodes' block servers that cannot be used. An executor would be launched again
-   *     and again: there the tasks fail with the reason, and so the application ends.
+   *     on the driver, for an invalid configuration
+   * @throws IllegalStateException on the driver, if a provider that is set by name is not
+   *     available, or node daemons are required and cannot be used. An executor does not throw,
+   *     because the cluster manager would launch it again and again: its tasks fail with the
+   *     reason, which ends the application.
    */
   public static RdmaShuffle create(
       SparkConf conf, boolean isDriver, IndexShuffleBlockResolver stock) {
@@ -69,7 +70,7 @@ public abstract class RdmaShuffle implements AutoCloseable {
   }
 
   /**
-   * @param lack as of {@link Platform#lack}
+   * @param lack reason from {@link Platform#lack}; empty if RDMA can run here
    */
   static RdmaShuffle create(
       SparkConf conf, boolean isDriver, IndexShuffleBlockResolver stock, String lack) {
@@ -128,45 +129,45 @@ public abstract class RdmaShuffle implements AutoCloseable {
     }
   }
 
-  /** On the driver, for each shuffle: from the first one on executors find the directory. */
+  /** Registers a shuffle, on the driver. From the first one on, executors find the directory. */
   public abstract void register(SparkContext context);
 
   /**
-   * What finds blocks of map outputs, registered or not, and serves them to Spark's own transfer.
+   * Returns the resolver that finds blocks of map outputs, registered or not, and serves them to
+   * Spark's own transfer.
    */
   public abstract IndexShuffleBlockResolver resolver();
 
   /**
-   * A map task's writer, after whose commit the map output is registered and published. It has to
-   * commit Spark's files: a data file and an index file, by {@code
-   * IndexShuffleBlockResolver#writeMetadataFileAndCommit}. Registering never fails the task. What
-   * does, from the writer's {@code stop}, is a map output that the node's block server does not
-   * take under {@code spark.shuffle.rdma.node=required}.
+   * Wraps a map task's writer, so that the map output is registered and published after its commit.
+   * The writer must commit Spark's files, a data file and an index file, by {@code
+   * IndexShuffleBlockResolver#writeMetadataFileAndCommit}. Registration never fails the task. With
+   * {@code spark.shuffle.rdma.node=on} the writer's {@code stop} fails if the node daemon does not
+   * take the map output and the driver does not answer.
    *
-   * @throws IllegalStateException where a provider is asked for by name that cannot be had, or a
-   *     node's block server
+   * @throws IllegalStateException if a provider that is set by name is not available
    */
   public abstract <K, V> ShuffleWriter<K, V> registering(
       ShuffleWriter<K, V> writer, int shuffleId, long mapId, TaskContext context);
 
   /**
-   * What fetches blocks for a reduce task: by READ where that goes, by Spark's own transfer
-   * otherwise; for Spark's {@code ShuffleBlockFetcherIterator} or a reader of one's own. The
-   * executor's, which nobody closes.
+   * Returns the client that fetches blocks for a reduce task: by READ where possible, else by
+   * Spark's own transfer. It serves Spark's {@code ShuffleBlockFetcherIterator} or a reader of the
+   * caller's own. It belongs to the executor; the caller does not close it.
    *
-   * <p>Each block gets one answer, on threads that all tasks of the executor share: a listener must
-   * not block there, nor decode. It retains a buffer that it keeps, and releases it when it has
-   * read it, at the latest when the task ends. A failed fetch is for the reader to throw as Spark's
-   * {@code FetchFailedException} on the task's thread, so that the map output is written again.
+   * <p>Each block gets one answer, on threads that all tasks of the executor share. A listener must
+   * neither block nor decode on them. It retains a buffer that it keeps, and releases it after
+   * reading it, at the latest when the task ends. The reader throws a failed fetch as Spark's
+   * {@code FetchFailedException} on the task's thread, so that Spark writes the map output again.
    *
-   * @throws IllegalStateException where a provider is asked for by name that cannot be had
+   * @throws IllegalStateException if a provider that is set by name is not available
    */
   public abstract BlockStoreClient client(TaskContext context);
 
   /**
-   * Our own reader of a reduce task's blocks.
+   * Returns Sluice's own reader of a reduce task's blocks.
    *
-   * @param stock Spark's
+   * @param stock makes Spark's reader
    */
   abstract <K, C> ShuffleReader<K, C> reader(
       BaseShuffleHandle<K, ?, C> handle,
@@ -175,20 +176,20 @@ public abstract class RdmaShuffle implements AutoCloseable {
       ShuffleReadMetricsReporter metrics,
       Supplier<ShuffleReader<K, C>> stock);
 
-  /** A shuffle is over, on the driver or an executor: to be called before its files are deleted. */
+  /** Unregisters a shuffle, on the driver or an executor. Call it before the files are deleted. */
   public abstract void unregister(int shuffleId);
 
   /**
-   * On the driver: what the executors have counted, summed; about a second behind. Keys are {@code
-   * read.blocks}, {@code read.bytes}, {@code local.blocks}, {@code local.bytes}, {@code
+   * Returns the summed counters of all executors, on the driver; about a second behind. Keys are
+   * {@code read.blocks}, {@code read.bytes}, {@code local.blocks}, {@code local.bytes}, {@code
    * fallback.blocks.REASON}, {@code fallback.bytes.REASON}, {@code corruptions}, and those of the
-   * parts, as in {@code transfer.reads-completed}. Empty where this is the stock shuffle.
+   * parts, such as {@code transfer.reads-completed}. Empty for the stock shuffle.
    */
   public abstract Map<String, Long> totals();
 
   /**
-   * On the driver: provider and device in use, with a space between, by executor that has reported
-   * and is there.
+   * Returns provider and device in use, separated by a space, for each live executor that has
+   * reported. On the driver.
    */
   public abstract Map<String, String> devices();
 

@@ -15,36 +15,36 @@ import org.apache.spark.shuffle.ShuffleWriter;
 import org.apache.spark.shuffle.sort.SortShuffleManager;
 
 /**
- * Spark's sort shuffle whose blocks reducers fetch by one-sided RDMA READ: the class that {@code
- * spark.shuffle.manager} names.
+ * Spark's sort shuffle, from which reducers fetch blocks by one-sided RDMA READ. {@code
+ * spark.shuffle.manager} names this class.
  *
- * <p>Everything that Spark's shuffle does stays as it is: its three writers, its files, its
- * iterator with throttling, corruption handling and metrics, its own Netty transfer. That is why
- * this class extends {@link SortShuffleManager}, for which Spark also tests before it skips copies
- * of rows. What is added:
+ * <p>Spark's shuffle stays as it is: its three writers, its files, its iterator with throttling,
+ * corruption handling and metrics, and its own Netty transfer. Therefore this class extends {@link
+ * SortShuffleManager}; Spark also tests for that class before it skips copies of rows. Sluice adds
+ * these steps:
  *
  * <ul>
- *   <li><b>Register.</b> When a map task has committed, its data file becomes a memory region of
- *       the executor, on a thread of the registry. The MapStatus is Spark's, unchanged.
+ *   <li><b>Register.</b> After a map task has committed, a thread of the registry makes its data
+ *       file a memory region of the executor. The MapStatus is Spark's, unchanged.
  *   <li><b>Publish.</b> The executor tells the driver's location directory in batches where the
- *       regions are: some tens of bytes a map output, whatever the number of partitions.
+ *       regions are. A map output takes some tens of bytes, whatever the number of partitions.
  *   <li><b>Locate.</b> MapStatus says which executor has a block. A reducing executor fetches the
- *       shuffle's table from the driver once, then its changes, and asks the executor itself for
- *       what the table lacks.
- *   <li><b>READ.</b> Spark's iterator gets a block store client that READs, checks Spark's
- *       checksums, and hands over to Spark's own transfer, block by block, whatever it cannot READ.
- *       Only what that cannot fetch either fails the stage.
+ *       shuffle's table from the driver once, then only its changes. It asks the other executor
+ *       itself for map outputs that the table lacks.
+ *   <li><b>READ.</b> Spark's iterator gets a block store client that READs and checks Spark's
+ *       checksums. Any block that it cannot READ falls back to Spark's own transfer, block by
+ *       block. A stage fails only if that transfer fails as well.
  *   <li><b>Free.</b> Unregistering a shuffle deregisters its regions before its files are deleted.
  * </ul>
  *
- * <p>No plugin and no service is needed: the manager sets up its RPC endpoint on the driver, and
- * the block server of an executor when the first task there writes or reads.
+ * <p>The manager needs no plugin and no service. It sets up its RPC endpoint on the driver, and the
+ * block server of an executor when the first task there writes or reads.
  *
- * <p>This class loads on every JVM from Java 17 on, as does {@link RdmaShuffle}, which says there
- * what RDMA needs: {@code provider=auto} is the stock shuffle then.
+ * <p>This class and {@link RdmaShuffle} load on every JVM from Java 17 on. Where the JVM is too old
+ * for RDMA, {@code provider=auto} uses the stock shuffle, and the log gives the reason.
  *
- * <p>Spark creates one on the driver and one on each executor, calls it from tasks' threads and, to
- * unregister, from RPC threads, and stops it before the block manager.
+ * <p>Spark creates one manager on the driver and one on each executor. Task threads call it; RPC
+ * threads call it to unregister shuffles. Spark stops it before the block manager.
  */
 public class RdmaShuffleManager extends SortShuffleManager {
   private final RdmaShuffle rdma;
@@ -52,33 +52,35 @@ public class RdmaShuffleManager extends SortShuffleManager {
   /**
    * Called by Spark.
    *
-   * @throws IllegalArgumentException on the driver, for a configuration that is not valid
-   * @throws IllegalStateException on the driver, where a provider is asked for by name that cannot
-   *     be had, or nodes' block servers that cannot be used. An executor would be launched again
-   *     and again: there the tasks fail with the reason, and so the application ends.
+   * @throws IllegalArgumentException on the driver, for an invalid configuration
+   * @throws IllegalStateException on the driver, if a provider that is set by name is not
+   *     available, or node daemons are required and cannot be used. An executor does not throw,
+   *     because the cluster manager would launch it again and again: its tasks fail with the
+   *     reason, which ends the application.
    */
   public RdmaShuffleManager(SparkConf conf, boolean isDriver) {
     this(conf, stock -> RdmaShuffle.create(conf, isDriver, stock));
   }
 
   /**
-   * On an RdmaShuffle that reaches the outside by other ways.
+   * Creates a manager with an RdmaShuffle that the caller makes, for example one with another
+   * {@code Outside}.
    *
-   * @param shuffle made with Spark's resolver
+   * @param shuffle makes it, given Spark's resolver
    */
-  @SuppressWarnings("this-escape") // It asks Spark's class for its resolver, which is there.
+  @SuppressWarnings("this-escape") // It asks Spark's class for its resolver, which exists by now.
   protected RdmaShuffleManager(
       SparkConf conf, Function<IndexShuffleBlockResolver, RdmaShuffle> shuffle) {
     super(conf);
     rdma = shuffle.apply(super.shuffleBlockResolver());
   }
 
-  /** As {@link RdmaShuffle#totals}. */
+  /** Same as {@link RdmaShuffle#totals}. */
   public Map<String, Long> totals() {
     return rdma.totals();
   }
 
-  /** As {@link RdmaShuffle#devices}. */
+  /** Same as {@link RdmaShuffle#devices}. */
   public Map<String, String> devices() {
     return rdma.devices();
   }
@@ -98,7 +100,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
   }
 
   @Override
-  @SuppressWarnings("unchecked") // The handle is the one of registerShuffle.
+  @SuppressWarnings("unchecked") // The handle comes from registerShuffle.
   public <K, C> ShuffleReader<K, C> getReader(
       ShuffleHandle handle,
       int startMapIndex,
@@ -125,7 +127,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
 
   @Override
   public boolean unregisterShuffle(int shuffleId) {
-    rdma.unregister(shuffleId); // regions go before their files
+    rdma.unregister(shuffleId); // deregister regions before their files are deleted
     return super.unregisterShuffle(shuffleId);
   }
 

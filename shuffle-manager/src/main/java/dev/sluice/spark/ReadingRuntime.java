@@ -1,7 +1,6 @@
 package dev.sluice.spark;
 
 import dev.sluice.blocks.LocalDirectories;
-import dev.sluice.blocks.MapOutputListener;
 import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.RegistrationUnavailableException;
 import dev.sluice.blocks.RegistryLimits;
@@ -17,13 +16,13 @@ import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
 import dev.sluice.spark.conf.NodeAccess;
 import dev.sluice.spark.conf.SluiceConf;
-import dev.sluice.spark.locate.DirectoryMessage.Failure;
 import dev.sluice.spark.locate.ExecutorEndpoint;
 import dev.sluice.spark.locate.LocatorClient;
 import dev.sluice.spark.locate.Publisher;
 import dev.sluice.spark.locate.SilentNodes;
 import dev.sluice.spark.metrics.ExecutorMetrics;
 import dev.sluice.spark.read.RdmaBlockStoreClient;
+import dev.sluice.spark.read.ShuffleClient;
 import dev.sluice.spark.reduce.ExecutorReading;
 import dev.sluice.spark.transport.EndpointTransport;
 import dev.sluice.spark.transport.FallbackReason;
@@ -32,35 +31,40 @@ import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 
 /**
- * Registers, publishes, serves and READs map outputs: an executor's parts, put together in one
- * place. Where the node's block server has to serve map outputs the executor registers none, and is
- * asked for none: it hands them over, and reads its own as it does those that find no room.
+ * Runtime of an executor with RDMA: assembles the parts that register, publish, serve and READ map
+ * outputs. With {@code spark.shuffle.rdma.node=on} it hands map outputs over to the node daemon. It
+ * registers none of these, and reads its own from their files. When the daemon first refuses a map
+ * output, the executor is published and serves all map outputs it wrote, as with {@code auto}. It
+ * registers those that stay, and others only when a peer asks for them.
+ *
+ * <p>{@link SluiceRuntime} names threads and owner. A part that needs closing goes through {@link
+ * #started} at once, or a failed start leaks it. They close in the reverse order of these calls.
  */
 final class ReadingRuntime extends SluiceRuntime {
-  /** Opens what blocks are READ by and served with. */
+  /** Opens the device that READs and serves blocks. */
   @FunctionalInterface
   interface DeviceOpener {
     /**
-     * @throws IOException when there is no device, with the reason
+     * @throws IOException if there is no device; the message is the reason
      */
     Device open() throws IOException;
   }
 
   private final SluiceConf conf;
 
-  private final HandOver handOver;
   private final MapOutputRegistry registry;
+  private final ExecutorEndpoint server;
+  private final Publisher publisher;
+  private final HandOver handOver;
   private final SilentNodes silentNodes = new SilentNodes(System::nanoTime);
   private final LocatorClient locator;
 
   /**
    * @param opener called once
-   * @throws IOException when a part cannot be started, with the reason; nothing is left behind
+   * @throws IOException if a part cannot be started, with the reason; all parts are closed then
    */
   ReadingRuntime(SluiceConf conf, Environment env, DeviceOpener opener) throws IOException {
     super(env);
@@ -77,24 +81,20 @@ final class ReadingRuntime extends SluiceRuntime {
                   conf.locateTimeoutMs(),
                   ReadingRuntime::clockMs));
       RdmaEndpoint endpoint = open(opener.open(), servers);
-      Supplier<CompletableFuture<Void>> flush = () -> CompletableFuture.completedFuture(null);
-      String server;
-      if (conf.isNodeRequired()) {
-        registry = started(openRegistry(endpoint, MapOutputListener.NONE));
-        server = "the node's at " + conf.node().get().socket();
-      } else {
-        Publisher publisher = new Publisher(env.driver(), writers::any);
-        registry = started(openRegistry(endpoint, publisher));
-        server = serve(endpoint, publisher);
-        flush = publisher::flush;
+      publisher = new Publisher(env.driver(), writers::any);
+      registry = started(openRegistry(endpoint));
+      server = serve(endpoint);
+      started(publisher); // It closes before the block server that it has announced.
+      if (!conf.isNodeRequired()) {
+        publisher.start(server);
       }
-      handOver = handOver(endpoint.device().providerName());
-      locator = locator(endpoint, servers, flush);
+      handOver = handOver();
+      locator = locator(endpoint, servers);
       ready(
           reading(endpoint, servers),
           endpoint.device().providerName() + " " + endpoint.device().name(),
           new ExecutorMetrics(counters, endpoint.counters(), registry.counters()));
-      sayStarted(endpoint.device(), server);
+      sayStarted(endpoint.device());
       started = true;
     } finally {
       if (!started) {
@@ -103,44 +103,48 @@ final class ReadingRuntime extends SluiceRuntime {
     }
   }
 
-  /** A second attempt of an application has the same id, and executors of the same ids. */
+  /** Includes the run of the application: a second attempt has the same id and executor ids. */
   private ProcessName self() {
     return new ProcessName(conf.application(), env.executor().id());
   }
 
-  private HandOver handOver(String provider) {
+  private HandOver handOver() {
     Optional<NodeAccess> access = conf.node();
     if (access.isEmpty()) {
       return HandOver.NONE;
     }
     started(ExecutorFolders.hold(env.localDirectories()));
-    NodeHandOver node = started(new NodeHandOver(access.get(), self(), provider, env, counters));
+    NodeHandOver node =
+        started(new NodeHandOver(access.get(), self(), server.provider(), env, counters));
     return conf.isNodeRequired()
-        ? node
+        ? new AwaitedHandOver(node, keptOutputs(conf, env, Optional.of(server)), counters)
         : started(new BackgroundHandOver(node, env.files(), counters, this::taskEnded));
   }
 
-  private String serve(RdmaEndpoint endpoint, Publisher publisher) throws IOException {
-    BlockServer server = started(listen(endpoint, started(stager(endpoint))));
-    PeerAddress self = new PeerAddress(env.executor().id(), env.executor().host(), server.port());
-    started(publisher);
-    publisher.start(new ExecutorEndpoint(self, endpoint.device().providerName()));
-    return self.host() + ":" + self.port();
+  private ExecutorEndpoint serve(RdmaEndpoint endpoint) throws IOException {
+    BlockServer listening = started(listen(endpoint, started(stager(endpoint))));
+    PeerAddress self =
+        new PeerAddress(env.executor().id(), env.executor().host(), listening.port());
+    return new ExecutorEndpoint(self, endpoint.device().providerName());
   }
 
-  private void sayStarted(Device device, String server) {
+  private void sayStarted(Device device) {
     LOG.info(
-        "Shuffle blocks are READ by provider {}, device {}; block server: {}; {} MiB for map"
+        "Shuffle blocks are READ by provider {}, device {}; block server: {}:{}{}; {} MiB for map"
             + " outputs, {} MiB for what of them is staged, {} MiB for buffers",
         device.providerName(),
         device.name(),
-        server,
+        server.peer().host(),
+        server.peer().port(),
+        conf.isNodeRequired()
+            ? ", for what the node's at " + conf.node().get().socket() + " does not take"
+            : "",
         conf.registrationMaxBytes() >> 20,
         conf.stagingMaxBytes() >> 20,
         conf.buffersMaxBytes() >> 20);
   }
 
-  /** The endpoint owns the device, but only once it is open. */
+  /** Opens the endpoint, which closes the device if it fails. Another close has no effect. */
   private RdmaEndpoint open(Device device, BlockServerClient servers) throws IOException {
     try {
       return started(RdmaEndpoint.open(device, conf.transferOptions(), servers));
@@ -150,8 +154,8 @@ final class ReadingRuntime extends SluiceRuntime {
     }
   }
 
-  /** Local directories are tried out only if something may be registered at all. */
-  private MapOutputRegistry openRegistry(RdmaEndpoint endpoint, MapOutputListener listener)
+  /** Opens the registry. Probes local directories only if anything may be registered at all. */
+  private MapOutputRegistry openRegistry(RdmaEndpoint endpoint)
       throws RegistrationUnavailableException {
     ProtectionDomain domain = endpoint.protectionDomain();
     RegistryLimits limits = registryLimits(domain.registersFiles());
@@ -160,11 +164,11 @@ final class ReadingRuntime extends SluiceRuntime {
             ? LocalDirectories.unregistered(env.localDirectories())
             : LocalDirectories.probe(domain, conf.registrationMode(), env.localDirectories());
     return new MapOutputRegistry(
-        domain, directories, env.files(), limits, listener, ReadingRuntime::clockMs);
+        domain, directories, env.files(), limits, publisher, ReadingRuntime::clockMs);
   }
 
   /**
-   * @param asFiles whether map outputs are registered as open files, or else as mappings
+   * @param asFiles true if map outputs are registered as open files, false if as mappings
    */
   private RegistryLimits registryLimits(boolean asFiles) {
     return conf.readsForbidden()
@@ -202,18 +206,21 @@ final class ReadingRuntime extends SluiceRuntime {
                 stager));
   }
 
-  /** The address that peers connect to; null, for all, where it is translated on its way here. */
+  /**
+   * Returns the address that peers connect to; null, which binds to all addresses, if the host's
+   * address is translated on its way here.
+   */
   private static String bindAddress(String host) throws IOException {
     InetAddress address = InetAddress.getByName(host);
     return NetworkInterface.getByInetAddress(address) == null ? null : host;
   }
 
-  private LocatorClient locator(
-      RdmaEndpoint endpoint, BlockServerClient servers, Supplier<CompletableFuture<Void>> flush) {
+  private LocatorClient locator(RdmaEndpoint endpoint, BlockServerClient servers) {
     return new LocatorClient(
         new LocatorClient.Services(
             endpoint.device().providerName(),
-            new LocatorClient.Driver(env.driver(), env.broadcasts(), driverThreads, flush),
+            new LocatorClient.Driver(
+                env.driver(), env.broadcasts(), driverThreads, publisher::flush),
             servers::resolve,
             conf.locateTimeoutMs(),
             peer -> peerLost(peer, endpoint, servers),
@@ -221,11 +228,12 @@ final class ReadingRuntime extends SluiceRuntime {
         silentNodes);
   }
 
-  /** READs are neither encrypted nor authenticated, as Spark's network may have to be. */
+  /** Disables READs where Spark must encrypt: they are neither encrypted nor authenticated. */
   private ExecutorReading reading(RdmaEndpoint endpoint, BlockServerClient servers) {
     if (conf.readsForbidden()) {
       return ExecutorReading.without(
-          env.network().client(), FallbackReason.WIRE_ENCRYPTION, counters);
+          ShuffleClient.without(env.network().client(), FallbackReason.WIRE_ENCRYPTION, counters),
+          counters);
     }
     RdmaBlockStoreClient client =
         started(
@@ -235,8 +243,7 @@ final class ReadingRuntime extends SluiceRuntime {
                 conf.readOptions(env.executor().cores()),
                 new EndpointTransport(endpoint, servers),
                 locator,
-                conf.node()
-                    .map(_ -> new RdmaBlockStoreClient.Nodes(silentNodes, conf.hasSparksService())),
+                conf.node().map(_ -> nodes(conf, silentNodes)),
                 counters));
     return ExecutorReading.with(client, registry, counters, conf.readsOwnBlocks());
   }
@@ -256,31 +263,17 @@ final class ReadingRuntime extends SluiceRuntime {
 
   @Override
   void aboutToWrite() {
-    try {
-      handOver.expect();
-    } catch (IOException e) {
-      String reason =
-          NodeConfiguration.NODE + " is \"required\", which does not work here: " + e.getMessage();
-      if (!Thread.currentThread().isInterrupted()) { // A task that is killed says nothing of it.
-        say(new Failure(env.executor().id(), reason));
-      }
-      throw new IllegalStateException(reason, e);
-    }
-  }
-
-  /** On the driver, where people look first. */
-  private void say(Failure failure) {
-    try {
-      env.driver().ask(failure);
-    } catch (IOException e) {
-      LOG.debug("The driver does not hear why tasks fail here", e);
-    }
+    handOver.expect();
   }
 
   @Override
   void committed(int shuffleId, long mapId) throws IOException {
-    handOver.committed(shuffleId, mapId);
-    registry.add(shuffleId, mapId);
+    if (handOver.committed(shuffleId, mapId)) {
+      publisher.start(server);
+      registry.add(shuffleId, mapId);
+    } else {
+      registry.addUnserved(shuffleId, mapId);
+    }
   }
 
   @Override
@@ -297,7 +290,7 @@ final class ReadingRuntime extends SluiceRuntime {
   @Override
   public void over(int shuffleId) {
     LOG.debug("Shuffle {} is over, as the driver answers a report", shuffleId);
-    // Spark may register it anew in this very moment: then all of it is found again.
+    // If Spark registers the shuffle again at this moment, all of it is found again.
     registry.evict(shuffleId);
     forget(shuffleId);
   }

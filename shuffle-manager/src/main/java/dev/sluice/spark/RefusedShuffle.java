@@ -10,8 +10,10 @@ import org.apache.spark.shuffle.ShuffleReader;
 import org.apache.spark.shuffle.ShuffleWriter;
 
 /**
- * On an executor that cannot have the provider that was asked for by name: tasks fail with the
- * reason. Compiled for Java 17.
+ * Fails an executor's tasks where settings require RDMA that cannot run: a provider by name, or
+ * {@code spark.shuffle.rdma.node=on}, with a Java or a Spark that Sluice does not support. {@link
+ * RdmaShuffle#create} makes it on executors; a driver fails at once instead. Spark's task threads
+ * call it. {@link #resolver} still works. Compiled for Java 17.
  */
 final class RefusedShuffle extends StockShuffle {
   private final String reason;
@@ -28,7 +30,7 @@ final class RefusedShuffle extends StockShuffle {
   @Override
   public <K, V> ShuffleWriter<K, V> registering(
       ShuffleWriter<K, V> writer, int shuffleId, long mapId, TaskContext context) {
-    writer.stop(false); // Spark is not given it.
+    writer.stop(false); // Spark never gets this writer, so it cannot stop it.
     throw refused();
   }
 

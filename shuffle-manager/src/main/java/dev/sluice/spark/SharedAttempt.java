@@ -3,17 +3,19 @@ package dev.sluice.spark;
 import java.io.IOException;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.function.Predicate;
 
 /**
- * What tasks want done once for all of them: those that come meanwhile wait for the attempt that is
- * under way, and what has failed is tried again by who comes next. It runs on a thread of its own,
- * since any of the tasks may be killed. Any thread; nothing to close.
+ * Runs work once for all tasks that need it at a time. Tasks that arrive meanwhile wait for the
+ * running attempt; after a failure the next task starts another one. The work runs on a virtual
+ * thread of its own, since any of the tasks may be killed. {@link NodeHandOver} has two and closes
+ * the one whose work may take long. Its callers' threads wait without the lock.
  */
-final class SharedAttempt<T> {
+final class SharedAttempt<T> implements AutoCloseable {
   private final Callable<T> work;
 
   /** Guarded by this. */
@@ -27,15 +29,17 @@ final class SharedAttempt<T> {
   }
 
   /**
-   * What has come of the work, which is not done again where that is still good.
+   * Returns the result of the work, which runs again unless the last result is still good.
    *
-   * @throws IOException where it failed, with its message, or the caller was interrupted
+   * @throws IOException if the work failed, with its message, or the caller was interrupted
    */
   T get(Predicate<T> isGood) throws IOException {
     try {
       return attempt(isGood).get();
     } catch (ExecutionException e) {
       throw new IOException(e.getCause().getMessage(), e.getCause());
+    } catch (CancellationException e) {
+      throw new IOException("the executor stops", e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IOException("interrupted while the node's block server was waited for", e);
@@ -57,5 +61,11 @@ final class SharedAttempt<T> {
       Thread.ofVirtual().inheritInheritableThreadLocals(false).start(last.get());
     }
     return last.get();
+  }
+
+  /** Interrupts the running attempt. Does not wait. */
+  @Override
+  public synchronized void close() {
+    last.ifPresent(attempt -> attempt.cancel(true));
   }
 }

@@ -3,18 +3,25 @@ package dev.sluice.spark;
 import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.StartedParts;
 import dev.sluice.rdma.transfer.DaemonThreads;
+import dev.sluice.spark.conf.SluiceConf;
+import dev.sluice.spark.locate.AwayNodes;
 import dev.sluice.spark.locate.Broadcasts;
 import dev.sluice.spark.locate.DriverChannel;
+import dev.sluice.spark.locate.ExecutorEndpoint;
+import dev.sluice.spark.locate.SilentNodes;
 import dev.sluice.spark.metrics.CountersReporter;
 import dev.sluice.spark.metrics.ExecutorMetrics;
 import dev.sluice.spark.metrics.ShuffleCounters;
+import dev.sluice.spark.read.RdmaBlockStoreClient;
 import dev.sluice.spark.reduce.ExecutorReading;
 import dev.sluice.spark.write.OpenWriters;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import org.apache.spark.SparkConf;
 import org.apache.spark.network.client.TransportClientBootstrap;
 import org.apache.spark.network.server.TransportServerBootstrap;
@@ -24,23 +31,25 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Everything that an executor runs: {@link ReadingRuntime} where there is RDMA, {@link
- * CountingRuntime} where there is not. Parts start in the order in which they need each other;
- * {@link #close} stops them in the reverse order. Made on a thread of its own when the first task
- * writes or reads ({@link LazyRuntime}); closed by the shuffle manager.
+ * All parts that an executor runs: {@link ReadingRuntime} with RDMA, {@link CountingRuntime}
+ * without. Parts start in the order in which they need each other; {@link #close} stops them in
+ * reverse order. {@link LazyRuntime} has it created when the first task writes or reads, on its
+ * thread {@code sluice-start}, or on a task's thread after a late start, and closes it. Tasks'
+ * threads call it, threads of the block manager {@link #unregister}, and the reporter's {@code
+ * held} and {@code over}. Plain fields are set before LazyRuntime hands it to other threads.
  */
 abstract sealed class SluiceRuntime implements AutoCloseable, CountersReporter.Shuffles
     permits ReadingRuntime, CountingRuntime {
   static final Logger LOG = LoggerFactory.getLogger(SluiceRuntime.class);
 
-  /** For questions to the driver, which block: those of one shuffle must not delay another's. */
+  /** Threads for questions to the driver, which block: one shuffle's must not delay another's. */
   private static final int DRIVER_THREADS = 2;
 
   /**
-   * What Spark gives to an executor's runtime.
+   * Services that Spark provides to an executor's runtime.
    *
    * @param files finds map outputs
-   * @param localDirectories where they are
+   * @param localDirectories directories of the map outputs
    */
   record Environment(
       SparkConf sparkConf,
@@ -52,20 +61,20 @@ abstract sealed class SluiceRuntime implements AutoCloseable, CountersReporter.S
       List<Path> localDirectories) {}
 
   /**
-   * Who runs it.
+   * The executor that runs this.
    *
-   * @param host how other executors reach this one
-   * @param cores on which its tasks run
+   * @param host name or address by which other executors reach this one
+   * @param cores cores for its tasks
    */
   record Executor(String id, String host, int cores) {}
 
   /**
    * Spark's own transport.
    *
-   * @param serverBootstraps authenticate those who connect
-   * @param clientBootstraps authenticate this process where it connects
-   * @param secret by which the application's processes authenticate; empty where they do not
-   * @param client fetches what is not READ
+   * @param serverBootstraps authenticate clients that connect
+   * @param clientBootstraps authenticate this process when it connects
+   * @param secret shared secret of the application's processes; empty without authentication
+   * @param client fetches blocks that are not READ
    */
   record Network(
       TransportConf conf,
@@ -75,7 +84,7 @@ abstract sealed class SluiceRuntime implements AutoCloseable, CountersReporter.S
       BlockStoreClient client) {
     @Override
     public String toString() {
-      return "Network"; // The secret is not for logs.
+      return "Network"; // The secret must not be logged.
     }
   }
 
@@ -96,13 +105,36 @@ abstract sealed class SluiceRuntime implements AutoCloseable, CountersReporter.S
     started(driverThreads::shutdownNow);
   }
 
-  /** Has the part closed when this is, before those that were started earlier. */
+  /**
+   * Returns the reporter of map outputs that stay here. Its deadline is that of Spark's own RPC
+   * messages.
+   *
+   * @param server the executor's block server; empty if its map outputs are not READ
+   */
+  static KeptOutputs keptOutputs(
+      SluiceConf conf, Environment env, Optional<ExecutorEndpoint> server) {
+    return new KeptOutputs(env.executor().id(), server, env.driver(), conf.rpcTimeoutMs());
+  }
+
+  /**
+   * Returns the state of node daemons. A daemon that is away is waited for only if Spark was
+   * promised that map outputs outlive executors. Otherwise Spark writes them again at once.
+   */
+  static RdmaBlockStoreClient.Nodes nodes(SluiceConf conf, SilentNodes silent) {
+    long limitMs = conf.isNodeRequired() ? conf.nodeAwayTimeoutMs() : 0;
+    return new RdmaBlockStoreClient.Nodes(
+        silent,
+        new AwayNodes(TimeUnit.MILLISECONDS.toNanos(limitMs), AwayNodes::refuses, System::nanoTime),
+        conf.hasSparksService());
+  }
+
+  /** Adds a part that {@link #close} closes, before the parts that were started earlier. */
   final <T extends AutoCloseable> T started(T part) {
     return parts.started(part);
   }
 
   /**
-   * The last step of a start: tasks can read, and reports begin.
+   * Ends the start: from now on tasks can read, and reports begin.
    *
    * @param device provider and device in use
    */
@@ -130,36 +162,31 @@ abstract sealed class SluiceRuntime implements AutoCloseable, CountersReporter.S
     return metrics;
   }
 
-  /** Those that write on this executor. */
+  /** Returns the number of map tasks that write on this executor, by shuffle. */
   final OpenWriters writers() {
     return writers;
   }
 
-  /**
-   * A map task begins.
-   *
-   * @throws IllegalStateException where what it writes cannot be kept where it has to be, with the
-   *     reason
-   */
+  /** Called when a map task begins. Never waits. */
   abstract void aboutToWrite();
 
   /**
-   * A map task has committed.
+   * Called when a map task has committed.
    *
-   * @throws IOException where the map output could not be handed over to the node; the message is
-   *     the reason
+   * @throws IOException if Spark was promised that the map output outlives this executor, and the
+   *     driver cannot be told that it does not; the message is the reason
    */
   abstract void committed(int shuffleId, long mapId) throws IOException;
 
-  /** A task that wrote or read has ended, or what it wrote was counted later. */
+  /** Called when a task that wrote or read has ended, or its map output was counted later. */
   final void taskEnded() {
     reporter.changed();
   }
 
-  /** The shuffle's files are about to be deleted. */
+  /** Called before the shuffle's files are deleted. */
   abstract void unregister(int shuffleId);
 
-  /** Says what went which way, where that is not yet in the log. */
+  /** Logs the bytes by path, unless the log has them already. */
   final void summarize() {
     reporter.say();
   }

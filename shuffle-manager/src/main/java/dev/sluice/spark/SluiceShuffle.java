@@ -5,11 +5,13 @@ import dev.sluice.blocks.RegistrationUnavailableException;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.providers.Providers;
 import dev.sluice.rdma.soft.SoftOptions;
+import dev.sluice.spark.conf.ExecutorMemory;
 import dev.sluice.spark.conf.SluiceConf;
 import dev.sluice.spark.locate.DirectoryMessage.Failure;
 import dev.sluice.spark.locate.DriverChannel;
 import dev.sluice.spark.locate.RpcDriverChannel;
 import dev.sluice.spark.metrics.MetricsSource;
+import dev.sluice.spark.read.PerTask;
 import dev.sluice.spark.reduce.ExecutorReading;
 import dev.sluice.spark.reduce.RdmaShuffleReader;
 import dev.sluice.spark.resolve.ResolverMapOutputFiles;
@@ -37,7 +39,6 @@ import org.apache.spark.shuffle.sort.SortShuffleManager;
 import org.apache.spark.storage.BlockId;
 import org.apache.spark.storage.BlockManagerId;
 import org.apache.spark.util.ShutdownHookManager;
-import org.apache.spark.util.TaskCompletionListener;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import scala.Tuple2;
@@ -47,31 +48,36 @@ import scala.collection.Seq;
 import scala.runtime.BoxedUnit;
 
 /**
- * {@link RdmaShuffle} on a JVM that is new enough, with a Spark that it was made for. Loaded by
- * name.
+ * {@link RdmaShuffle} for a JVM that is new enough and a Spark version that Sluice supports. {@link
+ * RdmaShuffle#create} loads it by name. Spark's task threads call it, and threads of the block
+ * manager call {@link #unregister}. The shuffle manager closes it. It closes the runtime first,
+ * whose last report goes to the driver's side of the same process in local mode.
  */
-@SuppressWarnings("this-escape") // What it hands out of itself is not called before tasks run.
+@SuppressWarnings("this-escape") // Receivers of this reference call it only when tasks run.
 public final class SluiceShuffle extends RdmaShuffle {
   private static final Logger LOG = LoggerFactory.getLogger(SluiceShuffle.class);
 
-  /** What an executor reaches the outside by; a fault harness puts its own in front. */
+  /** Ways in which an executor reaches the outside. A fault harness wraps them. */
   public interface Outside {
-    /** How this executor asks the driver's location directory. Called once, when tasks run. */
+    /** Opens this executor's channel to the location directory. Called once, when tasks run. */
     default DriverChannel openDriverChannel(SparkEnv env, SluiceConf conf) {
       return new RpcDriverChannel(env.conf(), env.rpcEnv(), conf.locateTimeoutMs());
     }
 
-    /** How long an executor may take to start, in milliseconds. */
+    /**
+     * Returns how long an executor may take to start, in milliseconds. A start probes local
+     * directories and devices, which may hang, and asks the driver for up to 10 s by default.
+     */
     default long startTimeoutMs() {
       return 40_000;
     }
 
     /**
-     * What this executor READs by and serves with, which the caller closes. Called once, when tasks
-     * run.
+     * Opens the device by which this executor READs and serves; the caller closes it. Called once,
+     * when tasks run.
      *
-     * @param host by which other executors reach this one
-     * @throws IOException when there is none, with the reason
+     * @param host name by which other executors reach this one
+     * @throws IOException if no device is available; the message is the reason
      */
     default Device openDevice(SluiceConf conf, String host) throws IOException {
       return Providers.open(
@@ -84,9 +90,14 @@ public final class SluiceShuffle extends RdmaShuffle {
   private final Outside outside;
   private final DriverSide driverSide = new DriverSide();
   private final LazyRuntime runtime;
+
+  /** Gives tasks the runtime, and tells it once when each of these tasks ends. */
+  private final PerTask<SluiceRuntime> runtimes;
+
+  /** Null until the runtime has started. */
   private volatile Object summaryHook;
 
-  /** As {@link RdmaShuffle#create}, which calls it. */
+  /** Called by {@link RdmaShuffle#create}, which has the same contract. */
   public SluiceShuffle(SparkConf sparkConf, boolean isDriver, IndexShuffleBlockResolver stock) {
     this(sparkConf, isDriver, stock, new Outside() {});
   }
@@ -98,13 +109,15 @@ public final class SluiceShuffle extends RdmaShuffle {
     this.outside = outside;
     this.resolver = new SluiceBlockResolver(sparkConf, stock, this::registry, this::committed);
     this.runtime = new LazyRuntime(new Start(), outside.startTimeoutMs());
+    this.runtimes = new PerTask<>(runtime::get, SluiceRuntime::taskEnded);
     JvmDefect.warn();
     if (isDriver) {
+      ExecutorMemory.announce(sparkConf);
       checkOnDriver(new SluiceConf(sparkConf));
     }
   }
 
-  /** Before executors start; where the driver is the executor, its device is tried, too. */
+  /** Checks the configuration before executors start. In local mode also probes the device. */
   private void checkOnDriver(SluiceConf conf) {
     if (conf.isNodeRequired()) {
       requireReads(conf);
@@ -132,28 +145,30 @@ public final class SluiceShuffle extends RdmaShuffle {
     }
   }
 
-  /** What is handed over is to be READ: the nodes' block servers would only be in the way. */
-  private static void requireReads(SluiceConf conf) {
+  /** Requires that blocks are READ: without READs node daemons would only be in the way. */
+  private void requireReads(SluiceConf conf) {
     Optional<String> reason =
         conf.readsForbidden()
             ? Optional.of("Spark encrypts its network, and READs are not allowed in the clear")
             : conf.offReason();
     if (reason.isPresent()) {
       throw new IllegalStateException(
-          NodeConfiguration.NODE + " is \"required\", but blocks are not READ: " + reason.get());
+          NodeConfiguration.setting(sparkConf) + ", but blocks are not READ: " + reason.get());
     }
   }
 
-  private static String unavailable(SluiceConf conf, Throwable cause) {
+  private String unavailable(SluiceConf conf, Throwable cause) {
     String asked =
-        conf.isNodeRequired()
-            ? NodeConfiguration.NODE + " is \"required\""
+        conf.isNodeRequired() && !conf.isRequired()
+            ? NodeConfiguration.setting(sparkConf)
             : "spark.shuffle.rdma.provider is \"" + conf.provider() + "\"";
     return asked + ", which does not work here: " + cause.getMessage();
   }
 
   private final class Start implements LazyRuntime.Starter {
+    /** Null before the step of {@link #start} that sets it, as the next one; it may have failed. */
     private volatile SluiceConf conf;
+
     private volatile SluiceRuntime.Environment environment;
 
     @Override
@@ -176,17 +191,17 @@ public final class SluiceShuffle extends RdmaShuffle {
             "the driver does not know of it: its shuffle manager does not call RdmaShuffle.create");
       }
       if (checked.offReason().isPresent()) {
-        return new CountingRuntime(env);
+        return new CountingRuntime(checked, env, checked.offReason().get());
       }
       if (!driver.hasDirectory()) {
         if (checked.isNodeRequired()) {
           throw new IOException("the driver has no location directory");
         }
         LOG.warn(
-            "Shuffle blocks go by Spark's own transfer: the driver has no location directory. Either"
-                + " it has the stock shuffle, and its log says why, mostly that its JVM is too old;"
-                + " or its shuffle manager does not call RdmaShuffle.register");
-        return new CountingRuntime(env);
+            "Shuffle blocks go by Spark's own transfer: the driver has no location directory."
+                + " Either it has the stock shuffle, and its log says why, mostly that its JVM is"
+                + " too old; or its shuffle manager does not call RdmaShuffle.register");
+        return new CountingRuntime(checked, env, "the driver has no location directory");
       }
       return new ReadingRuntime(
           checked, env, () -> outside.openDevice(checked, env.executor().host()));
@@ -198,23 +213,32 @@ public final class SluiceShuffle extends RdmaShuffle {
       if (cause instanceof RegistrationUnavailableException || known == null) {
         throw new IllegalStateException(cause.getMessage(), cause);
       }
-      if (known.isRequired() || known.isNodeRequired()) {
+      boolean promised = known.isNodeRequired();
+      if (known.isRequired() || promised && !canBeTold()) {
         throw new IllegalStateException(unavailable(known, cause), cause);
       }
       if (environment == null) {
         throw new IllegalStateException(cause.getMessage(), cause);
       }
       LOG.warn("Shuffle blocks go by Spark's own transfer, because RDMA cannot be started", cause);
-      return new CountingRuntime(environment);
+      return new CountingRuntime(
+          known, environment, "RDMA cannot be started: " + cause.getMessage());
+    }
+
+    /** Returns true if the driver can be told of map outputs that end with this executor. */
+    private boolean canBeTold() {
+      return NodeConfiguration.isInEffect(sparkConf)
+          && environment != null
+          && environment.driver().hasDirectory();
     }
 
     @Override
     public void started(SluiceRuntime runtime) {
-      SparkEnv.get().metricsSystem().registerSource(new MetricsSource(runtime.metrics()));
+      SparkEnv.get().metricsSystem().registerSource(MetricsSource.of(runtime.metrics()));
       summaryHook = ShutdownHookManager.addShutdownHook(() -> summarize(runtime));
     }
 
-    /** Says it on the driver, too, where people look first. */
+    /** Logs the reason on the driver, too, where people look first. */
     @Override
     public void failed(Throwable reason) {
       SluiceRuntime.Environment env = environment;
@@ -228,13 +252,13 @@ public final class SluiceShuffle extends RdmaShuffle {
     }
   }
 
-  /** A worker that ends its executors by a signal leaves them no time to stop their parts. */
+  /** Shutdown hook: a worker that ends executors by a signal leaves them no time to stop parts. */
   private static BoxedUnit summarize(SluiceRuntime runtime) {
     runtime.summarize();
     return BoxedUnit.UNIT;
   }
 
-  /** None as long as nothing can be registered. */
+  /** Returns the registry; empty as long as nothing can be registered. */
   private Optional<MapOutputRegistry> registry() {
     return runtime
         .ifStarted()
@@ -242,12 +266,12 @@ public final class SluiceShuffle extends RdmaShuffle {
         .map(started -> ((ReadingRuntime) started).registry());
   }
 
-  /** Of a map output that has migrated to here, where perhaps no task has run yet. */
+  /** Registers a map output that has migrated to here, perhaps before a task has run here. */
   private void committed(int shuffleId, long mapId) throws IOException {
     Optional<SluiceRuntime> started = runtime.ifStarted();
     if (started.isPresent()) {
       started.get().committed(shuffleId, mapId);
-    } else { // The caller is a thread of the transport's.
+    } else { // The caller is a thread of Spark's transport and must not wait.
       runtime.begin().thenAccept(later -> committed(later, shuffleId, mapId));
     }
   }
@@ -258,14 +282,6 @@ public final class SluiceShuffle extends RdmaShuffle {
     } catch (IOException e) {
       LOG.warn("Map output {} of shuffle {} stays at this executor", mapId, shuffleId, e);
     }
-  }
-
-  /** The executor's runtime, which hears of the task's end. */
-  private SluiceRuntime runtime(TaskContext context) {
-    SluiceRuntime started = runtime.get();
-    TaskCompletionListener ended = _ -> started.taskEnded();
-    context.addTaskCompletionListener(ended);
-    return started;
   }
 
   @Override
@@ -286,10 +302,10 @@ public final class SluiceShuffle extends RdmaShuffle {
         writer, shuffleId, context, started.writers(), () -> started.committed(shuffleId, mapId));
   }
 
-  /** Spark, which is not given the writer where there is no runtime, cannot stop it. */
+  /** Returns the task's runtime. Stops the writer if there is none: Spark does not get it then. */
   private SluiceRuntime runtime(ShuffleWriter<?, ?> writer, TaskContext context) {
     try {
-      SluiceRuntime started = runtime(context);
+      SluiceRuntime started = runtimes.of(context);
       started.aboutToWrite();
       return started;
     } catch (RuntimeException e) {
@@ -300,7 +316,7 @@ public final class SluiceShuffle extends RdmaShuffle {
 
   @Override
   public BlockStoreClient client(TaskContext context) {
-    return runtime(context).reading().client();
+    return runtimes.of(context).reading().client();
   }
 
   @Override
@@ -310,8 +326,8 @@ public final class SluiceShuffle extends RdmaShuffle {
       TaskContext context,
       ShuffleReadMetricsReporter metrics,
       Supplier<ShuffleReader<K, C>> stock) {
-    ExecutorReading reading = runtime(context).reading();
-    // While the task asks the driver which blocks there are, and waits for that.
+    ExecutorReading reading = runtimes.of(context).reading();
+    // Fetches locations while the task waits for the driver to list its blocks.
     reading.client().prepare(handle.shuffleId());
     MapOutputs outputs = mapOutputs(handle, blocks);
     return new RdmaShuffleReader<>(
@@ -325,7 +341,7 @@ public final class SluiceShuffle extends RdmaShuffle {
         reading);
   }
 
-  /** What the map output tracker says about a reduce task's blocks. */
+  /** A reduce task's blocks, as the map output tracker lists them. */
   private record MapOutputs(
       Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocks,
       boolean batchFetch) {}

@@ -12,7 +12,11 @@ import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
 import org.apache.spark.shuffle.ShuffleReader;
 import org.apache.spark.shuffle.ShuffleWriter;
 
-/** Nothing is registered and nothing READ: Spark's shuffle as it is. Compiled for Java 17. */
+/**
+ * Spark's shuffle as it is: registers nothing and READs nothing. {@link RdmaShuffle#create} makes
+ * it for {@code spark.shuffle.rdma.provider=off}, and for {@code auto} where RDMA cannot run. Any
+ * thread; it holds nothing to close. Compiled for Java 17.
+ */
 class StockShuffle extends RdmaShuffle {
   private final IndexShuffleBlockResolver stock;
 

@@ -2,6 +2,8 @@ package dev.sluice.doctor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -10,10 +12,10 @@ class TableTest {
 
   @Test
   void whatSeveralFoundIsOneRowAndRowsOfANameAreTogether() {
-    table.add(Finding.ok("java", "Java 25"), "1@a");
-    table.add(Finding.fail("memlock", "8 MiB", "LimitMEMLOCK"), "1@a");
-    table.add(Finding.ok("java", "Java 25"), "2@b");
-    table.add(Finding.fail("java", "Java 17", "JAVA_HOME"), "3@c");
+    table.add(Finding.ok("java", "Java 25"), new Where("1", "a"));
+    table.add(Finding.fail("memlock", "8 MiB", "LimitMEMLOCK"), new Where("1", "a"));
+    table.add(Finding.ok("java", "Java 25"), new Where("2", "b"));
+    table.add(Finding.fail("java", "Java 17", "JAVA_HOME"), new Where("3", "c"));
 
     assertThat(table.text().lines().map(String::strip))
         .containsExactly(
@@ -29,8 +31,10 @@ class TableTest {
 
   @Test
   void manyAreCounted() {
-    IntStream.range(0, 20).forEach(i -> table.add(Finding.ok("java", "Java 25"), "e" + i));
-    assertThat(table.text()).contains("on e0, e1, e2, e3, e4, e5, e6, e7 and 12 more");
+    IntStream.range(0, 20)
+        .forEach(i -> table.add(Finding.ok("java", "Java 25"), new Where("e" + i, "h")));
+    assertThat(table.text())
+        .contains("on e0@h, e1@h, e2@h, e3@h, e4@h, e5@h, e6@h, e7@h and 12 more");
     assertThat(table.json()).contains("\"e19\"");
   }
 
@@ -46,14 +50,68 @@ class TableTest {
   }
 
   @Test
-  void jsonIsQuoted() {
-    table.add(Finding.warn("a", "says \"no\"\n", "b\\c"));
+  void jsonHasTheVersionTheHostTheTimeAndTheStatus() {
+    table.add(Finding.warn("a", "", ""));
     assertThat(table.json())
-        .isEqualTo(
+        .matches(
+            "(?s)\\{\"sluice\": \"[^\"]+\", \"time\": \"\\d{4}-\\d\\d-\\d\\dT[^\"]+Z\","
+                + " \"host\": \"[^\"]+\", \"java\": \"[^\"]+\", \"exit_status\": 1,"
+                + " \"findings\": \\[.*\\n]}\\n");
+  }
+
+  @Test
+  void jsonHasNumbersAsNumbersAndTextQuoted() {
+    table.add(
+        Finding.warn("a", "says \"no\"\n", "b\\c")
+            .with("limit_bytes", 8388608L)
+            .with("share", 0.5)
+            .with("limited", true)
+            .with("unit", "x.service"),
+        new Where("1", "h"));
+    assertThat(table.json())
+        .contains(
             """
-            [
-              {"name": "a", "level": "warn", "said": "says \\"no\\"\\u000a", "set": "b\\\\c", "where": []}
-            ]
-            """);
+              {"name": "a", "level": "warn", "values": {"limit_bytes": 8388608, "share": 0.5, \
+            "limited": true, "unit": "x.service"}, "message": "says \\"no\\"\\u000a", \
+            "consequences": [], "remedy": "b\\\\c", "where": [{"""
+                .stripTrailing());
+  }
+
+  @Test
+  void aConsequenceIsNoRowOfItsOwn() {
+    List<Finding> findings = new ArrayList<>();
+    Finding.ok("port", "ACTIVE").addTo(findings);
+    Finding.warn("memlock", "8 MiB", "limits.d").addTo(findings);
+    Finding.fail("provider", "none", "see there")
+        .causedBy(List.of("port", "memlock"), "no verbs")
+        .addTo(findings);
+    Finding.fail("registration", "full", "rm").addTo(findings);
+    findings.forEach(table::add);
+
+    assertThat(table.text().lines().map(String::strip))
+        .containsExactly(
+            "ok    port          ACTIVE",
+            "fail  memlock       8 MiB",
+            "so: no verbs",
+            "set: limits.d",
+            "fail  registration  full",
+            "set: rm");
+  }
+
+  @Test
+  void hostsThatTakeNoPartAreExplainedByTheirOwnFindingsAlone() {
+    Finding old = Finding.fail("java", "Java 17", "JAVA_HOME");
+    table.add(old, new Where("1", "a"));
+    Finding absent = Finding.fail("mesh", "absent", "").causedBy(List.of("java"), "READ nothing");
+    table.addAbout(List.of("a"), absent);
+    table.addAbout(List.of("a", "b"), absent);
+
+    assertThat(table.text().lines().map(String::strip))
+        .containsExactly(
+            "fail  java          Java 17",
+            "on 1@a",
+            "so: READ nothing",
+            "set: JAVA_HOME",
+            "fail  mesh          absent");
   }
 }

@@ -12,12 +12,12 @@ import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 
-/** What a module may use: only those to its left, and only what its folder is there for. */
+/** Checks that a module uses only modules to its left, and libraries only where they belong. */
 @AnalyzeClasses(
     packages = "dev.sluice",
     importOptions = {ImportOption.DoNotIncludeTests.class, ArchitectureTest.NoTestJars.class})
 class ArchitectureTest {
-  /** What tests of one module use of another one's comes as a jar. */
+  /** Excludes jars of tests, which tests of one module use of another. */
   static final class NoTestJars implements ImportOption {
     @Override
     public boolean includes(Location location) {
@@ -29,53 +29,25 @@ class ArchitectureTest {
   private static final String BLOCK_SERVER = "dev.sluice.blocks..";
   private static final String SHUFFLE_MANAGER = "dev.sluice.spark..";
   private static final String DOCTOR = "dev.sluice.doctor..";
-  private static final String VERBS = "dev.sluice.rdma.verbs..";
-  private static final String TOOLS = "dev.sluice.rdma.tools..";
+  private static final String VERBS = "dev.sluice.verbs..";
 
   @ArchTest
-  static final ArchRule RDMA_NET_USES_NO_MODULE =
-      noClasses()
+  static final ArchRule VERBS_USES_JDK_AND_SLF4J =
+      classes()
           .that()
-          .resideInAPackage(RDMA_NET)
+          .resideInAPackage(VERBS)
           .should()
-          .dependOnClassesThat()
-          .resideInAnyPackage(BLOCK_SERVER, SHUFFLE_MANAGER, DOCTOR);
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(VERBS, "java..", "jdk..", "org.slf4j..");
 
   @ArchTest
-  static final ArchRule RDMA_NET_USES_JDK_AND_SLF4J =
+  static final ArchRule RDMA_NET_USES_VERBS_JDK_AND_SLF4J =
       classes()
           .that()
           .resideInAPackage(RDMA_NET)
-          .and()
-          .resideOutsideOfPackage(TOOLS)
           .should()
           .onlyDependOnClassesThat()
-          .resideInAnyPackage(RDMA_NET, "java..", "jdk..", "org.slf4j..");
-
-  @ArchTest
-  static final ArchRule TOOLS_USE_THE_BINDING_AND_PICOCLI =
-      classes()
-          .that()
-          .resideInAPackage(TOOLS)
-          .should()
-          .onlyDependOnClassesThat()
-          .resideInAnyPackage(
-              TOOLS,
-              "dev.sluice.rdma",
-              "dev.sluice.rdma.verbs.ffi",
-              "dev.sluice.rdma.verbs.ibv",
-              "dev.sluice.rdma.verbs.cm",
-              "java..",
-              "picocli..");
-
-  @ArchTest
-  static final ArchRule NOTHING_USES_THE_TOOLS =
-      noClasses()
-          .that()
-          .resideOutsideOfPackage(TOOLS)
-          .should()
-          .dependOnClassesThat()
-          .resideInAPackage(TOOLS);
+          .resideInAnyPackage(RDMA_NET, VERBS, "java..", "jdk..", "org.slf4j..");
 
   @ArchTest
   static final ArchRule BLOCK_SERVER_USES_RDMA_NET =
@@ -136,7 +108,7 @@ class ArchitectureTest {
               // The return type of ManagedBuffer#convertToNetty.
               "io.netty.buffer..");
 
-  /** It runs where there is no Spark; what it uses of ours has to do without as well. */
+  /** The doctor runs without Spark, so classes that it uses must do without as well. */
   @ArchTest
   static final ArchRule THE_DOCTOR_NEEDS_THE_JDK_ALONE =
       classes()
@@ -146,7 +118,7 @@ class ArchitectureTest {
           .onlyDependOnClassesThat()
           .resideInAnyPackage("dev.sluice..", "java..");
 
-  /** Of the three modules. */
+  /** Covers the packages of all three modules. */
   @ArchTest
   static final ArchRule PACKAGES_FORM_NO_CYCLES =
       slices().matching("dev.sluice.(**)").should().beFreeOfCycles();

@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 import org.apache.logging.log4j.Level;
 import org.junit.jupiter.api.Test;
 
-/** No task waits for a hand-over that nobody was promised, or fails for it. */
+/** No task waits for a hand-over that Spark was not promised, and none fails for it. */
 class BackgroundHandOverTest {
   private static final long WAIT_S = 20;
   private static final long GONE = 99;
@@ -25,25 +25,32 @@ class BackgroundHandOverTest {
   private final Semaphore answers = new Semaphore(0);
   private volatile String refusal = "";
 
-  private final HandOver node =
-      new HandOver() {
+  private volatile Error error;
+
+  private final NodeOutputs node =
+      new NodeOutputs() {
         @Override
-        public void expect() throws IOException {
+        public boolean isKnown() {
+          return true;
+        }
+
+        @Override
+        public void ask() throws IOException {
           throw new IOException("nobody is there");
         }
 
         @Override
-        public void committed(int shuffleId, long mapId) throws IOException {
+        public void handOver(int shuffleId, long mapId) throws IOException {
           answers.acquireUninterruptibly();
+          if (error != null) {
+            throw error;
+          }
           counters.handedOver(refusal.isEmpty());
           if (!refusal.isEmpty()) {
             throw new IOException(refusal);
           }
           taken.add(mapId);
         }
-
-        @Override
-        public void close() {}
       };
 
   private final MapOutputFiles files =
@@ -79,6 +86,35 @@ class BackgroundHandOverTest {
       awaitRefused(3);
       assertThat(log.messages()).singleElement().asString().contains("the disk is full");
       assertThat(answers.availablePermits()).as("it is asked once").isEqualTo(2);
+    }
+  }
+
+  /** The thread continues after an error. */
+  @Test
+  void anErrorIsSaidAndOthersAreCounted() throws Exception {
+    error = new NoClassDefFoundError("of the test");
+    answers.release(2);
+    try (LogCapture log = new LogCapture(BackgroundHandOver.class, Level.WARN);
+        HandOver handOver = new BackgroundHandOver(node, files, counters, () -> {})) {
+      handOver.committed(0, 1);
+      handOver.committed(0, 2);
+      awaitRefused(1);
+      assertThat(log.messages()).singleElement().asString().contains("NoClassDefFoundError");
+    }
+  }
+
+  @Test
+  void anErrorOfTheCountersEndsNoHandOver() throws Exception {
+    answers.release(2);
+    Runnable counted =
+        () -> {
+          throw new IllegalStateException("of the test");
+        };
+    try (HandOver handOver = new BackgroundHandOver(node, files, counters, counted)) {
+      handOver.committed(0, 1);
+      handOver.committed(0, 2);
+      assertThat(taken.poll(WAIT_S, TimeUnit.SECONDS)).isEqualTo(1);
+      assertThat(taken.poll(WAIT_S, TimeUnit.SECONDS)).isEqualTo(2);
     }
   }
 

@@ -6,7 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 class DriverSideTest {
-  /** What it does there may take long, and must keep no shuffle from being registered. */
+  /** Unregistering may take long, and must not keep other shuffles from being registered. */
   @Test
   void aShuffleIsUnregisteredWithoutTheLockThatRegisteringNeeds() throws Exception {
     DriverSide driverSide = new DriverSide();

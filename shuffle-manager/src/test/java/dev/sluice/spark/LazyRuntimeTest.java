@@ -35,7 +35,7 @@ class LazyRuntimeTest {
           .hasRootCauseInstanceOf(IOException.class);
     }
     assertThat(starts).hasValue(1);
-    runtime.close(); // when the driver has been told
+    runtime.close(); // after the driver was told
     assertThat(runtime.ifStarted()).isEmpty();
     runtime.close();
   }

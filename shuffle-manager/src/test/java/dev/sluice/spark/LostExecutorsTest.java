@@ -23,7 +23,11 @@ class LostExecutorsTest {
       new ExecutorEndpoint(new PeerAddress("1", "host", 4000), "soft");
 
   private final LocationDirectory directory =
-      new LocationDirectory(new Unused(), 1000, _ -> true, _ -> {});
+      new LocationDirectory(
+          new LocationDirectory.Shipping(new Unused(), Runnable::run, 1000),
+          1000,
+          _ -> true,
+          _ -> {});
   private final LostExecutors listener = new LostExecutors(directory::executorLost);
 
   @Test
@@ -47,7 +51,7 @@ class LostExecutorsTest {
   }
 
   private List<Arrival> executors() throws IOException {
-    return ((Table) directory.handle(new Locate(3, 0, 0, 0))).executors().arrived();
+    return ((Table) directory.handle(new Locate(3, 0, 0, 0)).join()).executors().arrived();
   }
 
   private static final class Unused implements Broadcasts {

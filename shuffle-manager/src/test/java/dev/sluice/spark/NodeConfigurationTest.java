@@ -15,9 +15,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a driver's manager does to Spark's configuration for the nodes' block servers. */
+/** Changes that a driver's manager makes to Spark's configuration for node daemons. */
 class NodeConfigurationTest {
   private final SparkConf conf = new SparkConf(false).set(NodeConfiguration.NODE, "required");
+
+  /** Set by the driver: the overhead that Spark grants executors. */
+  private static final String OVERHEAD = "spark.shuffle.rdma.defaultMemoryOverhead";
 
   private RdmaShuffle create(boolean isDriver, String lack) {
     IndexShuffleBlockResolver stock = new IndexShuffleBlockResolver(conf);
@@ -28,8 +31,10 @@ class NodeConfigurationTest {
     return ShuffleDataIOUtils$.MODULE$.loadShuffleDataIO(conf);
   }
 
-  @Test
-  void sparkIsToldThatMapOutputsOutliveTheirExecutors() {
+  @ParameterizedTest
+  @ValueSource(strings = {"on", "required"})
+  void sparkIsToldThatMapOutputsOutliveTheirExecutors(String node) {
+    conf.set(NodeConfiguration.NODE, node);
     create(true, "").close();
     assertThat(plugin().driver().supportsReliableStorage()).isTrue();
     assertThat(plugin().executor()).isInstanceOf(LocalDiskShuffleExecutorComponents.class);
@@ -70,13 +75,15 @@ class NodeConfigurationTest {
     assertThat(conf.get(NodeConfiguration.INCARNATION)).isNotEqualTo(incarnation);
   }
 
-  /** Which the driver's is until then, and executors get it as it is. */
+  /** The configuration is still the driver's own, and executors receive it as it is. */
   @ParameterizedTest
   @CsvSource({"required, false", "off, true"})
   void nothingElseIsChanged(String node, boolean isDriver) {
     conf.set(NodeConfiguration.NODE, node);
     SparkConf before = conf.clone();
     create(isDriver, "").close();
+    assertThat(conf.contains(OVERHEAD)).isEqualTo(isDriver);
+    conf.remove(OVERHEAD);
     assertThat(conf.getAll()).containsExactlyInAnyOrder(before.getAll());
   }
 
@@ -89,7 +96,7 @@ class NodeConfigurationTest {
     create(true, "").close();
     assertThat(conf.get(NodeConfiguration.INCARNATION)).hasSize(16);
     assertThat(plugin()).isExactlyInstanceOf(LocalDiskShuffleDataIO.class);
-    conf.remove(NodeConfiguration.INCARNATION);
+    conf.remove(NodeConfiguration.INCARNATION).remove(OVERHEAD);
     assertThat(conf.getAll()).containsExactlyInAnyOrder(before.getAll());
   }
 
@@ -138,7 +145,7 @@ class NodeConfigurationTest {
   })
   void anEncryptionThatNodesDoNotHaveIsRefusedWithTheReason(String key, String value) {
     conf.set(key, value);
-    create(true, "").close(); // Nothing is encrypted.
+    create(true, "").close(); // There is no encryption.
     conf.set("spark.network.crypto.enabled", "true")
         .set("spark.shuffle.rdma.allowPlaintext", "true");
     assertThatThrownBy(() -> create(true, ""))
@@ -154,7 +161,7 @@ class NodeConfigurationTest {
         .hasMessageContainingAll("spark.shuffle.rdma.node is \"required\", but ", lack);
   }
 
-  /** An executor that fails is launched again and again. */
+  /** If the manager failed, executors would be launched again and again. */
   @Test
   void onAnExecutorWithSuchAJvmTheTasksFail() {
     String lack = Platform.lack(17, "4.2.0");

@@ -1,13 +1,14 @@
 package dev.sluice.spark;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.blocks.node.NodeDaemon;
 import dev.sluice.blocks.node.NodeOptions;
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.ControlMessages.Refused;
 import dev.sluice.blocks.wire.MessageCodec;
+import dev.sluice.rdma.log.LogCapture;
+import dev.sluice.spark.locate.LocationDirectory;
 import java.io.File;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
@@ -22,11 +23,14 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.apache.logging.log4j.Level;
+import org.apache.spark.MapOutputTrackerMaster;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaPairRDD;
@@ -43,8 +47,8 @@ import scala.Option;
 import scala.Tuple2;
 
 /**
- * The manager in local mode beside the block server of its node, which is in this process, too. An
- * executor READs what it wrote itself as well.
+ * The manager in local mode with its node daemon, which runs in this process, too. The executor
+ * READs its own map outputs as well.
  */
 class NodeHandOverTest {
   private static final int MAPS = 4;
@@ -157,17 +161,40 @@ class NodeHandOverTest {
   }
 
   @Test
-  void aNodeThatTakesNothingFailsTheTaskWithTheReason() throws IOException {
+  void mapOutputsThatTheNodeDoesNotTakeStayWithTheExecutor() throws IOException {
     startNode("sluice.node.minFreeBytes", "1000000g");
     startSpark();
-    assertThatThrownBy(() -> assertRight(shuffle(MAPS)))
-        .hasStackTraceContaining("was not handed over to the node's block server")
-        .hasStackTraceContaining("sluice.node.minFreeBytes");
+    try (LogCapture log = new LogCapture(LocationDirectory.class, Level.WARN)) {
+      assertRight(shuffle(MAPS));
+      assertThat(log.messages())
+          .as("of one executor")
+          .singleElement()
+          .asString()
+          .contains("sluice.node.minFreeBytes");
+    }
+    assertThat(kept("0-")).isEmpty();
   }
 
-  /** Nodes are upgraded first. */
   @Test
-  void anExecutorThatIsNewerThanItsNodeGoesOnWithoutUnlessThatIsRequired() throws Exception {
+  void sparkWritesAgainWhatIsUnregisteredOfOneExecutor() throws IOException {
+    startNode();
+    startSpark();
+    JavaPairRDD<Integer, Iterable<Integer>> shuffled = shuffle(MAPS);
+    assertRight(shuffled);
+    MapOutputTrackerMaster tracker = (MapOutputTrackerMaster) SparkEnv.get().mapOutputTracker();
+    TrackedOutputs outputs = new TrackedOutputs(tracker, true);
+
+    assertThat(outputs.unregister("other", 0, Set.of(0L, 1L))).isZero();
+    assertThat(outputs.unregister("driver", 7, Set.of(0L, 1L))).isZero();
+    assertThat(outputs.unregister("driver", 0, Set.of(0L, 1L, 99L))).isEqualTo(2);
+    assertThat(tracker.getNumAvailableOutputs(0)).isEqualTo(MAPS - 2);
+    assertRight(shuffled);
+    assertThat(tracker.getNumAvailableOutputs(0)).isEqualTo(MAPS);
+  }
+
+  /** Operators upgrade nodes first. */
+  @Test
+  void anExecutorThatIsNewerThanItsNodeGoesOnWithout() throws Exception {
     try (ServerSocketChannel node = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
       node.bind(UnixDomainSocketAddress.of(socket()));
       CountDownLatch refused = new CountDownLatch(2);
@@ -175,9 +202,8 @@ class NodeHandOverTest {
       startSpark("auto");
       assertRight(shuffle(MAPS));
       context.close();
-      startSpark("required");
-      assertThatThrownBy(() -> assertRight(shuffle(MAPS)))
-          .hasStackTraceContaining("the executor speaks version 3");
+      startSpark("on");
+      assertRight(shuffle(MAPS));
       refused.await();
     }
   }
@@ -195,9 +221,9 @@ class NodeHandOverTest {
                 .put(answer)
                 .flip());
         refused.countDown();
-        executor.read(ByteBuffer.allocate(1_000)); // until it has gone
+        executor.read(ByteBuffer.allocate(1_000)); // waits until the executor has gone
       } catch (IOException _) {
-        // It has gone, or the test has.
+        // The executor or the test has ended.
       }
     }
   }
@@ -262,9 +288,7 @@ class NodeHandOverTest {
     return (RdmaShuffleManager) SparkEnv.get().shuffleManager();
   }
 
-  /**
-   * Names of the folders that the node has for map outputs, or without a prefix for applications.
-   */
+  /** Returns names of the node's folders for map outputs, or without a prefix for applications. */
   private List<String> kept(String prefix) {
     Stream<File> applications = folders(directory.resolve(".sluice").toFile());
     Stream<File> kept =
@@ -272,7 +296,7 @@ class NodeHandOverTest {
     return kept.map(File::getName).filter(name -> name.startsWith(prefix)).toList();
   }
 
-  /** None of one that is gone. */
+  /** Returns the folders in a folder; none if it does not exist. */
   private static Stream<File> folders(File parent) {
     return Stream.ofNullable(parent.listFiles(File::isDirectory)).flatMap(Arrays::stream);
   }

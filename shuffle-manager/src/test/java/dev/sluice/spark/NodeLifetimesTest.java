@@ -10,13 +10,16 @@ import dev.sluice.blocks.wire.NodeId;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.TransferOptions;
+import dev.sluice.spark.locate.AwayNodes;
 import dev.sluice.spark.locate.Broadcasts;
 import dev.sluice.spark.locate.DirectoryMessage.Find;
 import dev.sluice.spark.locate.DirectoryMessage.Found;
+import dev.sluice.spark.locate.DirectoryMessage.Kept;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.ExecutorEndpoint;
 import dev.sluice.spark.locate.LocationDirectory;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -29,13 +32,15 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
 import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the driver makes of a node that does not answer any more. */
+/** Decisions of the driver about a node that does not answer any more. */
 class NodeLifetimesTest {
   private static final int DEADLINE_SECONDS = 30;
   private static final long CHECK_TIMEOUT_MS = 500;
@@ -43,10 +48,16 @@ class NodeLifetimesTest {
   @TempDir private Path folder;
 
   private final LocationDirectory directory =
-      new LocationDirectory(new Unused(), 1000, _ -> true, _ -> {});
+      new LocationDirectory(
+          new LocationDirectory.Shipping(new Unused(), Runnable::run, 1000),
+          1000,
+          _ -> true,
+          _ -> {});
   private final AtomicLong nowNanos = new AtomicLong();
   private final List<String> lost = new CopyOnWriteArrayList<>();
   private final Set<String> tracked = new HashSet<>();
+  private final List<String> unregistered = new CopyOnWriteArrayList<>();
+  private BooleanSupplier takesNoConnections = () -> false;
   private Optional<Error> error = Optional.empty();
   private final NodeLifetimes lifetimes = lifetimes(CHECK_TIMEOUT_MS);
 
@@ -59,9 +70,11 @@ class NodeLifetimesTest {
             List.of(),
             TransferOptions.DEFAULT,
             10_000,
-            () -> 0),
+            () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime())),
         new Tracked(),
         checkTimeoutMs,
+        new AwayNodes(
+            TimeUnit.SECONDS.toNanos(120), _ -> takesNoConnections.getAsBoolean(), nowNanos::get),
         nowNanos::get);
   }
 
@@ -92,7 +105,66 @@ class NodeLifetimesTest {
     assertThat(directory.nodes()).isEmpty();
   }
 
-  /** It hangs: connections to it are taken by the system, and nothing comes. */
+  /** The daemon refuses connections, as while it restarts. */
+  @Test
+  void nothingIsLostAtANodeThatTakesNoConnectionsBeforeItsLimitIsOver() throws Exception {
+    takesNoConnections = () -> true;
+    PeerAddress node = new PeerAddress("node", "127.0.0.1", unusedPort());
+    directory.handle(new Publish(new ExecutorEndpoint("1", node, "soft"), List.of()));
+    directory.executorLost("1");
+    renew();
+    nowNanos.addAndGet(TimeUnit.SECONDS.toNanos(60));
+    renew();
+    nowNanos.addAndGet(TimeUnit.SECONDS.toNanos(59));
+    renew();
+    lifetimes.check(node).get(DEADLINE_SECONDS, TimeUnit.SECONDS);
+    assertThat(lost).isEmpty();
+    assertThat(directory.nodes()).containsExactly(node);
+
+    nowNanos.addAndGet(TimeUnit.SECONDS.toNanos(1));
+    renew();
+    assertThat(lost).containsExactly("1");
+  }
+
+  /** The daemon's port opens now and then, and the daemon ends at the first request. */
+  @Test
+  void whatLostExecutorsWroteIsLostAtANodeThatComesAndGoesWhenItsLimitIsOver() throws Exception {
+    PeerAddress node = new PeerAddress("node", "127.0.0.1", unusedPort());
+    directory.handle(new Publish(new ExecutorEndpoint("1", node, "soft"), List.of()));
+    directory.executorLost("1");
+    for (int seconds = 0; seconds < 120; seconds += 30) {
+      boolean refuses = seconds % 60 == 0;
+      takesNoConnections = () -> refuses;
+      renew();
+      assertThat(lost).as("after %d s", seconds).isEmpty();
+      nowNanos.addAndGet(TimeUnit.SECONDS.toNanos(30));
+    }
+    takesNoConnections = () -> true;
+    renew();
+    assertThat(lost).containsExactly("1");
+  }
+
+  @Test
+  void mapOutputsThatStayedWithAnExecutorAreUnregisteredWhenItIsGone() throws Exception {
+    directory.handle(new Kept("1", 5, 10, "the node is drained", Optional.empty()));
+    directory.handle(new Kept("1", 6, 11, "the node is drained", Optional.empty()));
+    directory.handle(new Kept("2", 5, 12, "the node is drained", Optional.empty()));
+    lifetimes.unregisterKept();
+    assertThat(unregistered).isEmpty();
+
+    directory.executorLost("1");
+    lifetimes.unregisterKept();
+    assertThat(unregistered).containsExactly("1: 5 [10]", "1: 6 [11]");
+
+    unregistered.clear();
+    directory.unregister(5);
+    renew();
+    assertThat(unregistered)
+        .as("as Spark may have registered it late")
+        .containsExactly("1: 6 [11]");
+  }
+
+  /** The daemon hangs: the system accepts connections to it, and no answer comes. */
   @Test
   void whatAllLostExecutorsWroteIsLostWhenTheDriverHasNoAnswerOfAReportedNodeEither()
       throws Exception {
@@ -109,15 +181,15 @@ class NodeLifetimesTest {
       first.get(DEADLINE_SECONDS, TimeUnit.SECONDS);
 
       assertThat(lost).containsExactlyInAnyOrder("1", "2");
-      assertThat(directory.handle(new Find("1"))).isEqualTo(new Found(null, true));
-      assertThat(directory.handle(new Find("3"))).isEqualTo(new Found(node, false));
+      assertThat(directory.handle(new Find("1"))).isCompletedWithValue(new Found(null, true));
+      assertThat(directory.handle(new Find("3"))).isCompletedWithValue(new Found(node, false));
       lost.clear();
       lifetimes.check(node).get(DEADLINE_SECONDS, TimeUnit.SECONDS);
       assertThat(lost).isEmpty();
     }
   }
 
-  /** As after a reboot, of which Spark may hear later than the node is there again. */
+  /** As after a reboot. Spark may notice that only after the node is back. */
   @Test
   void whatLostExecutorsWroteIsLostWhereTheirNodeHasBegunAnew() throws Exception {
     try (NodeDaemon _ = startNode();
@@ -173,6 +245,33 @@ class NodeLifetimesTest {
     }
   }
 
+  /** The driver gets no answer, and finds then that the daemon takes connections. */
+  @Test
+  void nothingIsLostAtANodeThatListensJustAfterItWasAskedLast() throws Exception {
+    PeerAddress node;
+    try (NodeDaemon _ = startNode();
+        NodeClient entered = enter("1")) {
+      node = entered.endpoint().peer();
+      directory.handle(new Publish(new ExecutorEndpoint("1", node, "soft"), List.of()));
+      directory.executorLost("1");
+    }
+    AtomicReference<NodeDaemon> started = new AtomicReference<>();
+    takesNoConnections =
+        () -> {
+          try {
+            started.set(startNode());
+          } catch (IOException e) {
+            throw new UncheckedIOException(e);
+          }
+          return false;
+        };
+    lifetimes.check(node).get(DEADLINE_SECONDS, TimeUnit.SECONDS);
+    try (NodeDaemon _ = started.get()) {
+      assertThat(lost).isEmpty();
+      assertThat(directory.nodes()).singleElement().isNotEqualTo(node);
+    }
+  }
+
   private NodeDaemon startNode() throws IOException {
     return NodeDaemon.start(
         NodeOptions.of(
@@ -189,7 +288,8 @@ class NodeLifetimesTest {
         folder.resolve("node.sock"),
         new ProcessName("application", executorId),
         "",
-        Duration.ofSeconds(DEADLINE_SECONDS));
+        new NodeClient.Limits(
+            Duration.ofSeconds(DEADLINE_SECONDS), Duration.ofSeconds(DEADLINE_SECONDS)));
   }
 
   @Test
@@ -198,7 +298,7 @@ class NodeLifetimesTest {
     assertThat(lifetimes.check(unknown)).isCompleted();
   }
 
-  /** A timer does nothing any more after one. */
+  /** A timer stops after an error. */
   @Test
   void anErrorEndsNoRenewals() throws Exception {
     error = Optional.of(new NoClassDefFoundError("of the test"));
@@ -255,6 +355,12 @@ class NodeLifetimesTest {
     @Override
     public Set<String> executors() {
       return Set.copyOf(tracked);
+    }
+
+    @Override
+    public int unregister(String executorId, int shuffleId, Set<Long> mapIds) {
+      unregistered.add(executorId + ": " + shuffleId + " " + mapIds);
+      return mapIds.size();
     }
 
     @Override

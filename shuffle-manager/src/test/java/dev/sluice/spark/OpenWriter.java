@@ -7,7 +7,7 @@ import scala.Option;
 import scala.Product2;
 import scala.collection.Iterator;
 
-/** A writer that says how it was stopped. */
+/** A writer that records how it was stopped. */
 final class OpenWriter extends ShuffleWriter<Integer, Integer> {
   /** Null before it is stopped. */
   Boolean stoppedAs;

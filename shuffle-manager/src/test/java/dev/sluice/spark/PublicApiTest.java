@@ -10,8 +10,8 @@ import org.apache.spark.shuffle.sort.SortShuffleManager;
 import org.junit.jupiter.api.Test;
 
 /**
- * What other shuffle managers and drivers' programs are compiled against. A line that is added is a
- * decision, one that changes or goes needs a new major version.
+ * The API that other shuffle managers and drivers' programs are compiled against. Adding a line is
+ * a decision; changing or removing one needs a new major version.
  */
 class PublicApiTest {
   @Test
@@ -42,7 +42,7 @@ class PublicApiTest {
             "public Map<String, String> RdmaShuffleManager.devices()");
   }
 
-  /** Public members as they are written, but for packages. */
+  /** Returns public members as in source code, but without packages. */
   private static Stream<String> promised(Class<?> type) {
     return Stream.<Executable[]>of(type.getDeclaredConstructors(), type.getDeclaredMethods())
         .flatMap(Arrays::stream)

@@ -43,7 +43,7 @@ class RdmaShuffleManagerTest {
   private static final Duration REPORT_AFTER = Duration.ofSeconds(1);
   private static final int MAPS = 4;
 
-  /** The map id is the task attempt's. */
+  /** Map ids are ids of task attempts. */
   private static final long FIRST_MAP = 0;
 
   private static final int PARTITIONS = 5;
@@ -56,7 +56,7 @@ class RdmaShuffleManagerTest {
           .setAppName("test")
           .set("spark.ui.enabled", "false")
           .set("spark.driver.host", "127.0.0.1")
-          // Shuffles go when a test says so, not when the garbage collector sees to it.
+          // Only tests end shuffles, not the garbage collector.
           .set("spark.cleaner.referenceTracking", "false")
           .set("spark.shuffle.manager", RdmaShuffleManager.class.getName())
           .set("spark.shuffle.rdma.provider", "soft");
@@ -104,7 +104,7 @@ class RdmaShuffleManagerTest {
         .isEqualTo(resolver().getDataFile(0, FIRST_MAP).length());
   }
 
-  /** Each file is in one of the directories, by its name. */
+  /** The name of a file determines its directory. */
   @Test
   void itIsKnownWithoutADiskWhereFilesAre(@TempDir Path one, @TempDir Path other) {
     conf.set("spark.local.dir", one + "," + other);
@@ -135,7 +135,7 @@ class RdmaShuffleManagerTest {
     assertThat(resolver().getDataFile(0, FIRST_MAP)).as("written again").doesNotExist();
   }
 
-  /** Kryo's streams, and those of some codecs, may end anywhere: nobody else would notice. */
+  /** Streams of Kryo and of some codecs may end anywhere, so no other code would notice it. */
   @Test
   void ofAFileThatWasCutOffNoRecordIsLost() throws IOException {
     conf.set("spark.shuffle.rdma.registration.maxBytes", "0")
@@ -158,7 +158,7 @@ class RdmaShuffleManagerTest {
     counts(shuffle());
     awaitRegistrations();
 
-    // Else it is one that Spark has forgotten.
+    // Otherwise Spark does not know the shuffle.
     ((MapOutputTrackerMaster) SparkEnv.get().mapOutputTracker()).registerShuffle(9, 1, 10);
     migrateTo(9, 77);
     counts(shuffle());
@@ -176,8 +176,8 @@ class RdmaShuffleManagerTest {
     awaitRegistrations();
     migrateTo(900, 77);
 
-    // A moment after tasks have ended there is a report, and with it an answer. What that says is
-    // over is withdrawn, and deregistered 15 s later.
+    // A moment after tasks have ended, the executor reports and gets an answer. A shuffle that the
+    // answer declares over is withdrawn, and deregistered 15 s later.
     for (int i = 0; i < REPORTS && !isOneGone(manager().totals()); i++) {
       counts(shuffle());
       LockSupport.parkNanos(REPORT_AFTER.toNanos());
@@ -191,7 +191,7 @@ class RdmaShuffleManagerTest {
         == totals.getOrDefault("registry.registered-outputs", 0L) + 1;
   }
 
-  /** As if the first map output had come from another executor. */
+  /** Simulates the arrival of the first map output from another executor. */
   private static void migrateTo(int shuffleId, long mapId) throws IOException {
     byte[] data = Files.readAllBytes(resolver().getDataFile(0, FIRST_MAP).toPath());
     byte[] index =

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the driver says before anything runs. */
+/** Errors that the driver reports before anything runs. */
 class RdmaShuffleTest {
   private final SparkConf conf =
       new SparkConf(false).set("spark.authenticate", "true").set("spark.master", "yarn");

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Where there is no RDMA to be had a manager has Spark's own parts, or says why not. */
+/** Without RDMA a manager has Spark's own parts, or reports the reason. */
 class StockShuffleTest {
   private static final List<String> LACKS =
       List.of(Platform.lack(17, "4.2.0"), Platform.lack(25, "4.9.0"));
@@ -66,7 +66,7 @@ class StockShuffleTest {
     }
   }
 
-  /** An executor that fails is launched again and again. */
+  /** If the manager failed, executors would be launched again and again. */
   @Test
   void onAnExecutorItFailsTheTasks() {
     String lack = LACKS.getFirst();

@@ -10,7 +10,7 @@ import org.apache.spark.api.java.JavaSparkContext;
 import org.junit.jupiter.api.Test;
 import scala.Tuple2;
 
-/** What is read of Spark's own tracker. */
+/** Access to Spark's own map output tracker. */
 class TrackedOutputsTest {
   @Test
   void executorsOfLiveShufflesAreThoseThatMapStatusesName() {

@@ -9,9 +9,9 @@ import java.net.URL;
 import java.net.URLClassLoader;
 
 /**
- * Starts the doctor from the drop-in jar alone: loads our classes, and makes the two of SLF4J that
- * they need, since the jar holds ours only: a Logger that is a {@link Log}, and a LoggerFactory
- * that makes it.
+ * Starts the doctor from the drop-in jar alone, which has our classes only. This class loader loads
+ * them, and makes the two classes of SLF4J that they need: a Logger that is a {@link Log}, and a
+ * LoggerFactory that makes it.
  */
 public final class AloneLoader extends URLClassLoader {
   private static final ClassDesc LOGGER = ClassDesc.of("org.slf4j.Logger");
@@ -20,7 +20,7 @@ public final class AloneLoader extends URLClassLoader {
       MethodTypeDesc.of(LOGGER, ConstantDescs.CD_Class);
 
   /**
-   * @param args as {@link CommandLine} has them
+   * @param args arguments of {@link CommandLine}
    */
   public static void main(String[] args) throws ReflectiveOperationException {
     // Not closed: threads that hang may still need it.
@@ -37,7 +37,7 @@ public final class AloneLoader extends URLClassLoader {
   }
 
   /**
-   * @param jar with our classes
+   * @param jar jar with our classes
    */
   AloneLoader(URL jar) {
     super("doctor", new URL[] {jar}, ClassLoader.getPlatformClassLoader());
@@ -56,7 +56,7 @@ public final class AloneLoader extends URLClassLoader {
     return defineClass(name, bytes, 0, bytes.length);
   }
 
-  /** {@code public interface Logger extends Log {}}. */
+  /** Makes {@code public interface Logger extends Log {}}. */
   private static byte[] logger() {
     return ClassFile.of()
         .build(
@@ -67,7 +67,10 @@ public final class AloneLoader extends URLClassLoader {
                     .withInterfaceSymbols(ClassDesc.of(Log.class.getName())));
   }
 
-  /** Itself the logger: {@code public static Logger getLogger(Class c) { return new ...; }}. */
+  /**
+   * Makes the factory, which is itself the logger: {@code public static Logger getLogger(Class c) {
+   * return new ...; }}.
+   */
   private static byte[] factory() {
     return ClassFile.of()
         .build(

@@ -2,6 +2,7 @@ package dev.sluice.doctor.alone;
 
 import dev.sluice.doctor.Finding;
 import dev.sluice.doctor.Limited;
+import dev.sluice.doctor.Options;
 import dev.sluice.doctor.Table;
 import dev.sluice.doctor.check.Check;
 import dev.sluice.doctor.check.Checks;
@@ -9,6 +10,7 @@ import dev.sluice.doctor.check.Checkup;
 import dev.sluice.doctor.check.Patient;
 import dev.sluice.doctor.peer.PeerCheck;
 import dev.sluice.doctor.peer.PeerServer;
+import dev.sluice.rdma.transfer.PeerAddress;
 import java.io.IOException;
 import java.net.BindException;
 import java.time.Duration;
@@ -17,42 +19,21 @@ import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 
-/** The doctor of one node, on a command line. */
+/**
+ * The doctor of one node, on a command line. {@link AloneLoader} loads it and calls it on the main
+ * thread. It ends the process, as threads of calls that hang may be left.
+ */
 public final class CommandLine {
+  /** Limit of a look at this node, which may ask a name server and list a remote directory. */
   private static final Duration NODE_LIMIT = Duration.ofMinutes(1);
-
-  private static final String HELP =
-      """
-      java -jar <this jar> doctor [option...]
-        --peer HOST[:PORT]     READ from the node where a doctor serves
-        --serve                let other nodes' doctors READ from this one
-        --port PORT            TCP port of --serve (%d)
-        --seconds N            how long --serve lasts (3600)
-        --provider PROVIDER    auto, verbs or soft (auto)
-        --local-dirs DIR,...   Spark's local directories (SPARK_LOCAL_DIRS, LOCAL_DIRS, else /tmp)
-        --json                 print an array of objects
-      Exit status: 0 where all is ok, 1 with a warning, 2 with a failure or wrong options.
-      """
-          .formatted(Options.DEFAULT_PORT);
 
   private CommandLine() {}
 
   /**
-   * @param args the word doctor, and options
+   * @param args the word doctor, then options that {@link dev.sluice.doctor.Main} has checked
    */
   public static void main(String[] args) throws Exception {
-    Options options;
-    try {
-      options = Options.parse(List.of(args).subList(1, args.length));
-    } catch (IllegalArgumentException e) {
-      System.err.print(e.getMessage() + "\n" + HELP);
-      System.exit(Finding.Level.FAIL.ordinal());
-      return;
-    }
-    if (options.help()) {
-      System.out.print(HELP);
-      return;
-    }
+    Options options = Options.parse(List.of(args).subList(1, args.length));
     Table table = new Table();
     findings(options).forEach(table::add);
     System.out.print(options.json() ? table.json() : table.text());
@@ -76,14 +57,18 @@ public final class CommandLine {
   private static List<Finding> examine(Patient patient, Options options)
       throws InterruptedException {
     List<Check> checks = new ArrayList<>(Checks.of(patient));
-    options.peer().ifPresent(peer -> checks.add(new PeerCheck(patient, peer)));
+    options
+        .peer()
+        .map(peer -> new PeerAddress(peer.text(), peer.host(), peer.port()))
+        .ifPresent(peer -> checks.add(new PeerCheck(patient, peer)));
     return new Checkup().of(checks);
   }
 
-  /** What keeps it from serving; nothing once the time is over. */
+  /** Serves until the time is over. Returns findings that keep it from serving, else none. */
   private static List<Finding> serve(Patient patient, Options options) throws InterruptedException {
     try (PeerServer server = PeerServer.open(patient, options.port())) {
-      System.out.printf(
+      // Standard output is for findings, which a program may read.
+      System.err.printf(
           "A doctor on another node READs from here with --peer HOST:%d (%s, for %d s)%n",
           server.port(), server.device(), options.seconds());
       Thread.sleep(Duration.ofSeconds(options.seconds()));

@@ -1,8 +1,8 @@
 package dev.sluice.doctor.alone;
 
 /**
- * The methods of SLF4J's Logger that our classes call. They say nothing: what matters is a finding
- * of the doctor's. A test holds it to those calls.
+ * The methods of SLF4J's Logger that our classes call. They do nothing: the doctor reports by
+ * findings. A test checks that these are exactly the methods that are called.
  */
 public interface Log {
   default void debug(String message) {}

@@ -1,6 +1,7 @@
 package dev.sluice.doctor.alone;
 
 import dev.sluice.blocks.RegistrationMode;
+import dev.sluice.doctor.Options;
 import dev.sluice.doctor.check.Patient;
 import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.transfer.TransferOptions;
@@ -16,7 +17,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** This node, for an executor with the defaults of Spark and of Sluice. */
+/**
+ * Describes this node to the checks, for an executor with the defaults of Spark and of Sluice.
+ * {@link CommandLine} calls it once, with a time limit. It opens no device.
+ */
 final class ThisNode {
   private static final Path ROOT = Path.of("/");
 
@@ -39,7 +43,7 @@ final class ThisNode {
         sparkJars());
   }
 
-  /** As Spark finds it. */
+  /** Returns the address that Spark would take. */
   private static InetAddress address() throws IOException {
     String given = System.getenv().getOrDefault("SPARK_LOCAL_IP", "");
     return given.isEmpty() ? InetAddress.getLocalHost() : InetAddress.getByName(given);

@@ -4,7 +4,7 @@ import dev.sluice.doctor.Finding;
 import dev.sluice.spark.conf.MemoryBudget;
 import java.util.List;
 
-/** What the budget comes to. */
+/** Check of the memory that an executor takes for each purpose. */
 record BudgetCheck(MemoryBudget budget) implements Check {
   @Override
   public String name() {
@@ -19,10 +19,16 @@ record BudgetCheck(MemoryBudget budget) implements Check {
                 budget.registrationBytes() >> 20,
                 budget.bufferBytes() >> 20,
                 budget.stagingBytes() >> 20);
-    return List.of(
+    Finding finding =
         budget.isLeast()
             ? Finding.warn(
-                name(), said, "spark.executor.memoryOverhead (docs/deployment.md, Sizing)")
-            : Finding.ok(name(), said));
+                    name(), said, "spark.executor.memoryOverhead (docs/deployment.md, Sizing)")
+                .causedBy(List.of(CgroupCheck.NAME), said)
+            : Finding.ok(name(), said);
+    return List.of(
+        finding
+            .with("registration_bytes", budget.registrationBytes())
+            .with("buffer_bytes", budget.bufferBytes())
+            .with("staging_bytes", budget.stagingBytes()));
   }
 }

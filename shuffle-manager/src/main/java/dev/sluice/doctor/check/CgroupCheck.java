@@ -10,17 +10,20 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What the container leaves: memory.max and rdma.max.
+ * Check of the container's limits: memory.max and rdma.max.
  *
- * @param objects queue pairs, regions and completion queues that an executor may have at most
+ * @param objects most queue pairs, regions and completion queues that an executor may have
  */
 record CgroupCheck(Cgroup cgroup, MemoryBudget budget, long objects) implements Check {
+  static final String NAME = "cgroup";
+
+  private static final String RDMA = "rdma.max";
   private static final Pattern HANDLES = Pattern.compile("hca_handle=(\\d+)");
   private static final Pattern OBJECTS = Pattern.compile("hca_object=(\\d+)");
 
   @Override
   public String name() {
-    return "cgroup";
+    return NAME;
   }
 
   @Override
@@ -37,25 +40,31 @@ record CgroupCheck(Cgroup cgroup, MemoryBudget budget, long objects) implements 
       return Finding.ok(name(), "no limit of memory");
     }
     String said = "memory.max is " + (limit.getAsLong() >> 20) + " MiB";
-    return budget.isLeast()
-        ? Finding.warn(
-            name(),
-            said + ", which heap and off-heap memory fill",
-            "spark.executor.memoryOverhead (docs/deployment.md, Sizing)")
-        : Finding.ok(name(), said);
+    Finding finding =
+        budget.isLeast()
+            ? Finding.warn(
+                name(),
+                said + ", which heap and off-heap memory fill",
+                "spark.executor.memoryOverhead (docs/deployment.md, Sizing)")
+            : Finding.ok(name(), said);
+    return finding.with("memory_max_bytes", limit.getAsLong());
   }
 
   private Finding rdma(String line) {
+    return judged(line).with("rdma_max", line).with("needed_objects", objects);
+  }
+
+  private Finding judged(String line) {
     String said = "rdma.max is " + line;
     if (isBelow(HANDLES, line, 1)) {
-      return Finding.fail(name(), said + ": no device may be opened", "hca_handle=max");
+      return Finding.fail(RDMA, said + ": no device may be opened", "hca_handle=max");
     }
     return isBelow(OBJECTS, line, objects)
         ? Finding.warn(
-            name(),
+            RDMA,
             said + ", an executor may have " + objects + " objects",
             "hca_object=max, or a smaller spark.shuffle.rdma.connections.max")
-        : Finding.ok(name(), said);
+        : Finding.ok(RDMA, said);
   }
 
   private static boolean isBelow(Pattern limit, String line, long least) {

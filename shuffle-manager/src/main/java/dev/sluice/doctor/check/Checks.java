@@ -7,8 +7,22 @@ import dev.sluice.spark.version.JvmDefect;
 import java.util.ArrayList;
 import java.util.List;
 
-/** All that is asked of one node alone, in the order of the table. */
+/**
+ * All questions about one node alone, in the order of the table. The doctor of one node and {@code
+ * ExecutorDoctor} ask for them. A check comes after those whose findings explain its own: a finding
+ * is merged into earlier ones only.
+ */
 public final class Checks {
+  /** Names of findings that explain why verbs do not work. */
+  public static final List<String> VERBS_CAUSES =
+      List.of(
+          DevicesCheck.NAME,
+          RdmaCoreCheck.NAME,
+          DeviceFilesCheck.NAME,
+          DevicesCheck.PORT,
+          LockedMemoryCheck.NAME,
+          ProviderCheck.NAME);
+
   private Checks() {}
 
   public static List<Check> of(Patient patient) {
@@ -29,16 +43,23 @@ public final class Checks {
   }
 
   private static List<Check> ofVerbs(Patient patient) {
+    Check lockedMemory =
+        new LockedMemoryCheck(
+            patient.root(), System.getenv(), patient.rdma().verbs().registeredBytes());
+    NoDeviceCheck noDevice = new NoDeviceCheck(patient.root());
+    if (noDevice.applies()) {
+      return List.of(noDevice, lockedMemory);
+    }
     boolean usesRdmaCm = patient.rdma().verbs().connect() == ConnectMode.CM;
     return List.of(
         new RdmaCoreCheck(patient.root()),
         new DeviceFilesCheck(patient.root(), usesRdmaCm),
         new DevicesCheck(patient),
-        new LockedMemoryCheck(patient.root(), patient.rdma().verbs().registeredBytes()),
+        lockedMemory,
         new MappingsCheck(patient.root()));
   }
 
-  /** Queue pairs each way, and map outputs. */
+  /** Returns the number of queue pairs each way, and of map outputs. */
   private static long objects(Patient patient) {
     return 2L * patient.rdma().transfer().maxQueuePairs()
         + RegionLimit.MAPPINGS.derive(patient.root());

@@ -2,6 +2,7 @@ package dev.sluice.doctor.check;
 
 import dev.sluice.doctor.Finding;
 import dev.sluice.doctor.Limited;
+import dev.sluice.verbs.ProviderUnavailableException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -9,15 +10,18 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Asks one question after the other, whatever becomes of each: one that fails, or has no answer in
- * time, is a finding as well. It ends in time whatever hangs.
+ * Asks one question after the other, whatever the results. A question that fails, or has no answer
+ * in time, is a finding as well. The checkup ends in time, whatever hangs. The doctor's main
+ * thread, or a task's, calls it and waits.
  */
 public final class Checkup {
-  /** What to do about a provider that cannot be had. */
+  /** Remedy for a provider that does not work. */
   public static final String VERBS_DO_NOT_WORK =
       "docs/troubleshooting.md, Verbs do not work; spark.shuffle.rdma.provider (--provider)";
 
   private static final Duration ONE_LIMIT = Duration.ofSeconds(60);
+
+  /** Less than the Spark job waits for an executor, so that findings arrive. */
   private static final Duration ALL_LIMIT = Duration.ofMinutes(4);
 
   private final Duration oneLimit;
@@ -28,23 +32,32 @@ public final class Checkup {
   }
 
   /**
-   * @param oneLimit for each question
-   * @param allLimit for all of them
+   * @param oneLimit limit of each question
+   * @param allLimit limit of all questions
    */
   Checkup(Duration oneLimit, Duration allLimit) {
     this.oneLimit = oneLimit;
     this.allLimit = allLimit;
   }
 
-  /** What was found, in the order of the questions. */
+  /** Returns findings in the order of the questions. One cause is one finding. */
   public List<Finding> of(List<Check> checks) throws InterruptedException {
     long end = System.nanoTime() + allLimit.toNanos();
     List<Finding> findings = new ArrayList<>();
     for (Check check : checks) {
       Duration left = Duration.ofNanos(end - System.nanoTime());
-      findings.addAll(of(check, left.compareTo(oneLimit) < 0 ? left : oneLimit));
+      of(check, left.compareTo(oneLimit) < 0 ? left : oneLimit)
+          .forEach(found -> found.addTo(findings));
     }
     return findings;
+  }
+
+  /** Makes the finding of a failed question. A provider that does not work has one cause. */
+  private static Finding failure(Check check, Throwable thrown) {
+    return thrown instanceof ProviderUnavailableException
+        ? Finding.fail(check.name(), Finding.reason(thrown), VERBS_DO_NOT_WORK)
+            .causedBy(Checks.VERBS_CAUSES, check.name() + " was not looked at")
+        : Finding.fail(check.name(), Finding.reason(thrown), "docs/troubleshooting.md");
   }
 
   private List<Finding> of(Check check, Duration limit) throws InterruptedException {
@@ -58,8 +71,7 @@ public final class Checkup {
     try {
       return Limited.call(check.name(), limit, check::findings);
     } catch (ExecutionException e) {
-      return List.of(
-          Finding.fail(check.name(), Finding.reason(e.getCause()), "docs/troubleshooting.md"));
+      return List.of(failure(check, e.getCause()));
     } catch (TimeoutException e) {
       return List.of(
           Finding.fail(

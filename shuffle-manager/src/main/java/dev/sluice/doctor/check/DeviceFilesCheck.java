@@ -1,11 +1,12 @@
 package dev.sluice.doctor.check;
 
+import static java.util.function.Predicate.not;
 import static java.util.stream.Collectors.joining;
-import static java.util.stream.Collectors.partitioningBy;
 
 import dev.sluice.doctor.Finding;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -13,33 +14,35 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * The device files of verbs, by opening them: permissions do not tell what a container's device
- * cgroup forbids.
+ * Check of the device files of verbs. It opens them, as permissions do not show the limits of a
+ * container's device cgroup.
  *
- * @param usesRdmaCm whether queue pairs are connected by rdma_cm
+ * @param usesRdmaCm true if queue pairs are connected by rdma_cm
  */
 record DeviceFilesCheck(Path root, boolean usesRdmaCm) implements Check {
+  static final String NAME = "device files";
+
   private static final String CONTAINER =
       "--device=/dev/infiniband of the container, or the device plugin on Kubernetes";
 
   @Override
   public String name() {
-    return "device files";
+    return NAME;
   }
 
   @Override
   public List<Finding> findings() throws IOException {
-    Map<Boolean, List<Path>> files =
-        devices().stream().map(this::file).collect(partitioningBy(Files::exists));
-    List<Finding> findings = new ArrayList<>(files.get(true).stream().map(this::tried).toList());
-    if (findings.isEmpty()) {
-      findings.addAll(files.get(false).stream().map(this::tried).toList());
-    } else if (!files.get(false).isEmpty()) {
-      findings.add(ofOthers(files.get(false)));
+    List<Path> files = devices().stream().map(this::file).toList();
+    List<Path> own = files.stream().filter(Files::exists).filter(not(this::isOfOthers)).toList();
+    List<Path> others = files.stream().filter(not(own::contains)).toList();
+    List<Finding> findings = new ArrayList<>(own.stream().map(this::tried).toList());
+    if (own.isEmpty()) {
+      findings.addAll(others.stream().map(this::tried).toList());
+    } else if (!others.isEmpty()) {
+      findings.add(ofOthers(others));
     }
     if (usesRdmaCm) {
       findings.add(tried(file("rdma_cm")));
@@ -65,17 +68,41 @@ record DeviceFilesCheck(Path root, boolean usesRdmaCm) implements Check {
     return root.resolve("dev/infiniband").resolve(name);
   }
 
-  /** A container sees all devices of its host, and is given the files of its own ones. */
-  private Finding ofOthers(List<Path> missing) {
+  /**
+   * Returns true for a device of another container, or of another network namespace in RDMA's
+   * exclusive mode. Opening its file fails with EPERM, whatever the permissions.
+   */
+  private boolean isOfOthers(Path file) {
+    try (FileChannel _ = open(file)) {
+      return false;
+    } catch (FileSystemException e) {
+      return "Operation not permitted".equals(e.getReason());
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  private static FileChannel open(Path file) throws IOException {
+    return FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE);
+  }
+
+  /**
+   * Makes the finding about devices of others. A container sees all devices of its host, and may
+   * open the files of its own ones.
+   */
+  private Finding ofOthers(List<Path> others) {
     return Finding.ok(
         name(),
-        missing.stream().map(file -> file.getFileName().toString()).collect(joining(", "))
-            + " not there: not this container's");
+        others.stream().map(file -> file.getFileName().toString()).collect(joining(", "))
+            + " not there, or not permitted: not this container's");
   }
 
   private Finding tried(Path file) {
-    try (FileChannel _ =
-        FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+    return opened(file).with("file", file.toString());
+  }
+
+  private Finding opened(Path file) {
+    try (FileChannel _ = open(file)) {
       return Finding.ok(name(), file + " can be read and written");
     } catch (NoSuchFileException e) {
       return Finding.fail(name(), file + " is not there", CONTAINER);

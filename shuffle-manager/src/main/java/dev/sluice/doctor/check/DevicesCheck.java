@@ -1,29 +1,33 @@
 package dev.sluice.doctor.check;
 
 import dev.sluice.doctor.Finding;
-import dev.sluice.rdma.ProviderUnavailableException;
 import dev.sluice.rdma.verbs.VerbsSurvey;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Devices and ports, and the port and GID that an executor would take, with the reason. */
+/**
+ * Check of devices and ports. Shows the port and GID that an executor would take, and why. It
+ * chooses a remedy by words in the reasons of {@link VerbsSurvey}, so change both together.
+ */
 record DevicesCheck(Patient patient) implements Check {
-  private static final String PORT = "port";
+  static final String NAME = "devices";
+  static final String PORT = "port";
+
+  private static final String NOT_OPENED = "cannot be opened";
+  private static final String NAMESPACE = "network namespace";
+  private static final String OWN_GID =
+      "a network device of this container's own at the RDMA port (a virtual function, macvlan), or"
+          + " the host's network (hostNetwork)";
 
   @Override
   public String name() {
-    return "devices";
+    return NAME;
   }
 
   @Override
   public List<Finding> findings() throws IOException {
-    try {
-      return of(VerbsSurvey.of(patient.rdma().verbs(), patient.address()));
-    } catch (ProviderUnavailableException e) {
-      return List.of(
-          Finding.warn(name(), e.getMessage(), "nothing, where blocks are to go by software"));
-    }
+    return of(VerbsSurvey.of(patient.rdma().verbs(), patient.address()));
   }
 
   private List<Finding> of(VerbsSurvey survey) {
@@ -32,8 +36,7 @@ record DevicesCheck(Patient patient) implements Check {
     survey.excluded().forEach(port -> findings.add(Finding.ok(PORT, port)));
     boolean usable = survey.chosen().isPresent();
     for (String refused : survey.refused()) {
-      findings.add(
-          usable ? Finding.ok(PORT, refused) : Finding.fail(PORT, refused, remedy(refused)));
+      findings.add(usable ? Finding.ok(PORT, refused) : unusable(refused));
     }
     if (!usable && survey.refused().isEmpty()) {
       findings.add(
@@ -45,15 +48,29 @@ record DevicesCheck(Patient patient) implements Check {
     return findings;
   }
 
+  /** Makes the finding about a refused port. Device files explain one that cannot be opened. */
+  private static Finding unusable(String refused) {
+    Finding finding = Finding.fail(PORT, refused, remedy(refused));
+    return refused.contains(NOT_OPENED)
+        ? finding.causedBy(
+            List.of(DeviceFilesCheck.NAME), refused.split(" ", 2)[0] + " is not used")
+        : finding;
+  }
+
   private static Finding doubted(String doubt) {
     return Finding.warn(
         "gid",
-        "the GID that was asked for by its index is " + doubt,
-        "spark.shuffle.rdma.gid.index=auto, and no NCCL_IB_GID_INDEX in the environment");
+        "the GID that the configuration asks for is " + doubt,
+        doubt.contains(NAMESPACE)
+            ? OWN_GID
+            : "spark.shuffle.rdma.gid.index=auto, and no NCCL_IB_GID_INDEX in the environment");
   }
 
-  /** By what the port's reason says. */
+  /** Returns the remedy for the reason why the port was refused. */
   private static String remedy(String refused) {
+    if (refused.contains(NAMESPACE)) {
+      return OWN_GID + "; or name the port in spark.shuffle.rdma.devices to use the host's GID";
+    }
     if (refused.contains("GID")) {
       return "spark.shuffle.rdma.gid.*, NCCL_IB_GID_INDEX; ip addr: a GID is an address of the"
           + " port's network device";
@@ -61,7 +78,7 @@ record DevicesCheck(Patient patient) implements Check {
     if (refused.contains("and not ACTIVE")) {
       return "cable, switch, ip link set ... up; on InfiniBand the subnet manager";
     }
-    if (refused.contains("cannot be opened")) {
+    if (refused.contains(NOT_OPENED)) {
       return "permissions, and --device=/dev/infiniband of the container";
     }
     return "docs/troubleshooting.md, Verbs do not work";

@@ -5,7 +5,7 @@ import dev.sluice.spark.version.JvmDefect;
 import java.util.List;
 import java.util.Optional;
 
-/** The JVM and its level. */
+/** Check of the JVM and its version. */
 record JavaCheck(Runtime.Version version, boolean g1) implements Check {
   @Override
   public String name() {
@@ -15,9 +15,11 @@ record JavaCheck(Runtime.Version version, boolean g1) implements Check {
   @Override
   public List<Finding> findings() {
     Optional<String> defect = JvmDefect.warning(version, g1);
-    return List.of(
+    String home = System.getProperty("java.home");
+    Finding finding =
         defect.isPresent()
             ? Finding.warn(name(), defect.get(), "JAVA_HOME of driver and executors")
-            : Finding.ok(name(), "Java " + version + ", " + System.getProperty("java.home")));
+            : Finding.ok(name(), "Java " + version + ", " + home);
+    return List.of(finding.with("version", version.toString()).with("home", home));
   }
 }

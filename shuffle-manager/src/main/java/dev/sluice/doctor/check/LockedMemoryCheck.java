@@ -6,37 +6,48 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * RLIMIT_MEMLOCK and the capability that lifts it.
+ * Check of RLIMIT_MEMLOCK, and of the capability that lifts it.
  *
- * @param neededBytes that an executor may lock at most
+ * @param environment environment of this process
+ * @param neededBytes most bytes that an executor may lock
  */
-record LockedMemoryCheck(Path root, long neededBytes) implements Check {
-  private static final String ONLY_THE_RUNTIME =
-      "LimitMEMLOCK=infinity of the container runtime's unit (containerd, docker, crio), and restart"
-          + " it: IPC_LOCK added to a pod exempts only root, and nobody in a user namespace";
+record LockedMemoryCheck(Path root, Map<String, String> environment, long neededBytes)
+    implements Check {
+  static final String NAME = "memlock";
 
   @Override
   public String name() {
-    return "memlock";
+    return NAME;
   }
 
   @Override
   public List<Finding> findings() throws IOException {
     LockedMemory memory = LockedMemory.read(root.resolve("proc/self"));
-    String said = "%s, an executor takes up to %d KiB".formatted(memory, neededBytes / 1024);
-    if (memory.allows(neededBytes)) {
-      return List.of(Finding.ok(name(), said));
-    }
-    String set =
-        memory.exemption() == LockedMemory.Exemption.NONE ? LockedMemory.REMEDY : ONLY_THE_RUNTIME;
+    Surroundings surroundings = Surroundings.of(root, environment);
+    String said =
+        "%s in %s, an executor takes up to %d KiB"
+            .formatted(memory, surroundings, neededBytes / 1024);
+    Finding finding =
+        memory.allows(neededBytes)
+            ? Finding.ok(NAME, said)
+            : hasDevices()
+                ? Finding.fail(NAME, said, surroundings.raiseLockedMemory())
+                : Finding.ok(NAME, said + "; without a device nothing is locked");
     return List.of(
-        hasDevices() ? Finding.fail(name(), said, set) : Finding.warn(name(), said, set));
+        finding
+            .with("limited", memory.bytes() != Long.MAX_VALUE)
+            .with("limit_bytes", memory.bytes())
+            .with("needed_bytes", neededBytes)
+            .with("exemption", memory.exemption().name().toLowerCase(Locale.ROOT))
+            .with("surroundings", surroundings.kind().name().toLowerCase(Locale.ROOT))
+            .with("unit", surroundings.unit()));
   }
 
-  /** Without a device nothing is locked. */
   private boolean hasDevices() throws IOException {
     Path devices = root.resolve("sys/class/infiniband");
     if (!Files.isDirectory(devices)) {

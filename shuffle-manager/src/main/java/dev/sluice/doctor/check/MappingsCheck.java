@@ -5,7 +5,7 @@ import dev.sluice.doctor.Finding;
 import java.nio.file.Path;
 import java.util.List;
 
-/** vm.max_map_count: each map output that verbs have registered is a mapping. */
+/** Check of vm.max_map_count: each map output that verbs have registered is a mapping. */
 record MappingsCheck(Path root) implements Check {
   @Override
   public String name() {
@@ -15,13 +15,15 @@ record MappingsCheck(Path root) implements Check {
   @Override
   public List<Finding> findings() {
     int limit = RegionLimit.MAPPINGS.kernels(root);
+    int outputs = RegionLimit.MAPPINGS.derive(root);
     String said =
         "vm.max_map_count is %d: %d map outputs of an executor are registered at a time"
-            .formatted(limit, RegionLimit.MAPPINGS.derive(root));
-    return List.of(
+            .formatted(limit, outputs);
+    Finding finding =
         limit < RegionLimit.MAPPINGS.otherwise()
             ? Finding.warn(
                 name(), said, "sysctl vm.max_map_count=" + RegionLimit.MAPPINGS.otherwise())
-            : Finding.ok(name(), said));
+            : Finding.ok(name(), said);
+    return List.of(finding.with("max_map_count", limit).with("map_outputs", outputs));
   }
 }

@@ -14,35 +14,36 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * What is looked at: this node, and what an executor on it would run with.
+ * Subject of the checks: this node, and the options of an executor on it. {@code ThisNode} or
+ * {@code ExecutorPatient} makes it; immutable, so checks share it.
  *
- * @param root {@code /}, or a directory that stands for it
- * @param address by which peers reach this process
- * @param jars Spark's, and what comes with it; empty where it is not known where they are
+ * @param root {@code /}, or a directory in its place
+ * @param address address by which peers reach this process
+ * @param jars Spark's jars and their dependencies; empty if their place is not known
  */
 public record Patient(Path root, InetAddress address, Rdma rdma, Memory memory, List<Path> jars) {
 
   /**
-   * How blocks are READ.
+   * Options with which blocks are READ.
    *
    * @param provider {@code auto}, {@code verbs} or {@code soft}
    */
   public record Rdma(
       String provider, VerbsOptions verbs, SoftOptions soft, TransferOptions transfer) {
-    /** Whether RDMA devices matter at all. */
-    boolean triesVerbs() {
+    /** Returns true if the provider may be verbs. */
+    public boolean triesVerbs() {
       return !provider.equals(SoftProvider.NAME);
     }
   }
 
   /**
-   * What is registered.
+   * Options with which map outputs are registered.
    *
-   * @param localDirectories where map outputs lie
+   * @param localDirectories directories of map outputs
    */
   public record Memory(MemoryBudget budget, RegistrationMode mode, List<Path> localDirectories) {}
 
-  /** The device that an executor would open, which the caller closes. */
+  /** Opens the device that an executor would open. The caller closes it. */
   public Device open() throws IOException {
     return Providers.open(rdma.provider(), address, rdma.verbs(), rdma.soft());
   }

@@ -2,38 +2,49 @@ package dev.sluice.doctor.check;
 
 import dev.sluice.doctor.Finding;
 import dev.sluice.rdma.Device;
-import dev.sluice.rdma.ProviderUnavailableException;
 import dev.sluice.rdma.soft.SoftProvider;
 import dev.sluice.rdma.verbs.VerbsProvider;
+import dev.sluice.verbs.ProviderUnavailableException;
 import java.io.IOException;
 import java.util.List;
 
-/** The provider that an executor would take, by opening it. */
+/**
+ * Check of the provider that an executor would take. It opens a device of it, and closes it at
+ * once. Other checks that need a device open their own.
+ */
 record ProviderCheck(Patient patient) implements Check {
+  static final String NAME = "provider";
+
   @Override
   public String name() {
-    return "provider";
+    return NAME;
   }
 
   @Override
   public List<Finding> findings() throws IOException {
     String verbsFail = patient.rdma().triesVerbs() ? verbsFail() : "it was asked for";
     if (verbsFail.isEmpty()) {
-      return List.of(Finding.ok(name(), VerbsProvider.NAME));
+      return List.of(Finding.ok(name(), VerbsProvider.NAME).with(NAME, VerbsProvider.NAME));
     }
     if (patient.rdma().provider().equals(VerbsProvider.NAME)) {
       return List.of(
-          Finding.fail(name(), "verbs do not work: " + verbsFail, Checkup.VERBS_DO_NOT_WORK));
+          Finding.fail(name(), "verbs do not work: " + verbsFail, Checkup.VERBS_DO_NOT_WORK)
+              .with("reason", verbsFail)
+              .causedBy(Checks.VERBS_CAUSES, "provider verbs does not work"));
     }
     new SoftProvider(patient.rdma().soft()).open(patient.address()).close();
-    return List.of(
+    Finding soft =
         patient.rdma().triesVerbs()
             ? Finding.warn(
-                name(), "soft, because verbs do not work: " + verbsFail, Checkup.VERBS_DO_NOT_WORK)
-            : Finding.ok(name(), "soft: " + verbsFail));
+                    name(),
+                    "soft, because verbs do not work: " + verbsFail,
+                    Checkup.VERBS_DO_NOT_WORK)
+                .causedBy(Checks.VERBS_CAUSES, "provider is soft")
+            : Finding.ok(name(), "soft: " + verbsFail);
+    return List.of(soft.with(NAME, SoftProvider.NAME).with("reason", verbsFail));
   }
 
-  /** Why verbs cannot be used; empty where they can. */
+  /** Returns why verbs cannot be used; empty if they can. */
   private String verbsFail() throws IOException {
     try (Device _ = new VerbsProvider(patient.rdma().verbs()).open(patient.address())) {
       return "";

@@ -1,7 +1,7 @@
 package dev.sluice.doctor.check;
 
 import dev.sluice.doctor.Finding;
-import dev.sluice.rdma.verbs.ibv.IbvDeviceList;
+import dev.sluice.verbs.ibv.IbvDeviceList;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -10,10 +10,12 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * rdma-core's library files that this process has loaded, as the kernel names them; the last number
- * of their names is rdma-core's version.
+ * Check of rdma-core's library files that this process has loaded, as the kernel names them. The
+ * last number of their names is rdma-core's version. It loads them for the rest of the process.
  */
 record RdmaCoreCheck(Path root) implements Check {
+  static final String NAME = "rdma-core";
+
   private static final Pattern LIBRARY =
       Pattern.compile("\\s(/\\S*/lib(?:ibverbs|rdmacm)\\.so\\.\\d+\\.\\d+\\.(\\d+)\\S*)$");
   private static final String PACKAGES =
@@ -21,7 +23,7 @@ record RdmaCoreCheck(Path root) implements Check {
 
   @Override
   public String name() {
-    return "rdma-core";
+    return NAME;
   }
 
   @Override
@@ -31,13 +33,20 @@ record RdmaCoreCheck(Path root) implements Check {
         Files.readAllLines(root.resolve("proc/self/maps")).stream()
             .map(LIBRARY::matcher)
             .filter(Matcher::find)
-            .map(file -> Finding.ok(name(), "rdma-core " + file.group(2) + ", " + file.group(1)))
+            .map(
+                file ->
+                    Finding.ok(name(), "rdma-core " + file.group(2) + ", " + file.group(1))
+                        .with("version", file.group(2))
+                        .with("file", file.group(1)))
             .distinct()
             .toList();
     return loaded.isEmpty() ? List.of(Finding.warn(name(), reason, PACKAGES)) : loaded;
   }
 
-  /** What speaks against it; a kernel without RDMA is another check's matter. */
+  /**
+   * Loads the library, and returns the reason to report if its file is not found. A kernel without
+   * RDMA is another check's matter.
+   */
   private static String load() {
     try {
       IbvDeviceList.get().close();

@@ -11,13 +11,17 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.Pattern;
 
-/** In which form map outputs are registered in a local directory, by trying it out. */
+/**
+ * Check that tries out in which form map outputs are registered in a local directory. {@link
+ * Checks} makes one for each directory. It opens a device and closes it. Its messages must not name
+ * an executor's own directory, or equal findings are no longer one row.
+ */
 record RegistrationCheck(Patient patient, Path directory) implements Check {
-  /** What Spark makes below a local directory, another one for each executor. */
+  /** Directory that Spark makes in a local directory, with a different name for each executor. */
   private static final Pattern OF_ONE_EXECUTOR =
       Pattern.compile("/(spark|executor|blockmgr)-\\p{XDigit}{8}-.*");
 
-  /** With less no task can write a map output. */
+  /** With less space no task can write a map output. */
   private static final long LEAST_BYTES = 1 << 20;
 
   @Override
@@ -45,7 +49,9 @@ record RegistrationCheck(Patient patient, Path directory) implements Check {
   private List<Finding> unusable(String why, String set) {
     return List.of(
         Finding.fail(
-            name(), place() + " " + why, set + "; spark.local.dir or --local-dirs without it"));
+                name(), place() + " " + why, set + "; spark.local.dir or --local-dirs without it")
+            .with("directory", place())
+            .with("registered", false));
   }
 
   private Finding tried(Device device, ProtectionDomain domain) {
@@ -54,15 +60,21 @@ record RegistrationCheck(Patient patient, Path directory) implements Check {
           LocalDirectories.tryOut(domain, patient.memory().mode(), directory);
       String said =
           device.providerName() + ": " + trial.said().replace(directory.toString(), place());
-      return trial.registers()
-          ? Finding.ok(name(), said)
-          : Finding.warn(name(), said, "spark.shuffle.rdma.registration.mode, another file system");
+      Finding finding =
+          trial.registers()
+              ? Finding.ok(name(), said)
+              : Finding.warn(
+                  name(), said, "spark.shuffle.rdma.registration.mode, another file system");
+      return finding
+          .with("directory", place())
+          .with("provider", device.providerName())
+          .with("registered", trial.registers());
     } catch (RegistrationUnavailableException e) {
       return Finding.fail(name(), e.getMessage(), "spark.shuffle.rdma.registration.mode=auto");
     }
   }
 
-  /** The same for all executors, so that their findings are. */
+  /** Returns the directory with a text that all executors share, so that findings are equal. */
   private String place() {
     return OF_ONE_EXECUTOR.matcher(directory.toString()).replaceFirst("/...");
   }

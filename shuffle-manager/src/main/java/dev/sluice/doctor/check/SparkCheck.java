@@ -9,13 +9,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** Spark's and Hadoop's jars, by their names. */
+/** Check of Spark's and Hadoop's jars, by their names. */
 record SparkCheck(List<Path> jars) implements Check {
   private static final Pattern SPARK = Pattern.compile("spark-core_2\\.13-(\\d.*)\\.jar");
   private static final Pattern HADOOP =
       Pattern.compile("hadoop-(?:client-api|common)-(\\d.*)\\.jar");
 
-  /** The first whose classes do without what JDK 24 has removed (HADOOP-19212). */
+  /** First version whose classes do without functions that JDK 24 has removed (HADOOP-19212). */
   private static final Runtime.Version HADOOP_FOR_JDK_25 = Runtime.Version.parse("3.4.3");
 
   @Override
@@ -36,28 +36,32 @@ record SparkCheck(List<Path> jars) implements Check {
 
   private Finding spark(String version) {
     String lack = Platform.lack(Runtime.version().feature(), version);
-    return lack.isEmpty()
-        ? Finding.ok(name(), "Spark " + version)
-        : Finding.fail(name(), lack, "a release of Sluice for it (docs/spark-versions.md)");
+    Finding finding =
+        lack.isEmpty()
+            ? Finding.ok(name(), "Spark " + version)
+            : Finding.fail(name(), lack, "a release of Sluice for it (docs/spark-versions.md)");
+    return finding.with("version", version);
   }
 
   private static Finding hadoop(String version) {
-    return isOld(version)
-        ? Finding.fail(
-            "hadoop",
-            "Hadoop " + version + " does not run on JDK 25 (HADOOP-19212)",
-            "jars/hadoop-client-api and -runtime of 3.4.3 or newer in their place")
-        : Finding.ok("hadoop", "Hadoop " + version);
+    Finding finding =
+        isOld(version)
+            ? Finding.fail(
+                "hadoop",
+                "Hadoop " + version + " does not run on JDK 25 (HADOOP-19212)",
+                "jars/hadoop-client-api and -runtime of 3.4.3 or newer in their place")
+            : Finding.ok("hadoop", "Hadoop " + version);
+    return finding.with("version", version);
   }
 
-  /** Versions of vendors have more after the third number. */
+  /** Returns true if the version is too old. Vendors' versions have more after the third number. */
   private static boolean isOld(String version) {
     Matcher numbers = Pattern.compile("\\d+\\.\\d+\\.\\d+").matcher(version);
     return numbers.lookingAt()
         && Runtime.Version.parse(stripped(numbers.group())).compareTo(HADOOP_FOR_JDK_25) < 0;
   }
 
-  /** A version of Java's has no zeros at its end. */
+  /** Removes zeros at the end, which Java's versions do not have. */
   private static String stripped(String version) {
     return version.replaceFirst("(\\.0)+$", "");
   }

@@ -1,2 +1,5 @@
-/** What the doctor asks of a node: one class for each question, each with a deadline. */
+/**
+ * Checks of a node. {@link Checks} lists them, with one class for each question. {@link Checkup}
+ * asks them about a {@link Patient}, each with a deadline, and returns the findings.
+ */
 package dev.sluice.doctor.check;

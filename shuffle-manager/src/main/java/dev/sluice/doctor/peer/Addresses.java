@@ -1,13 +1,18 @@
 package dev.sluice.doctor.peer;
 
-import dev.sluice.rdma.Gid;
 import dev.sluice.rdma.QueuePairAddress;
+import dev.sluice.verbs.Gid;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
 
-/** Addresses of queue pairs as bytes. */
+/**
+ * Writes addresses of queue pairs as bytes, and reads them. {@link PeerClient} and {@link
+ * PeerServer} use it, on any thread. Fields are read in the order in which they are written;
+ * another order needs another magic number in {@link Question}.
+ */
 final class Addresses {
+  /** Limits the memory that a stranger can make this process take. */
   private static final int MAX_PROVIDER_BYTES = 4096;
 
   private Addresses() {}

@@ -1,8 +1,8 @@
 package dev.sluice.doctor.peer;
 
 import dev.sluice.rdma.Device;
-import dev.sluice.rdma.Gid;
 import dev.sluice.rdma.verbs.VerbsProvider;
+import dev.sluice.verbs.Gid;
 import java.io.IOException;
 import java.net.DatagramPacket;
 import java.net.DatagramSocket;
@@ -14,15 +14,23 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Datagrams between the addresses of two RoCE GIDs, to tell in which direction nothing arrives
- * where READs fail: READs need both, and say only that no answer came. Each is answered as it is.
+ * Datagrams between the addresses of two RoCE GIDs. When READs fail, they tell in which direction
+ * packets are lost: a READ needs both, and reports only that no answer came. Each datagram is sent
+ * back unchanged. {@link PeerServer} opens and closes it; the thread {@code doctor-echo} answers
+ * until then. {@link PeerReader} sends datagrams by {@link #answers}, on its own thread.
  */
 final class Echo implements AutoCloseable {
+  /** Number of datagrams, as single ones may be lost. */
   private static final int TRIES = 3;
+
   private static final int ANSWER_TIMEOUT_MS = 300;
+
+  /** Limits the memory that strangers can make this process take. */
   private static final int MOST_HEARD = 10_000;
 
+  /** Numbers of the datagrams that arrived. */
   private final Set<Long> heard = ConcurrentHashMap.newKeySet();
+
   private final Optional<DatagramSocket> socket;
 
   Echo(Device device) {
@@ -31,7 +39,7 @@ final class Echo implements AutoCloseable {
     socket.ifPresent(s -> Thread.ofPlatform().daemon().name("doctor-echo").start(() -> answer(s)));
   }
 
-  /** None on InfiniBand, whose GIDs are no addresses of this machine. */
+  /** Returns a socket; none on InfiniBand, whose GIDs are no addresses of this machine. */
   private static Optional<DatagramSocket> bound(Gid gid) {
     try {
       return Optional.of(new DatagramSocket(0, gid.toInetAddress()));
@@ -40,7 +48,7 @@ final class Echo implements AutoCloseable {
     }
   }
 
-  /** UDP port; 0 where datagrams tell nothing. */
+  /** Returns the UDP port; 0 if datagrams tell nothing. */
   int port() {
     return socket.map(DatagramSocket::getLocalPort).orElse(0);
   }
@@ -53,19 +61,19 @@ final class Echo implements AutoCloseable {
     DatagramPacket packet = new DatagramPacket(new byte[Long.BYTES], Long.BYTES);
     while (!from.isClosed()) {
       try {
-        packet.setLength(Long.BYTES); // which what was received before may have cut
+        packet.setLength(Long.BYTES); // an earlier packet may have cut it
         from.receive(packet);
         if (packet.getLength() == Long.BYTES && heard.size() < MOST_HEARD) {
           heard.add(ByteBuffer.wrap(packet.getData()).getLong());
         }
         from.send(packet);
       } catch (IOException e) {
-        // Closed, or an answer for which there is no route: the asking side sees that none comes.
+        // Closed, or no route for the answer: the asking side sees that none comes.
       }
     }
   }
 
-  /** Whether a datagram goes to a peer's echo and comes back. */
+  /** Returns true if a datagram goes to a peer's echo and comes back. */
   static boolean answers(InetAddress from, InetAddress to, int port, long id) throws IOException {
     byte[] bytes = ByteBuffer.allocate(Long.BYTES).putLong(id).array();
     try (DatagramSocket socket = new DatagramSocket(0, from)) {
@@ -76,7 +84,7 @@ final class Echo implements AutoCloseable {
           socket.receive(new DatagramPacket(new byte[Long.BYTES], Long.BYTES));
           return true;
         } catch (SocketTimeoutException e) {
-          // Datagrams may be lost: again.
+          // Datagrams may be lost: try again.
         }
       }
       return false;

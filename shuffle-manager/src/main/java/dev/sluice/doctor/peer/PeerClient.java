@@ -11,16 +11,22 @@ import java.net.Socket;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 
-/** Asks a {@link PeerServer}. Any thread; a connection for each question. */
+/**
+ * Client of {@link PeerServer}s. {@link PeerReader} has one; one connection per question. The
+ * transfer engine calls {@link #exchange} and {@link #released}, which must not block and use
+ * virtual threads. Other methods block on the reader's thread.
+ */
 final class PeerClient implements QueuePairConnector {
+  /** Limit of a connection; an answer may take twice as long, as the server's queue pair may. */
   private static final int TIMEOUT_MS = 5_000;
 
-  /** By which servers tell their readers apart. */
+  /** Name by which servers tell their readers apart. */
   private final String self = UUID.randomUUID().toString();
 
-  /** The size of packets that the peer's port takes, in bytes; 0 before there is a queue pair. */
+  /** MTU of the peer's port in bytes; 0 before there is a queue pair. */
   private volatile int remoteMtu;
 
+  /** MTU of the port here in bytes; 0 before there is a queue pair. */
   private volatile int localMtu;
 
   @FunctionalInterface
@@ -32,7 +38,7 @@ final class PeerClient implements QueuePairConnector {
     return ask(peer, Question.DESCRIBE, (_, in) -> Description.read(in));
   }
 
-  /** Whether a datagram arrived at the peer. */
+  /** Returns true if a datagram arrived at the peer. */
   boolean heard(PeerAddress peer, long id) throws IOException {
     return ask(
         peer,
@@ -75,7 +81,7 @@ final class PeerClient implements QueuePairConnector {
             return true;
           });
     } catch (IOException e) {
-      // It has gone, or keeps the queue pair until it goes.
+      // The peer is gone, or keeps the queue pair until it ends.
     }
   }
 

@@ -2,14 +2,14 @@ package dev.sluice.doctor.peer;
 
 import java.io.IOException;
 
-/** Why nothing is READ from a peer. */
+/** Reason why READs from a peer fail. */
 public final class PeerException extends IOException {
   private static final long serialVersionUID = 1L;
 
   private final String set;
 
   /**
-   * @param set what to set or to do
+   * @param set remedy, such as a setting
    */
   PeerException(String message, String set) {
     super(message);
@@ -21,7 +21,7 @@ public final class PeerException extends IOException {
     this.set = set;
   }
 
-  /** What to set or to do. */
+  /** Returns the remedy, such as a setting. */
   public String set() {
     return set;
   }

@@ -4,39 +4,56 @@ import dev.sluice.doctor.Finding;
 import dev.sluice.doctor.check.Patient;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
+import dev.sluice.rdma.verbs.VerbsProvider;
+import dev.sluice.verbs.ProviderUnavailableException;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * This node's end of READs from other nodes' doctors. Whoever opens it closes it; READs from one
- * peer at a time, on the caller's thread.
+ * This node's end of READs from other nodes' doctors. {@link PeerCheck} or {@code ExecutorMeshNode}
+ * opens and closes it. READs from one peer at a time, on the caller's thread. It owns an endpoint
+ * with a device.
  */
 public final class PeerReader implements AutoCloseable {
   private final PeerClient client = new PeerClient();
   private final RdmaEndpoint endpoint;
 
   /**
-   * What READs from a peer take.
+   * Figures of READs from a peer.
    *
-   * @param bytesPerSecond of large ones
-   * @param micros of a small one
-   * @param localMtu bytes of a packet that the port here takes
-   * @param remoteMtu that the peer's takes
+   * @param bytesPerSecond bandwidth of large READs
+   * @param micros latency of a small READ in microseconds
+   * @param localMtu MTU of the port here in bytes
+   * @param remoteMtu MTU of the peer's port in bytes
+   * @param link rate of the slower port
    */
   public record Measured(
-      String device, double bytesPerSecond, double micros, int localMtu, int remoteMtu) {}
+      String device,
+      double bytesPerSecond,
+      double micros,
+      int localMtu,
+      int remoteMtu,
+      LinkRate link) {}
+
+  private final LinkRate localRate;
+  private final boolean hasLostVerbs;
 
   public PeerReader(Patient patient) throws IOException {
     endpoint = RdmaEndpoint.open(patient.open(), Reading.options(patient), client);
+    localRate = LinkRate.of(patient.root(), endpoint.device());
+    hasLostVerbs =
+        patient.rdma().triesVerbs() && !endpoint.device().providerName().equals(VerbsProvider.NAME);
   }
 
   /**
-   * Leaves no queue pair behind: those of hundreds of readers would be more than the peer may have.
+   * READs from a peer, and measures that. Leaves no queue pair behind: those of hundreds of readers
+   * would be more than the peer may have.
    *
-   * @throws PeerException where READs do not work, with what is known of the reason
+   * @throws PeerException if READs do not work, with the known part of the reason
+   * @throws ProviderUnavailableException if verbs do not work here, and the peer has them
    */
-  public Measured read(PeerAddress peer) throws PeerException {
+  public Measured read(PeerAddress peer) throws PeerException, ProviderUnavailableException {
     try {
       return readAll(peer);
     } finally {
@@ -44,10 +61,15 @@ public final class PeerReader implements AutoCloseable {
     }
   }
 
-  private Measured readAll(PeerAddress peer) throws PeerException {
+  private Measured readAll(PeerAddress peer) throws PeerException, ProviderUnavailableException {
     Description remote = describe(peer);
     String provider = endpoint.device().providerName();
     if (!remote.provider().equals(provider)) {
+      if (hasLostVerbs) {
+        throw new ProviderUnavailableException(
+            "%s has provider %s, and this one %s"
+                .formatted(peer.host(), remote.provider(), provider));
+      }
       throw new PeerException(
           "it has provider %s, and this one %s".formatted(remote.provider(), provider),
           "what its doctor says of its provider, or this one's");
@@ -68,7 +90,8 @@ public final class PeerReader implements AutoCloseable {
           reading.bandwidth(),
           micros,
           client.localMtu(),
-          client.remoteMtu());
+          client.remoteMtu(),
+          localRate.slower(remote.rate()));
     } catch (IOException e) {
       throw new PeerException(
           "single READs arrive, and do not go on: " + Finding.reason(e),
@@ -101,7 +124,7 @@ public final class PeerReader implements AutoCloseable {
     }
   }
 
-  /** Bytes of a packet that the port here takes; 0 before something was READ. */
+  /** Returns the MTU of the port here in bytes; 0 before the first READ. */
   public int localMtu() {
     return client.localMtu();
   }
@@ -121,7 +144,7 @@ public final class PeerReader implements AutoCloseable {
     }
   }
 
-  /** In which direction nothing arrives, where that can be told. */
+  /** Returns the direction in which packets are lost, if that can be told. */
   private String direction(PeerAddress peer, Description remote) {
     if (remote.echoPort() == 0) {
       return "";

@@ -22,15 +22,19 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Lets doctors of other nodes READ from this one: gives anybody who asks by TCP a queue pair, by
- * which one may READ {@link #BYTES} that are the same everywhere, and nothing else. Whoever opens
- * it closes it; a thread for each question that is under way.
+ * Lets doctors of other nodes READ from this one. Any client that asks by TCP gets a queue pair.
+ * With it the client may READ {@link #BYTES} that are the same everywhere, and nothing else. The
+ * opener of a server, {@code CommandLine} or {@code ExecutorMeshNode}, closes it. The thread {@code
+ * doctor-peer} accepts connections, and each question under way has a virtual thread.
  */
 public final class PeerServer implements AutoCloseable {
-  /** What may be READ. */
+  /** Size of the memory that may be READ, a multiple of the largest READ. */
   static final int BYTES = 8 << 20;
 
+  /** Limit of a client's silence, and of the connection of a queue pair. */
   private static final int QUESTION_TIMEOUT_MS = 10_000;
+
+  /** Pause after a connection could not be accepted. */
   private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
   private static final QueuePairConnector READS_NOTHING =
@@ -43,9 +47,12 @@ public final class PeerServer implements AutoCloseable {
   private final MemoryRegion region;
   private final Echo echo;
 
-  private PeerServer(ServerSocket socket, RdmaEndpoint endpoint) throws IOException {
+  private final LinkRate rate;
+
+  private PeerServer(ServerSocket socket, RdmaEndpoint endpoint, LinkRate rate) throws IOException {
     this.socket = socket;
     this.endpoint = endpoint;
+    this.rate = rate;
     Reading.fill(memory);
     region = endpoint.protectionDomain().register(memory, EnumSet.of(AccessFlag.REMOTE_READ));
     echo = new Echo(endpoint.device());
@@ -53,8 +60,8 @@ public final class PeerServer implements AutoCloseable {
   }
 
   /**
-   * @param port to listen on; 0 for a free one
-   * @throws BindException where that port cannot be had
+   * @param port port to listen on; 0 for a free one
+   * @throws BindException if that port is not free
    */
   public static PeerServer open(Patient patient, int port) throws IOException {
     ServerSocket socket = new ServerSocket(port); // first, as it fails most easily
@@ -70,7 +77,7 @@ public final class PeerServer implements AutoCloseable {
     RdmaEndpoint endpoint =
         RdmaEndpoint.open(patient.open(), Reading.options(patient), READS_NOTHING);
     try {
-      return new PeerServer(socket, endpoint);
+      return new PeerServer(socket, endpoint, LinkRate.of(patient.root(), endpoint.device()));
     } catch (IOException | RuntimeException e) {
       endpoint.close();
       throw e;
@@ -81,7 +88,7 @@ public final class PeerServer implements AutoCloseable {
     return socket.getLocalPort();
   }
 
-  /** What answers, in words. */
+  /** Returns provider and device, in words. */
   public String device() {
     return endpoint.device().providerName() + " " + endpoint.device().name();
   }
@@ -93,7 +100,7 @@ public final class PeerServer implements AutoCloseable {
         Socket client = socket.accept();
         Thread.ofVirtual().start(() -> answer(client));
       } catch (IOException e) {
-        // Out of file descriptors, most likely: trying again at once would be a busy loop.
+        // Most likely out of file descriptors: an immediate retry would be a busy loop.
         if (!said && !socket.isClosed()) {
           System.err.printf("port %d: cannot accept connections for a while: %s%n", port(), e);
           said = true;
@@ -115,7 +122,7 @@ public final class PeerServer implements AutoCloseable {
         case RELEASED -> endpoint.disconnected(in.readUTF(), in.readInt());
       }
     } catch (IOException e) {
-      // The client sees that its answer does not come; a stranger has none.
+      // The client sees that its answer does not come. A stranger gets none.
     }
   }
 
@@ -125,10 +132,11 @@ public final class PeerServer implements AutoCloseable {
         endpoint.device().name(),
         endpoint.device().gid(),
         echo.port(),
-        region.toRemote());
+        region.toRemote(),
+        rate);
   }
 
-  /** Answers with an empty text and a queue pair, or with why there is none. */
+  /** Answers with an empty text and a queue pair, or with the reason why there is none. */
   private void connect(String peer, QueuePairAddress remote, DataOutputStream out)
       throws IOException {
     QueuePairAddress accepted;

@@ -4,18 +4,23 @@ import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
 
-/** What one doctor asks another by TCP, one question a connection. */
+/**
+ * Question of one doctor to another by TCP, one per connection. {@link PeerClient} writes it and
+ * {@link PeerServer} reads it. The wire carries its place among these: another order, or other
+ * bytes after a question, needs another magic number.
+ */
 enum Question {
-  /** For a {@link Description}. */
+  /** Asks for a {@link Description}. */
   DESCRIBE,
-  /** For a queue pair that is connected to the one whose address follows. */
+  /** Asks for a queue pair that is connected to the one whose address follows. */
   CONNECT,
-  /** Whether a datagram came that the {@link Echo} answers. */
+  /** Asks if a datagram came that the {@link Echo} answers. */
   HEARD,
-  /** Says that a queue pair which was connected is closed; nothing is answered. */
+  /** Tells that a connected queue pair is closed. Has no answer. */
   RELEASED;
 
-  private static final int MAGIC = 0x534C_4432;
+  /** The letters SLD3. */
+  private static final int MAGIC = 0x534C_4433;
 
   void write(DataOutputStream out) throws IOException {
     out.writeInt(MAGIC);
@@ -23,7 +28,7 @@ enum Question {
   }
 
   /**
-   * @throws IOException when it is no doctor of the same release that asks
+   * @throws IOException if the question is not from a doctor of the same release
    */
   static Question read(DataInputStream in) throws IOException {
     int magic = in.readInt();

@@ -18,25 +18,35 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * READs what a {@link PeerServer} has, by the shuffle's own engine: looks at the bytes, then at the
- * time they take. One thread.
+ * READs the memory of a {@link PeerServer} by the shuffle's own engine. It checks the bytes first,
+ * and then measures the time. {@link PeerReader} makes one for each peer, and waits in it on its
+ * own thread. It releases its buffers; the endpoint is the reader's.
  */
 record Reading(RdmaEndpoint endpoint, PeerAddress peer, RemoteRegion region) {
+  /** One packet with any MTU. */
   static final int SMALL_BYTES = 64;
+
+  /** Many packets with any MTU. */
   static final int LARGE_BYTES = 1 << 20;
 
+  /** Buffers of {@link #READS_UNDER_WAY} large READs, with room to spare. */
   private static final int POOL_BYTES = 32 << 20;
+
   private static final int LATENCY_BYTES = 4 << 10;
+
+  /** READs that are not measured: the first ones find code and connections cold. */
   private static final int WARM_UP_READS = 100;
+
   private static final int LATENCY_READS = 200;
   private static final int READS_UNDER_WAY = 4;
 
-  /** For either figure, on a path where READs take long. */
+  /** Limit of each measurement, on a path where READs take long. */
   private static final long MEASURED_NS = TimeUnit.MILLISECONDS.toNanos(500);
 
+  /** Limit of a READ: longer than a queue pair with these options repeats it. */
   private static final long DEADLINE_NS = TimeUnit.SECONDS.toNanos(10);
 
-  /** Those of an executor, but with little memory, and quick to give up. */
+  /** Returns the options of an executor, but with little memory, and quick to give up. */
   static TransferOptions options(Patient patient) {
     return patient
         .rdma()
@@ -47,7 +57,7 @@ record Reading(RdmaEndpoint endpoint, PeerAddress peer, RemoteRegion region) {
               o.connection =
                   o.connection.with(
                       c -> {
-                        c.timeoutExponent = 14; // 67 ms, which adapters may make four times as long
+                        c.timeoutExponent = 14; // 67 ms; adapters may take four times as long
                         c.retryCount = 5;
                       });
             });
@@ -66,8 +76,8 @@ record Reading(RdmaEndpoint endpoint, PeerAddress peer, RemoteRegion region) {
   /**
    * READs from the region's beginning.
    *
-   * @return whether all bytes are right
-   * @throws IOException when they do not come
+   * @return true if all bytes are right
+   * @throws IOException if they do not come
    */
   boolean check(int bytes) throws IOException {
     PooledBuffer buffer = acquire(bytes);
@@ -88,7 +98,7 @@ record Reading(RdmaEndpoint endpoint, PeerAddress peer, RemoteRegion region) {
     return true;
   }
 
-  /** The median time of a READ of 4 KiB, in microseconds. */
+  /** Returns the median time of a READ of 4 KiB, in microseconds. */
   double latencyMicros() throws IOException {
     PooledBuffer buffer = acquire(LATENCY_BYTES);
     try {
@@ -101,7 +111,7 @@ record Reading(RdmaEndpoint endpoint, PeerAddress peer, RemoteRegion region) {
     }
   }
 
-  /** The times of so many READs, or of those that there is time for. */
+  /** Returns the times of the given number of READs, or of fewer if the time is over. */
   private long[] repeat(int reads, PooledBuffer buffer) throws IOException {
     long[] nanos = new long[reads];
     long begin = System.nanoTime();
@@ -114,7 +124,7 @@ record Reading(RdmaEndpoint endpoint, PeerAddress peer, RemoteRegion region) {
     return Arrays.copyOf(nanos, done);
   }
 
-  /** Bytes a second of READs of 1 MiB, of which some are under way at a time. */
+  /** Returns the bandwidth of READs of 1 MiB in bytes per second, with several under way. */
   double bandwidth() throws IOException {
     PooledBuffer[] buffers = new PooledBuffer[READS_UNDER_WAY];
     try {
@@ -131,7 +141,7 @@ record Reading(RdmaEndpoint endpoint, PeerAddress peer, RemoteRegion region) {
     }
   }
 
-  /** Each buffer's READ is posted again as soon as it is the oldest one and done. */
+  /** Measures with these buffers. The buffer of the oldest READ is used for the next one. */
   private double bandwidth(PooledBuffer[] buffers) throws IOException {
     Queue<CompletableFuture<Void>> underWay = new ArrayDeque<>();
     long start = System.nanoTime();

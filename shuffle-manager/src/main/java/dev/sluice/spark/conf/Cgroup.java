@@ -10,17 +10,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The limits of the control groups that this process is in, of version 2 or 1 (cgroups(7)).
+ * Limits of the control groups of this process, in version 2 or 1 (cgroups(7)). {@link SluiceConf}
+ * and the doctor call it, on any thread. It reads the files at each call and keeps nothing. A file
+ * that cannot be read counts as no limit.
  *
- * @param root {@code /}, or a directory that stands for it
+ * @param root {@code /}, or a directory in its place
  */
 public record Cgroup(Path root) {
   private static final Logger LOG = LoggerFactory.getLogger(Cgroup.class);
 
-  /** From here on it is how version 1 writes that there is none. */
+  /** Values from here on mean no limit in version 1. */
   private static final long NO_LIMIT = 1L << 62;
 
-  /** The smallest limit of memory on the way up, in bytes; empty for none. */
+  /** Returns the smallest memory limit of the group and its parents in bytes; empty for none. */
   public OptionalLong memoryMax() {
     return files("memory", "memory.max", "memory.limit_in_bytes")
         .flatMap(Cgroup::limit)
@@ -29,18 +31,18 @@ public record Cgroup(Path root) {
         .min();
   }
 
-  /** What is said on the way up of RDMA devices: a line such as {@code mlx5_0 hca_handle=2}. */
+  /** Returns RDMA limits of the group and its parents, such as {@code mlx5_0 hca_handle=2}. */
   public List<String> rdmaMax() {
     return files("rdma", "rdma.max", "rdma.max").flatMap(file -> read(file).lines()).toList();
   }
 
   /**
-   * @param name of the file in version 2
-   * @param oldName in version 1
+   * @param name name of the file in version 2
+   * @param oldName its name in version 1
    */
   private Stream<Path> files(String controller, String name, String oldName) {
     Path mount = root.resolve("sys/fs/cgroup");
-    // Lines read hierarchy:controllers:path; version 2 has hierarchy 0 and no controllers.
+    // A line is hierarchy:controllers:path; version 2 has hierarchy 0 and no controllers.
     return read(root.resolve("proc/self/cgroup"))
         .lines()
         .map(line -> line.split(":", 3))
@@ -54,7 +56,10 @@ public record Cgroup(Path root) {
                         : Stream.empty());
   }
 
-  /** In a container the path may be the host's, which is not mounted: then the mount itself. */
+  /**
+   * Returns the file in the group and its parents. In a container the path may be the host's, which
+   * is not mounted; then the mount itself is used.
+   */
   private static Stream<Path> wayUp(Path mount, String cgroup, String file) {
     Path leaf = mount.resolve(cgroup.replaceFirst("^/+", "")).normalize();
     return Stream.iterate(leaf, dir -> dir != null && dir.startsWith(mount), Path::getParent)

@@ -12,8 +12,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What other RDMA software's environment variables say, for keys that are not set: clusters have
- * them already. A variable that cannot be understood is left alone with a WARN, as it is not ours.
+ * Values of other RDMA software's environment variables for keys that are not set: clusters have
+ * these variables already. A variable that cannot be parsed is ignored with a WARN, as it is not
+ * ours. {@link SluiceConf} has one, the doctor makes one for a node without Spark. Immutable; any
+ * thread.
  */
 public final class EnvironmentHints {
   private static final Logger LOG = LoggerFactory.getLogger(EnvironmentHints.class);
@@ -24,16 +26,16 @@ public final class EnvironmentHints {
   /**
    * A variable.
    *
-   * @param key of ours that it stands for
-   * @param parser throws IllegalArgumentException for what it does not understand; null for a value
-   *     that says nothing
+   * @param key our key that it stands for
+   * @param parser throws IllegalArgumentException for a value that it does not understand; returns
+   *     null for a value without meaning
    */
   record Hint<T>(String variable, String key, Function<String, T> parser) {}
 
   static final Hint<DeviceFilter> NCCL_IB_HCA =
       new Hint<>("NCCL_IB_HCA", DEVICES, DeviceFilter::parse);
 
-  /** Its names are whole ones. */
+  /** Its names are whole device names. */
   static final Hint<DeviceFilter> UCX_NET_DEVICES =
       new Hint<>(
           "UCX_NET_DEVICES",
@@ -49,14 +51,14 @@ public final class EnvironmentHints {
   private final Predicate<String> isSet;
 
   /**
-   * @param isSet which of our keys say it themselves
+   * @param isSet returns true for our keys that are set themselves
    */
   EnvironmentHints(Map<String, String> environment, Predicate<String> isSet) {
     this.environment = environment;
     this.isSet = isSet;
   }
 
-  /** How verbs are used by what the environment alone says. */
+  /** Returns the options of verbs according to the environment alone. */
   public static VerbsOptions verbsOptions(Map<String, String> environment) {
     return new EnvironmentHints(environment, _ -> false).verbsOptions();
   }
@@ -71,7 +73,7 @@ public final class EnvironmentHints {
         });
   }
 
-  /** Of the first hint that there is. */
+  /** Returns the value of the first hint that has one. */
   private <T> Optional<T> first(List<Hint<T>> hints) {
     return hints.stream().map(this::get).filter(Objects::nonNull).findFirst();
   }
@@ -93,7 +95,7 @@ public final class EnvironmentHints {
     }
   }
 
-  /** A number; a negative one leaves the choice to the software. */
+  /** Makes the hint for a number. A negative number leaves the choice to the software. */
   private static Hint<Integer> number(String variable, String key, int most) {
     return new Hint<>(
         variable,

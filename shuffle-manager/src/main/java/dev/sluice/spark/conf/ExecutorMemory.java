@@ -3,27 +3,46 @@ package dev.sluice.spark.conf;
 import org.apache.spark.SparkConf;
 
 /**
- * What Spark and its resource manager let an executor have.
+ * Memory that Spark and its resource manager grant to an executor. {@link SluiceConf} makes it for
+ * {@link MemoryBudget}. On the driver, {@code SluiceShuffle}'s constructor calls {@link #announce}.
  *
- * @param heapBytes of its JVM
- * @param offHeapBytes that Spark itself and Python take beside it
- * @param overheadBytes for all else
+ * @param heapBytes heap of its JVM
+ * @param offHeapBytes memory that Spark itself and Python take in addition to the heap
+ * @param overheadBytes memory for everything else
  */
 public record ExecutorMemory(long heapBytes, long offHeapBytes, long overheadBytes) {
   private static final long MIB = 1L << 20;
 
-  /** With Spark's defaults. */
+  /** Memory of an executor with Spark's defaults: a heap of 1 GiB, the least overhead. */
   public static final ExecutorMemory LEAST = new ExecutorMemory(1024 * MIB, 0, 384 * MIB);
 
-  /** That of this process, as it is configured. */
+  /** Returns the memory of this process as configured. */
   static ExecutorMemory of(SparkConf conf) {
     return new ExecutorMemory(Runtime.getRuntime().maxMemory(), offHeap(conf), overhead(conf));
   }
 
-  /** As Spark's resource managers compute it. */
+  /**
+   * Sets the memory overhead of the default resource profile in the configuration that executors
+   * get from the driver. Called on the driver before executors start.
+   */
+  public static void announce(SparkConf conf) {
+    String key = Settings.DEFAULT_MEMORY_OVERHEAD.key();
+    conf.remove(key); // a copied configuration may have it
+    conf.set(key, overhead(conf) / MIB + "m");
+  }
+
+  /**
+   * Returns the memory overhead as Spark's resource managers grant it. An executor of another
+   * resource profile has that profile's heap and, where it is set, its overhead in its
+   * configuration. A profile without an overhead is granted the default profile's, however large
+   * its heap is.
+   */
   static long overhead(SparkConf conf) {
     if (conf.contains("spark.executor.memoryOverhead")) {
       return conf.getSizeAsMb("spark.executor.memoryOverhead") * MIB;
+    }
+    if (conf.contains(Settings.DEFAULT_MEMORY_OVERHEAD.key())) {
+      return Settings.DEFAULT_MEMORY_OVERHEAD.get(conf);
     }
     long memory = conf.getSizeAsMb("spark.executor.memory", "1g") * MIB;
     double factor = conf.getDouble("spark.executor.memoryOverheadFactor", 0.1);

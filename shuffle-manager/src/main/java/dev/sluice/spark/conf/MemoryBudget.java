@@ -3,29 +3,31 @@ package dev.sluice.spark.conf;
 import java.util.OptionalLong;
 
 /**
- * What registered memory may take by default: a share of the executor's memory overhead, which is
- * what YARN and Kubernetes grant beside the heap, and never more than the container's limit leaves.
- * The machine's memory does not matter: most of it belongs to others.
+ * Default limits of registered memory. They are a share of the executor's memory overhead, which
+ * YARN and Kubernetes grant in addition to the heap, and never more than the container's limit
+ * leaves. The machine's memory does not matter: most of it belongs to others. {@link SluiceConf}
+ * derives it for an executor, and the doctor for a node without Spark. docs/configuration.md states
+ * the eighths by the texts of {@link Settings}: change both.
  *
- * @param registrationBytes for map outputs
- * @param bufferBytes for buffers
- * @param stagingBytes for what is not registered and is asked for
+ * @param registrationBytes limit for map outputs
+ * @param bufferBytes limit for buffers
+ * @param stagingBytes limit for staging blocks that are not registered
  */
 public record MemoryBudget(long registrationBytes, long bufferBytes, long stagingBytes) {
-  /** Share of the overhead, where none is set. */
+  /** Default share of the overhead. */
   public static final double DEFAULT_SHARE = 0.5;
 
   private static final long MIB = 1L << 20;
 
-  /** Below these nothing works; an executor so small fails otherwise first. */
+  /** Least value of each limit. With less nothing works, and the executor fails anyway. */
   private static final long LEAST_BYTES = 4 * MIB;
 
   /**
-   * The default budget.
+   * Derives the default budget.
    *
-   * @param memory what an executor has
-   * @param share of the overhead ({@code spark.shuffle.rdma.memoryShare})
-   * @param containerLimit bytes, as {@link Cgroup#memoryMax} finds them
+   * @param memory memory of the executor
+   * @param share share of the overhead ({@code spark.shuffle.rdma.memoryShare})
+   * @param containerLimit limit in bytes, as {@link Cgroup#memoryMax} returns it
    */
   public static MemoryBudget derive(
       ExecutorMemory memory, double share, OptionalLong containerLimit) {
@@ -41,14 +43,14 @@ public record MemoryBudget(long registrationBytes, long bufferBytes, long stagin
         Math.max(granted / 8, LEAST_BYTES));
   }
 
-  /** Whether there is no room for more than what works at all. */
+  /** Returns true if the limits are the least with which anything works. */
   public boolean isLeast() {
     return bufferBytes <= LEAST_BYTES;
   }
 
   /**
-   * What of it is locked at most: all. Where map outputs are paged on demand the budget is that of
-   * partition tables, which are pinned.
+   * Returns the most bytes of it that are locked: all. With on-demand paging of map outputs, the
+   * budget is that of partition tables, which are pinned.
    */
   public long lockedBytes() {
     return registrationBytes + bufferBytes + stagingBytes;

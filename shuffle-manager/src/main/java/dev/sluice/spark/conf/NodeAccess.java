@@ -1,13 +1,14 @@
 package dev.sluice.spark.conf;
 
+import dev.sluice.blocks.node.NodeClient;
 import java.nio.file.Path;
-import java.time.Duration;
 
 /**
- * How an executor reaches the block server of its node.
+ * Way of an executor to its node daemon. {@link SluiceConf#node} makes it; the executor's {@code
+ * NodeHandOver} uses it.
  *
- * @param incarnation of the application: made by its driver, and different in each of its runs
- * @param socket the server's Unix domain socket
- * @param timeout of one request
+ * @param incarnation incarnation of the application, which its driver makes anew in each run
+ * @param socket Unix domain socket of the daemon
+ * @param limits limits of the wait for the daemon
  */
-public record NodeAccess(String incarnation, Path socket, Duration timeout) {}
+public record NodeAccess(String incarnation, Path socket, NodeClient.Limits limits) {}

@@ -6,9 +6,15 @@ import java.util.Base64;
 import java.util.Map;
 import org.apache.spark.SparkConf;
 
-/** Where the node's block server listens: as is set, else where YARN's NodeManager says. */
+/**
+ * Socket of the node daemon: the configured one, else the one that YARN's NodeManager gives. {@link
+ * SluiceConf} calls it, on any thread. It looks for no file.
+ */
 final class NodeSocket {
-  /** What a NodeManager tells its containers of its auxiliary service sluice_node, by Base64. */
+  /**
+   * Data of the auxiliary service sluice_node, from a NodeManager to its containers, in Base64. Its
+   * name is YARN's prefix and that of the service.
+   */
   private static final String OF_NODE_MANAGER = "NM_AUX_SERVICE_sluice_node";
 
   private NodeSocket() {}

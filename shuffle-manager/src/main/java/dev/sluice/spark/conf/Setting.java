@@ -8,14 +8,14 @@ import org.apache.spark.SparkConf;
  * Settings}; any thread reads them.
  *
  * @param key the whole key
- * @param defaultValue as one would write it; null where the default is derived or there is none
+ * @param defaultValue the default as a user would write it; null if it is derived or there is none
  * @param defaultText the default as the documentation states it
  * @param doc one or two sentences for the documentation
- * @param type what values are allowed
+ * @param type the allowed values
  */
 record Setting<T>(String key, String defaultValue, String defaultText, String doc, Type<T> type) {
 
-  /** The value that is set, else the default; null where that is derived. */
+  /** Returns the value that is set, else the default; null if that is derived. */
   T get(SparkConf conf) {
     String value = conf.get(key, defaultValue);
     return value == null ? null : type.parse(key, value);

@@ -1,5 +1,6 @@
 package dev.sluice.spark.conf;
 
+import dev.sluice.blocks.conf.Suggestion;
 import dev.sluice.blocks.conf.Type;
 import dev.sluice.blocks.conf.Types;
 import dev.sluice.blocks.conf.VerbsSetting;
@@ -15,8 +16,10 @@ import org.apache.spark.SparkConf;
 import scala.Tuple2;
 
 /**
- * The table of all configuration keys. {@link SluiceConf} is what the code reads;
- * docs/configuration.md is written from it.
+ * Table of all configuration keys. The code reads {@link SluiceConf}; docs/configuration.md is
+ * generated from this table. The order of the fields is the order there. A key that is not in this
+ * table is an error ({@link #validate}), and a default is parsed like a value that a user sets. Any
+ * thread: nothing changes after the class is loaded.
  */
 final class Settings {
   static final String PREFIX = "spark.shuffle.rdma.";
@@ -29,9 +32,9 @@ final class Settings {
           Types.oneOf("auto", "verbs", "soft", "off"),
           "auto",
           "How blocks are READ. `verbs` needs an RDMA device, `soft` is software over TCP with the"
-              + " same semantics, `auto` takes the first of the two that works, `off` is Spark's own"
-              + " shuffle. What is asked for by name and cannot be had ends the application with the"
-              + " reason.");
+              + " same semantics, `auto` takes the first of the two that works, `off` is Spark's"
+              + " own shuffle. What is asked for by name and cannot be had ends the application"
+              + " with the reason.");
 
   static final Setting<Double> MEMORY_SHARE =
       with(
@@ -42,6 +45,14 @@ final class Settings {
               + " derives for it; never more than the container's limit leaves beside heap and"
               + " off-heap memory) that registered map outputs, buffers and staging memory take"
               + " together, where their own keys are not set.");
+
+  static final Setting<Long> DEFAULT_MEMORY_OVERHEAD =
+      derived(
+          "defaultMemoryOverhead",
+          Types.bytes("0", "64t"),
+          "set by the driver",
+          "Memory overhead of the default resource profile. Spark grants it to executors of other"
+              + " profiles as well, unless these set their own.");
 
   static final Setting<Long> REGISTRATION_MAX_BYTES =
       derived(
@@ -118,16 +129,16 @@ final class Settings {
           "connect.timeout",
           Types.millis("100ms", "10min"),
           "5s",
-          "A queue pair that is not connected by then has failed, the exchange of its parameters with"
-              + " the peer's block server included.");
+          "A queue pair that is not connected by then has failed, the exchange of its parameters"
+              + " with the peer's block server included.");
 
   static final Setting<Long> LOCATE_TIMEOUT =
       with(
           "locate.timeout",
           Types.millis("100ms", "10min"),
           "10s",
-          "Locations that the driver, or after it a peer's block server, does not give by then count"
-              + " as unknown, and the blocks are fetched by Spark's own transfer.");
+          "Locations that the driver, or after it a peer's block server, does not give by then"
+              + " count as unknown, and the blocks are fetched by Spark's own transfer.");
 
   static final Setting<Long> READ_TIMEOUT =
       with(
@@ -135,8 +146,8 @@ final class Settings {
           Types.millis("100ms", "1h"),
           "30s",
           "Blocks that are not READ by then are fetched by Spark's own transfer. A node's block"
-              + " server that gives nothing for so long by Spark's transfer either is left alone for"
-              + " a minute.");
+              + " server that gives nothing for so long by Spark's transfer either is left alone"
+              + " for a minute.");
 
   static final Setting<Long> READ_MAX_BYTES =
       with(
@@ -159,7 +170,8 @@ final class Settings {
           Types.integer(1, 16384),
           "256",
           "Work requests under way on one queue pair at most: 64 bytes or more of memory each. A"
-              + " fetch of more blocks than that waits for completions before all of it is posted.");
+              + " fetch of more blocks than that waits for completions before all of it is"
+              + " posted.");
 
   static final Setting<Integer> MAX_RD_ATOMIC =
       with(
@@ -188,8 +200,8 @@ final class Settings {
           "rnrRetry",
           Types.integer(0, 7),
           "7",
-          "Times that a READ is repeated at a peer that says that it is not ready, which first has to"
-              + " page in what is registered on demand; 7 is for ever.");
+          "Times that a READ is repeated at a peer that says that it is not ready, which first has"
+              + " to page in what is registered on demand; 7 is for ever.");
 
   static final Setting<Integer> MIN_RNR_TIMER =
       with(
@@ -205,15 +217,16 @@ final class Settings {
         "`NCCL_IB_HCA` or `UCX_NET_DEVICES` of the environment, else all",
         "Ports that verbs may use, by the beginnings of their devices' names; `=` in front wants"
             + " whole names, `^` all ports but these. Set here, executors spread over those of"
-            + " them that are active; else the port with the executor's own address is"
-            + " preferred.");
+            + " them that are active, and may use a GID of another network namespace where they have"
+            + " none of their own; else the port with the executor's own address is preferred.");
 
     derived(
         VerbsSetting.GID_INDEX,
         "`NCCL_IB_GID_INDEX` of the environment, else auto",
         "Entry of the port's GID table by which peers reach it. With auto: on RoCE the one with the"
-            + " executor's own address, else the first that the other `gid` keys allow and that"
-            + " is not link-local; on InfiniBand 0, or 1 where that is routable.");
+            + " executor's own address, else the first that the other `gid` keys allow, that is"
+            + " not link-local and that is of the executor's network namespace; on InfiniBand 0, or"
+            + " 1 where that is routable.");
 
     with(VerbsSetting.GID_ROCE_VERSION, "2", "Version of RoCE that a GID must be of.");
 
@@ -277,10 +290,10 @@ final class Settings {
           "true",
           "Whether the small blocks that one executor has for a reduce task are fetched together:"
               + " less work a block where there are many. They are read as one stream where the"
-              + " serializer relocates (Kryo, and Spark SQL's own) and files are not encrypted, as a"
-              + " stream each otherwise. What has none of Spark's checksums is staged, and verified"
-              + " by one that its executor takes. With `spark.shuffle.rdma.verifyChecksums=false`"
-              + " nothing is gathered.");
+              + " serializer relocates (Kryo, and Spark SQL's own) and files are not encrypted, as"
+              + " a stream each otherwise. What has none of Spark's checksums is staged, and"
+              + " verified by one that its executor takes. With"
+              + " `spark.shuffle.rdma.verifyChecksums=false` nothing is gathered.");
 
   static final Setting<Boolean> VERIFY_CHECKSUMS =
       with(
@@ -315,37 +328,51 @@ final class Settings {
           Types.PORT,
           "0",
           "TCP port on which the software provider is READ from; 0 takes a free one, where another"
-              + " one is taken those above it are tried (`spark.port.maxRetries`). Verbs use no such"
-              + " port.");
+              + " one is taken those above it are tried (`spark.port.maxRetries`). Verbs use no"
+              + " such port.");
 
   static final Setting<String> NODE =
       with(
           "node",
-          Types.oneOf("off", "auto", "required"),
+          Types.oneOf("off", "auto", "on", "required"),
           "off",
-          "Who serves map outputs. `off`: the executors that wrote them. `required`: the block server"
-              + " of their node, to which each is handed over when its task commits, so that it"
-              + " outlives its executor; where that cannot be, the task fails with the reason. Not"
-              + " with Spark's external shuffle service, another shuffle data plug-in or"
-              + " `spark.shuffle.useOldFetchProtocol`. `auto`: executors serve them, and hand them"
-              + " over after the commit where their node has a block server that takes them; what"
-              + " it has is read when the executor is gone, and Spark is promised nothing.");
+          "Where map outputs are served. `off`: by the executors that wrote them. `on`: by the block"
+              + " server of their node, to which each is handed over when its task commits, so that"
+              + " it outlives its executor. A map output that the block server does not take stays"
+              + " with its executor, which serves it, and is written again if that ends. Not with Spark's external"
+              + " shuffle service, another shuffle data plug-in or"
+              + " `spark.shuffle.useOldFetchProtocol`. `required` means the same as `on`. `auto`:"
+              + " executors serve map outputs, and hand them over after the commit where their node"
+              + " has a block server that takes them. When the executor is gone they are read"
+              + " there, and Spark is promised nothing.");
 
   static final Setting<Path> NODE_SOCKET =
       with(
           "node.socket",
           new Type<>("a path", Path::of),
           "/run/sluice/node.sock",
-          "Unix domain socket of the node's block server. On YARN, where it is not set, the one of the"
-              + " NodeManager's auxiliary service `sluice_node`.");
+          "Unix domain socket of the node's block server. On YARN, where it is not set, the one of"
+              + " the NodeManager's auxiliary service `sluice_node`.");
 
   static final Setting<Long> NODE_TIMEOUT =
       with(
           "node.timeout",
           Types.millis("100ms", "10min"),
           "10s",
-          "A map output that the node's block server has not taken by then fails its task with"
-              + " `node=required`. As long a task waits for a block server that is being started.");
+          "How long the node's block server may take to answer a map task that hands its map output"
+              + " over. Where it does not answer, map outputs stay with the executor until it does.");
+
+  static final Setting<Long> NODE_AWAY_TIMEOUT =
+      with(
+          "node.awayTimeout",
+          Types.millis("100ms", "30min"),
+          "120s",
+          "How long a node's block server may be away, as while it is started again: its socket is"
+              + " not there, or its port refuses connections. Until then map tasks that commit and"
+              + " readers that have no other source wait for it, and the driver gives up nothing."
+              + " Afterwards map outputs stay with their executors, and what lost executors handed"
+              + " over there is written again. A block server that takes connections and does not"
+              + " answer is not waited for so long.");
 
   static final Setting<String> NODE_INCARNATION =
       derived(
@@ -377,12 +404,14 @@ final class Settings {
 
   private Settings() {}
 
-  /** All rows, in the order of the documentation. */
+  /** Returns all rows, in the order of the documentation. */
   static List<Setting<?>> table() {
     return List.copyOf(TABLE);
   }
 
   /**
+   * Checks all keys and values.
+   *
    * @throws IllegalArgumentException for a key with our prefix that is not in the table, and for a
    *     value that is not allowed
    */
@@ -394,7 +423,9 @@ final class Settings {
             entry._1
                 + " is \""
                 + entry._2
-                + "\", but there is no such key; allowed are "
+                + "\", but there is no such key"
+                + Suggestion.of(entry._1, PREFIX, known)
+                + "; allowed are "
                 + String.join(", ", new TreeSet<>(known)));
       }
     }

@@ -3,6 +3,7 @@ package dev.sluice.spark.conf;
 import dev.sluice.blocks.RegionLimit;
 import dev.sluice.blocks.RegistrationMode;
 import dev.sluice.blocks.conf.VerbsSetting;
+import dev.sluice.blocks.node.NodeClient;
 import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.soft.FaultPlan;
 import dev.sluice.rdma.soft.SoftOptions;
@@ -16,13 +17,17 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import org.apache.spark.SparkConf;
+import org.apache.spark.util.RpcUtils;
 
 /**
- * The configuration as the code reads it: immutable, typed, validated. Made in the shuffle
- * manager's constructor, on the driver before executors start, so that what is wrong is said there.
+ * The configuration as the code reads it: immutable, typed, validated. {@code SluiceShuffle}'s
+ * constructor makes one, on the driver before executors start, so that errors are reported there.
+ * {@code DriverSide}, each executor's start and the doctor make their own. Any thread. Memory
+ * limits are derived once; other methods parse their keys at each call, so none is for use per
+ * block.
  */
 public final class SluiceConf {
-  /** Each of these has Spark encrypt its network; the first two only with spark.authenticate. */
+  /** Keys that make Spark encrypt its network; the first two only with spark.authenticate. */
   private static final List<String> WIRE_ENCRYPTION =
       List.of(
           "spark.network.crypto.enabled",
@@ -52,48 +57,50 @@ public final class SluiceConf {
         MemoryBudget.derive(
             ExecutorMemory.of(conf), value(Settings.MEMORY_SHARE), new Cgroup(root).memoryMax());
     this.registrationMaxBytes =
-        readsForbidden() || isNodeRequired()
-            ? 0
-            : or(Settings.REGISTRATION_MAX_BYTES, budget.registrationBytes());
+        readsForbidden() ? 0 : or(Settings.REGISTRATION_MAX_BYTES, budget.registrationBytes());
     this.buffersMaxBytes = or(Settings.BUFFERS_MAX_BYTES, budget.bufferBytes());
-    this.stagingMaxBytes =
-        isNodeRequired() ? 0 : or(Settings.STAGING_MAX_BYTES, budget.stagingBytes());
+    this.stagingMaxBytes = or(Settings.STAGING_MAX_BYTES, budget.stagingBytes());
   }
 
-  /** {@code auto}, {@code verbs}, {@code soft} or {@code off}. */
+  /** Returns {@code auto}, {@code verbs}, {@code soft} or {@code off}. */
   public String provider() {
     return value(Settings.PROVIDER);
   }
 
-  /** Whether the provider was asked for by name, so that nothing else will do. */
+  /** Returns true if the provider was asked for by name, so that no other may take its place. */
   public boolean isRequired() {
     return provider().equals("verbs") || provider().equals("soft");
   }
 
-  /** Why blocks are not READ whatever the provider; empty where they are. */
+  /** Returns why blocks are not READ with any provider; empty if they are. */
   public Optional<String> offReason() {
     return conf.getBoolean("spark.shuffle.useOldFetchProtocol", false)
         ? Optional.of("spark.shuffle.useOldFetchProtocol=true, under which map ids are not unique")
         : Optional.empty();
   }
 
-  /** How map outputs reach the node's block server; empty where they are not handed over. */
+  /** Returns the way to the node daemon; empty if map outputs are not handed over. */
   public Optional<NodeAccess> node() {
     return isNodeRequired() || isNodeUsed()
         ? Optional.of(
             new NodeAccess(
                 conf.get(Settings.NODE_INCARNATION.key(), ""),
                 NodeSocket.of(conf, System.getenv()),
-                Duration.ofMillis(value(Settings.NODE_TIMEOUT))))
+                new NodeClient.Limits(
+                    Duration.ofMillis(value(Settings.NODE_TIMEOUT)),
+                    Duration.ofMillis(nodeAwayTimeoutMs()))))
         : Optional.empty();
   }
 
-  /** Whether map outputs are served by block servers of nodes alone. */
+  /**
+   * Returns true if Spark was told that map outputs outlive their executors. Node daemons serve
+   * those that they take.
+   */
   public boolean isNodeRequired() {
-    return value(Settings.NODE).equals("required");
+    return value(Settings.NODE).equals("on") || value(Settings.NODE).equals("required");
   }
 
-  /** Whether they are handed over where that goes: the driver has to want it, too. */
+  /** Returns true if map outputs are handed over where possible. The driver has to want it, too. */
   private boolean isNodeUsed() {
     return value(Settings.NODE).equals("auto")
         && conf.contains(Settings.NODE_INCARNATION.key())
@@ -101,12 +108,18 @@ public final class SluiceConf {
         && offReason().isEmpty();
   }
 
-  /** Whether Spark's external shuffle service answers for executors. */
+  /** Returns how long a node daemon that takes no connections is waited for. */
+  public long nodeAwayTimeoutMs() {
+    // Without a promise to Spark, nothing depends on the daemon.
+    return value(isNodeRequired() ? Settings.NODE_AWAY_TIMEOUT : Settings.NODE_TIMEOUT);
+  }
+
+  /** Returns true if Spark's external shuffle service answers for executors. */
   public boolean hasSparksService() {
     return conf.getBoolean("spark.shuffle.service.enabled", false);
   }
 
-  /** The application, and what tells this run of it from others, which may have the same id. */
+  /** Returns the application with a mark of this run. Other runs may have the same id. */
   public String application() {
     String id = conf.get("spark.app.id", "");
     return node()
@@ -115,27 +128,28 @@ public final class SluiceConf {
   }
 
   /**
-   * Bytes of map outputs that this process registers at most: none where nobody READs them here.
+   * Returns the limit of registered map outputs of this process in bytes; 0 if no reader may READ
+   * them.
    */
   public long registrationMaxBytes() {
     return registrationMaxBytes;
   }
 
-  /** Bytes of memory that what is not registered is copied into, at most. */
+  /** Returns the limit of the memory for staging blocks that are not registered, in bytes. */
   public long stagingMaxBytes() {
     return stagingMaxBytes;
   }
 
   /**
-   * Memory regions at most.
+   * Returns the limit of memory regions.
    *
-   * @param asFiles whether each is an open file, or else a mapping
+   * @param asFiles true if each region is an open file, false if it is a mapping
    */
   public int maxRegions(boolean asFiles) {
     return (asFiles ? RegionLimit.FILES : RegionLimit.MAPPINGS).derive(root);
   }
 
-  /** How map outputs become memory regions. */
+  /** Returns how map outputs become memory regions. */
   public RegistrationMode registrationMode() {
     return RegistrationMode.valueOf(value(Settings.REGISTRATION_MODE).toUpperCase(Locale.ROOT));
   }
@@ -148,6 +162,11 @@ public final class SluiceConf {
     return buffersMaxBytes;
   }
 
+  /** Returns how long Spark's own RPC waits for an answer. */
+  public long rpcTimeoutMs() {
+    return RpcUtils.askRpcTimeout(conf).duration().toMillis();
+  }
+
   public long locateTimeoutMs() {
     return value(Settings.LOCATE_TIMEOUT);
   }
@@ -156,12 +175,12 @@ public final class SluiceConf {
     return value(Settings.PORT);
   }
 
-  /** How many ports after a taken one are tried, as Spark does for its own. */
+  /** Returns the number of ports that are tried after a taken one, as Spark does for its own. */
   public int portRetries() {
     return conf.getInt("spark.port.maxRetries", conf.contains("spark.testing") ? 100 : 16);
   }
 
-  /** How the software provider opens its device. */
+  /** Returns the options with which the software provider opens its device. */
   public SoftOptions softOptions() {
     FaultPlan faults = Settings.SOFT_FAULTS.get(conf);
     return SoftOptions.DEFAULT.with(
@@ -172,20 +191,20 @@ public final class SluiceConf {
         });
   }
 
-  /** Whether blocks are not served to Spark's own transfer; does not look at other keys. */
+  /** Returns true if blocks are not served to Spark's own transport. Ignores all other keys. */
   public static boolean refusesNetty(SparkConf conf) {
     return Settings.TESTING_REFUSE_NETTY.get(conf);
   }
 
-  /** For tests: an executor READs its own blocks as well. */
+  /** Returns true if an executor READs its own blocks as well, for tests. */
   public boolean readsOwnBlocks() {
     return Settings.TESTING_LOOPBACK.get(conf);
   }
 
   /**
-   * How the verbs provider opens its device; other RDMA software's variables count here. Where the
-   * configuration itself names ports, which says that they reach each other, executors spread over
-   * them.
+   * Returns the options with which the verbs provider opens its device. Variables of other RDMA
+   * software count here. If the configuration itself names ports, they reach each other, and
+   * executors spread over them.
    */
   public VerbsOptions verbsOptions() {
     return VerbsSetting.configured(
@@ -194,19 +213,19 @@ public final class SluiceConf {
   }
 
   /**
-   * What may be locked at most: registered memory and queue pairs. Where map outputs are paged on
-   * demand the budget is that of partition tables, which are pinned.
+   * Returns the most bytes that may be locked: registered memory and queue pairs. With on-demand
+   * paging of map outputs, the budget is that of partition tables, which are pinned.
    */
   private long lockedBytes() {
     return budget().lockedBytes() + transferOptions().queuePairBytes();
   }
 
-  /** What registered memory may take, as it is configured. */
+  /** Returns the limits of registered memory as configured. */
   public MemoryBudget budget() {
     return new MemoryBudget(registrationMaxBytes, buffersMaxBytes, stagingMaxBytes);
   }
 
-  /** Limits and times of this process's RDMA endpoint. */
+  /** Returns the limits and times of this process's RDMA endpoint. */
   public TransferOptions transferOptions() {
     return TransferOptions.DEFAULT.with(
         o -> {
@@ -224,9 +243,9 @@ public final class SluiceConf {
   }
 
   /**
-   * How blocks are read.
+   * Returns the options of reading.
    *
-   * @param cores of this executor, on which its tasks run
+   * @param cores cores of this executor, on which its tasks run
    */
   public ReadOptions readOptions(int cores) {
     return ReadOptions.DEFAULT.with(
@@ -240,8 +259,9 @@ public final class SluiceConf {
   }
 
   /**
-   * Half of the buffers, divided among the tasks that run at a time: the other half is for blocks
-   * that are READ one by one and for partition tables. No more than one of Spark's iterators has.
+   * Returns the limit of a task's batch fetches: half of the buffers, divided among the tasks that
+   * run at a time. The other half is for blocks that are READ one by one and for partition tables.
+   * It is at most the limit of one of Spark's iterators.
    */
   private long gatherBytes(int cores) {
     if (!value(Settings.GATHER) || !value(Settings.VERIFY_CHECKSUMS)) {
@@ -264,9 +284,9 @@ public final class SluiceConf {
   }
 
   /**
-   * Whether remote blocks stay on Spark's own transfer, because Spark was told to encrypt its
-   * network, READs are neither encrypted nor authenticated, and nobody allowed that. Encrypted
-   * files make no difference: their ciphers hide bytes, and let them be altered unnoticed.
+   * Returns true if remote blocks stay on Spark's own transport: Spark has to encrypt its network,
+   * READs are neither encrypted nor authenticated, and the configuration does not allow that.
+   * Encrypted files make no difference: their ciphers hide bytes, but do not reveal changes.
    */
   public boolean readsForbidden() {
     return !value(Settings.ALLOW_PLAINTEXT)

@@ -2,9 +2,9 @@ package dev.sluice.spark.doctor;
 
 import dev.sluice.doctor.Finding;
 import dev.sluice.doctor.Table;
+import dev.sluice.doctor.Where;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -13,19 +13,16 @@ import org.apache.spark.api.java.JavaFutureAction;
 import org.apache.spark.api.java.JavaSparkContext;
 
 /**
- * Looks at every executor that the application is given, and prints one table. The exit status is 0
- * where all is ok, 1 with a warning, 2 with a failure.
+ * Checks every executor of the application and prints one table. The exit status is 0 if all is ok,
+ * 1 with a warning, 2 with a failure. {@code spark-submit} runs it on the driver. All of it runs on
+ * the main thread, which also closes the context.
  */
 public final class Doctor {
-  private static final String HELP =
-      "spark-submit --class dev.sluice.spark.doctor.Doctor <this jar> [--mesh] [--json]\n"
-          + "  --mesh   READ from every host to every other, by one executor of each\n"
-          + "  --json   print an array of objects\n";
 
-  private static final Set<String> OPTIONS = Set.of("--mesh", "--json");
+  /** Limit of all checks: an executor's end within four minutes, and Spark has to schedule them. */
   private static final long NODE_LIMIT_SECONDS = 300;
 
-  /** Of all that {@link MeshTask} bounds, with room for Spark's scheduler. */
+  /** Limit of everything that {@link MeshTask} bounds, with room for Spark's scheduler. */
   private static final long MESH_LIMIT_SECONDS = 1800;
 
   private static final String BARRIER = "spark.scheduler.barrier.maxConcurrentTasksCheck.";
@@ -33,50 +30,56 @@ public final class Doctor {
   private Doctor() {}
 
   public static void main(String[] args) throws Exception {
-    List<String> options = List.of(args);
-    if (!OPTIONS.containsAll(options)) {
-      System.err.print(HELP);
+    JobOptions options;
+    try {
+      options = JobOptions.parse(List.of(args));
+    } catch (IllegalArgumentException e) {
+      System.err.print(e.getMessage() + "\n" + JobOptions.HELP);
       System.exit(Finding.Level.FAIL.ordinal());
+      return;
+    }
+    if (options.help()) {
+      System.out.print(JobOptions.HELP);
+      return;
     }
     Table table = new Table();
     try (JavaSparkContext context = new JavaSparkContext(conf())) {
-      examine(context, options.contains("--mesh"), table);
+      table.put("spark", context.version());
+      table.put("application", context.sc().applicationId());
+      examine(context, options, table);
     } catch (InterruptedException e) {
       throw e;
-    } catch (Exception e) { // what Scala's methods throw, they do not declare
+    } catch (Exception e) { // Scala's methods declare no exceptions
       table.add(
           Finding.fail(
               "application",
               Finding.reason(e),
               "what it says; --master, --conf and the driver's log"));
     }
-    System.out.print(options.contains("--json") ? table.json() : table.text());
+    System.out.print(options.json() ? table.json() : table.text());
     System.exit(table.exitStatus());
   }
 
   /**
-   * Each task at once and on the executor that it is for, and what it finds by Java's serializer.
+   * Makes Spark run each task at once and on its own executor, and return findings by Java's
+   * serializer.
    */
   private static SparkConf conf() {
     return new SparkConf()
         .setIfMissing("spark.app.name", "Sluice doctor")
-        .setIfMissing("spark.scheduler.minRegisteredResourcesRatio", "1.0")
-        .setIfMissing("spark.scheduler.maxRegisteredResourcesWaitingTime", "60s")
+        .set("spark.scheduler.minRegisteredResourcesRatio", "0") // ExecutorWait waits
         .set("spark.locality.wait", "0")
         .set("spark.speculation", "false")
         .set("spark.barrier.sync.timeout", Long.toString(MESH_LIMIT_SECONDS))
-        .set(BARRIER + "maxFailures", "4") // in a minute: nobody else ends tasks here
+        .set(BARRIER + "maxFailures", "4") // in a minute: no other tasks end here
         .set("spark.stage.maxConsecutiveAttempts", "1")
         .set("spark.serializer", "org.apache.spark.serializer.JavaSerializer");
   }
 
-  private static void examine(JavaSparkContext context, boolean mesh, Table table)
+  private static void examine(JavaSparkContext context, JobOptions options, Table table)
       throws InterruptedException {
-    Executors executors = new Executors(context);
-    table.add(
-        executors.ids().isEmpty()
-            ? Finding.fail("executors", "there is none", "the cluster manager has the reason")
-            : Finding.ok("executors", executors.spread()));
+    Executors executors = new Executors(context, options.executors(), options.waitLimit());
+    table.add(executors.finding());
     List<JavaFutureAction<List<ExecutorReport>>> jobs = new ArrayList<>();
     for (String id : executors.ids()) {
       jobs.add(executors.on(id).mapPartitions(new ExecutorTask()).collectAsync());
@@ -85,8 +88,10 @@ public final class Doctor {
     for (int i = 0; i < jobs.size(); i++) {
       add(jobs.get(i), deadline, executors.ids().get(i), executors, table);
     }
-    if (mesh) {
-      meshed(executors).forEach(table::add);
+    if (options.mesh()) {
+      for (Finding finding : meshed(executors)) {
+        table.addAbout(Mesh.hosts(finding), finding);
+      }
     }
   }
 
@@ -97,25 +102,27 @@ public final class Doctor {
       Executors executors,
       Table table)
       throws InterruptedException {
-    String where = executors.words(id);
+    Where where = executors.where(id);
     try {
       long left = Math.max(0, deadline - System.nanoTime());
       ExecutorReport report = job.get(left, TimeUnit.NANOSECONDS).get(0);
-      String finder = executors.words(report.id());
+      Where finder = executors.where(report.id());
       report.findings().forEach(found -> table.add(found, finder));
       if (!report.id().equals(id)) {
         table.add(
             Finding.warn(
-                "executors", "not looked at, as it was busy", "run the doctor on idle executors"),
+                Executors.NAME,
+                "not looked at, as it was busy",
+                "run the doctor on idle executors"),
             where);
       }
     } catch (ExecutionException e) {
-      table.add(Finding.fail("executors", Finding.reason(e), "the executor's log"), where);
+      table.add(Finding.fail(Executors.NAME, Finding.reason(e), "the executor's log"), where);
     } catch (TimeoutException e) {
       job.cancel(true);
       table.add(
           Finding.fail(
-              "executors",
+              Executors.NAME,
               "no answer within " + NODE_LIMIT_SECONDS + " s",
               "the executor's log and its threads"),
           where);

@@ -5,8 +5,8 @@ import java.io.Serializable;
 import java.util.List;
 
 /**
- * What one executor found.
+ * Findings of one executor, which {@link ExecutorTask} sends to {@link Doctor}.
  *
- * @param id the executor's
+ * @param id id of the executor
  */
 record ExecutorReport(String id, List<Finding> findings) implements Serializable {}

@@ -9,7 +9,11 @@ import java.util.concurrent.Callable;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.function.FlatMapFunction;
 
-/** Looks at the executor that it runs on. */
+/**
+ * Checks the executor on which it runs. {@link Doctor} makes one for each executor and Spark sends
+ * it there; the executor's task thread calls it. It loads the checks by name, since the executor's
+ * JVM may be too old for them.
+ */
 final class ExecutorTask implements FlatMapFunction<Iterator<Integer>, ExecutorReport> {
   private static final long serialVersionUID = 1L;
   private static final String DOCTOR = "dev.sluice.spark.doctor.executor.ExecutorDoctor";

@@ -1,11 +1,15 @@
 package dev.sluice.spark.doctor;
 
+import dev.sluice.doctor.Finding;
+import dev.sluice.doctor.Where;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -19,28 +23,48 @@ import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 import scala.reflect.ClassTag$;
 
-/** The application's executors, and tasks that run on a certain one of them. One thread. */
+/**
+ * The application's executors, and partitions whose tasks run on certain ones. {@link Doctor} makes
+ * it on its main thread, where the constructor waits; {@link Mesh} uses it there as well. The list
+ * does not change after that. Nothing to close.
+ */
 final class Executors {
-  private static final long REGISTERED_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
-  private static final long POLL_MS = 50;
+  static final String NAME = "executors";
+
+  private static final long POLL_MS = 100;
 
   private final JavaSparkContext context;
+  private final ExecutorWait wait;
   private final List<BlockManagerId> all;
 
-  /** Those that have registered. */
-  Executors(JavaSparkContext context) throws InterruptedException {
+  /**
+   * Waits for executors to register.
+   *
+   * @param asked number of executors to wait for; empty for the number in the configuration
+   * @param limit limit of the wait
+   */
+  Executors(JavaSparkContext context, OptionalInt asked, Duration limit)
+      throws InterruptedException {
     this.context = context;
-    long deadline = System.nanoTime() + REGISTERED_TIMEOUT_NS;
+    wait =
+        new ExecutorWait(
+            asked.isPresent() ? asked : ExecutorWait.expected(context.getConf()),
+            limit,
+            System::nanoTime);
     List<BlockManagerId> found = registered(context.sc());
-    while (found.size() < context.sc().getExecutorIds().size()
-        && System.nanoTime() - deadline < 0) {
-      TimeUnit.MILLISECONDS.sleep(POLL_MS); // an executor's block manager is a little later
+    while (!wait.isOver(found.size())) {
+      TimeUnit.MILLISECONDS.sleep(POLL_MS);
       found = registered(context.sc());
     }
     all = found;
   }
 
-  /** In local mode the driver is the executor. */
+  /** Returns the number of executors that are checked, and of expected ones, as a finding. */
+  Finding finding() {
+    return wait.finding(spread());
+  }
+
+  /** Returns the registered executors. In local mode the driver is the executor. */
   private static List<BlockManagerId> registered(SparkContext context) {
     Collection<BlockManagerId> managers =
         CollectionConverters.asJava(SparkEnv.get().blockManager().master().getMemoryStatus())
@@ -57,17 +81,16 @@ final class Executors {
     return all.stream().map(BlockManagerId::executorId).collect(Collectors.toList());
   }
 
-  /** An executor in words. */
-  String words(String id) {
+  Where where(String id) {
     return all.stream()
         .filter(executor -> executor.executorId().equals(id))
-        .map(executor -> id + "@" + executor.host())
+        .map(executor -> new Where(id, executor.host()))
         .findFirst()
-        .orElse(id);
+        .orElse(new Where(id, "unknown"));
   }
 
-  /** How they are spread over hosts, in words. */
-  String spread() {
+  /** Describes in words how the executors are spread over hosts. */
+  private String spread() {
     Map<String, Long> byHost =
         all.stream()
             .collect(
@@ -80,7 +103,7 @@ final class Executors {
         .collect(Collectors.joining(", "));
   }
 
-  /** A partition for the executor, which runs there if a core of it is free. */
+  /** Makes a partition for the executor, which runs there if one of its cores is free. */
   JavaRDD<Integer> on(String id) {
     return rdd(
         all.stream()
@@ -88,7 +111,7 @@ final class Executors {
             .collect(Collectors.toList()));
   }
 
-  /** A partition for one executor of each host. */
+  /** Makes a partition for one executor of each host. */
   JavaRDD<Integer> onEachHost() {
     Map<String, BlockManagerId> firsts = new LinkedHashMap<>();
     all.forEach(executor -> firsts.putIfAbsent(executor.host(), executor));
@@ -102,7 +125,7 @@ final class Executors {
   private JavaRDD<Integer> rdd(List<BlockManagerId> executors) {
     List<Tuple2<Integer, Seq<String>>> partitions = new ArrayList<>();
     for (BlockManagerId executor : executors) {
-      // As org.apache.spark.scheduler.ExecutorCacheTaskLocation is written.
+      // This is the format of org.apache.spark.scheduler.ExecutorCacheTaskLocation.
       String location = "executor_" + executor.host() + "_" + executor.executorId();
       partitions.add(new Tuple2<>(partitions.size(), seq(List.of(location))));
     }

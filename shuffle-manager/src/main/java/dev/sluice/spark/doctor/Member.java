@@ -1,10 +1,11 @@
 package dev.sluice.spark.doctor;
 
 /**
- * A node of the mesh, as it tells the others.
+ * A node of the mesh, as it describes itself to the others. {@link MeshTask}s exchange it as text,
+ * which is all that a barrier carries.
  *
- * @param host its name, and how it is called in what is found
- * @param port where its doctor serves; 0 where it does not
+ * @param host its name, also in findings
+ * @param port port where its doctor serves; 0 if it does not
  */
 public record Member(String host, int port) {
   boolean serves() {

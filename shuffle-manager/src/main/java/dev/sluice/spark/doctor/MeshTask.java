@@ -19,16 +19,19 @@ import scala.jdk.javaapi.CollectionConverters;
 import scala.runtime.AbstractFunction1;
 
 /**
- * READs from all other nodes while they READ: each serves until all are done. Whatever a node
- * lacks, it takes part, as the others wait for it; whatever hangs there, it ends, for the same
- * reason.
+ * READs from all other nodes while they READ, too. Each node serves until all are done. The others
+ * wait for each node. A node therefore takes part even without a device, and ends even if a call
+ * hangs. {@link Mesh} makes it; it runs on each host's task thread, in one barrier stage. Every way
+ * through {@link #apply} must reach both barriers, or all nodes wait for the time limit.
  */
 final class MeshTask extends AbstractFunction1<Iterator<Integer>, Iterator<MeshReport>>
     implements Serializable {
   private static final long serialVersionUID = 1L;
   private static final String NODE = "dev.sluice.spark.doctor.executor.ExecutorMeshNode";
 
+  /** These limits together stay below the limit of {@link Doctor} for the mesh. */
   private static final Duration OPEN_LIMIT = Duration.ofMinutes(1);
+
   private static final Duration READ_LIMIT = Duration.ofMinutes(20);
   private static final Duration CLOSE_LIMIT = Duration.ofMinutes(1);
 
@@ -46,7 +49,7 @@ final class MeshTask extends AbstractFunction1<Iterator<Integer>, Iterator<MeshR
     return CollectionConverters.asScala(List.of(report).iterator());
   }
 
-  /** Those that serve, beginning behind this one, so that not all READ from the same one. */
+  /** Returns the nodes that serve. Each task begins with another node, to spread READs. */
   private static List<Member> others(BarrierTaskContext context, Member self) {
     List<Member> all =
         Arrays.stream(context.allGather(self.encoded()))
@@ -81,13 +84,13 @@ final class MeshTask extends AbstractFunction1<Iterator<Integer>, Iterator<MeshR
             return true;
           });
     } catch (ExecutionException | TimeoutException e) {
-      // What it has goes with the executor.
+      // Its resources go with the executor.
     } catch (InterruptedException e) {
       throw new IllegalStateException("interrupted", e);
     }
   }
 
-  /** One that can neither serve nor READ. */
+  /** A node that can neither serve nor READ. */
   private record Absent(String failure) implements MeshNode {
     @Override
     public int port() {

@@ -10,13 +10,15 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * Pairs of the mesh that stand out, as findings: those that have a node in common are one, since
- * one bad node among hundreds makes hundreds of bad pairs. One thread.
+ * Findings about pairs of the mesh that stand out. Pairs with a node in common are one finding,
+ * since one bad node among hundreds makes hundreds of bad pairs. {@link Mesh} makes one for each
+ * kind, on the driver's main thread.
  */
 final class OddPairs {
+  /** Limit of findings of each sort, so that the table stays readable. */
   private static final int MOST_NAMED = 20;
 
-  /** So many of a node's pairs may be other nodes' fault. */
+  /** Number of a node's bad pairs that may be the fault of other nodes. */
   private static final int FEW = 2;
 
   private enum Kind {
@@ -69,9 +71,9 @@ final class OddPairs {
   }
 
   /**
-   * Adds the nodes of which most pairs stand out.
+   * Adds findings about the nodes most of whose pairs stand out.
    *
-   * @return the pairs of others
+   * @return the pairs of other nodes
    */
   private List<MeshRead> addNodes(
       List<MeshRead> odd, Function<MeshRead, String> node, String side) {
@@ -112,10 +114,18 @@ final class OddPairs {
   }
 
   private Finding finding(String said, MeshRead example) {
-    return new Finding(
-        Mesh.NAME,
-        kind.level,
-        said,
-        kind == Kind.FAILED ? example.set() : "cable, link rate, PFC and ECN of the ports between");
+    Finding finding =
+        new Finding(
+            Mesh.NAME,
+            kind.level,
+            said,
+            kind == Kind.FAILED
+                ? example.set()
+                : "cable, link rate, PFC and ECN of the ports between");
+    return finding
+        .with("to", example.to())
+        .with("from", example.from())
+        .with("read_bytes_per_second", example.bytesPerSecond())
+        .with("failure", example.failure());
   }
 }

@@ -1,4 +1,7 @@
 package dev.sluice.spark.gather;
 
-/** What a task that waits for blocks may be given, in the order in which it happens. */
+/**
+ * Event for a task that waits for blocks. {@link RemoteChunks#poll} returns events in the order in
+ * which they happen.
+ */
 public sealed interface Arrival permits Chunk, SparkBlocks {}

@@ -11,22 +11,37 @@ import org.apache.spark.storage.ShuffleBlockBatchId;
 import org.apache.spark.storage.ShuffleBlockId;
 
 /**
- * The blocks that one executor has for a reduce task, in arrays: a task may have 100,000 of them. A
- * member is what Spark would fetch and count as one block, partitions [start, end) of a map output.
- * Each member is either delivered in a {@link Chunk} or left to Spark's iterator, as {@link #leave}
- * says. Immutable but for that; any thread.
+ * Blocks that one executor has for a reduce task, in arrays: a task may have 100,000 of them. A
+ * member is a block as Spark would fetch and count it: partitions [start, end) of a map output.
+ * Each member is either delivered in a {@link Chunk} or left to Spark's iterator by {@link #leave}.
+ *
+ * <p>{@link GatherPlan} makes it on the task's thread. The arrays do not change after {@link #of},
+ * and any thread reads them. Any thread calls {@link #leave}, even with the lock of a {@link
+ * RemoteChunks}: this class must call nothing else with its own lock.
  */
 public final class BlockGroup implements BlockList {
   private final TrackedBlocks tracked;
   private final boolean local;
+
+  /** Members that were left and not taken yet; guarded by this, as the next field. */
   private final BitSet left = new BitSet();
+
+  /** Members that Spark's iterator has. */
   private final BitSet taken = new BitSet();
+
+  /** True if a member is left; spares the reader the lock for each chunk. */
   private volatile boolean hasLeft;
+
+  /** Number of members that came in chunks. The task's thread alone uses it. */
   private int delivered;
+
   private int shuffleId;
   private int size;
   private long estimatedBytes;
+
+  /** Index of each member's first block in the tracker's list; the number of blocks at the end. */
   private int[] firstBlocks;
+
   private long[] mapIds;
   private int[] startPartitions;
   private int[] endPartitions;
@@ -42,10 +57,11 @@ public final class BlockGroup implements BlockList {
   }
 
   /**
-   * @param local whether it is this executor that has them
-   * @param batch whether partitions of the same map output are one member, as where Spark fetches
-   *     them in batches
-   * @return null where there are none, or of another kind, or sizes such as Spark does not accept
+   * @param local true if this executor has the blocks
+   * @param batch true to make partitions of the same map output one member, as Spark's batch fetch
+   *     does
+   * @return null if there are no blocks, blocks of another kind, or sizes that Spark does not
+   *     accept
    */
   public static BlockGroup of(TrackedBlocks tracked, boolean local, boolean batch) {
     BlockGroup group = new BlockGroup(tracked, local);
@@ -107,7 +123,7 @@ public final class BlockGroup implements BlockList {
     return local;
   }
 
-  /** All blocks, as the tracker has them. */
+  /** Returns all blocks as the tracker lists them. */
   TrackedBlocks tracked() {
     return tracked;
   }
@@ -141,7 +157,7 @@ public final class BlockGroup implements BlockList {
     return endPartitions[member];
   }
 
-  /** Of a member that is a batch, its first block's. */
+  /** Returns the member's name; for a batch, the name of its first block. */
   @Override
   public String name(int member) {
     return blockId(member).name();
@@ -159,29 +175,29 @@ public final class BlockGroup implements BlockList {
     return estimatedBytes;
   }
 
-  /** Of a member, as estimated. */
+  /** Returns the estimated mean size of a member in bytes. */
   public long meanBytes() {
     return estimatedBytes / size;
   }
 
-  /** Leaves members to Spark's iterator, but for those that it has already. */
+  /** Leaves members to Spark's iterator, except for those that it has already. */
   public synchronized void leave(BitSet members) {
     left.or(members);
     left.andNot(taken);
     hasLeft = !left.isEmpty();
   }
 
-  /** Whether {@link #takeLeft} gives something. */
+  /** Returns true if {@link #takeLeft} has blocks to return. */
   boolean hasLeft() {
     return hasLeft;
   }
 
-  /** Of the members that were left, as they are on average. */
+  /** Returns the estimated size of the members that were left, in bytes. */
   synchronized long leftBytes() {
     return left.cardinality() * meanBytes();
   }
 
-  /** The blocks of the members that were left to Spark since the last call. */
+  /** Returns the blocks of the members that were left to Spark since the last call. */
   synchronized TrackedBlocks takeLeft() {
     List<TrackedBlocks.Block> result = new ArrayList<>();
     for (int i = left.nextSetBit(0); i >= 0; i = left.nextSetBit(i + 1)) {
@@ -193,12 +209,12 @@ public final class BlockGroup implements BlockList {
     return new TrackedBlocks(tracked.address(), result);
   }
 
-  /** So many members came in a chunk. For the task's thread. */
+  /** Counts members that came in a chunk. Called on the task's thread. */
   void delivered(int members) {
     delivered += members;
   }
 
-  /** Whether each member was delivered, or taken by Spark's iterator. For the task's thread. */
+  /** Returns true if each member was delivered or taken by Spark. Called on the task's thread. */
   synchronized boolean isComplete() {
     return delivered + taken.cardinality() == size;
   }

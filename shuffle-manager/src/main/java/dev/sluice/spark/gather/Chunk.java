@@ -2,17 +2,20 @@ package dev.sluice.spark.gather;
 
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 
 /**
  * Members of a {@link BlockGroup} in one piece of memory, complete and verified, one after the
- * other. Whoever made it hands it to the task, which releases it when it has read it or ends.
+ * other. {@link RemoteChunks} or {@link LocalChunks} makes it for {@link GatheredBlocks}, whose
+ * streams release it after reading it. RemoteChunks releases it if the task ends before, on another
+ * thread: all access to the bytes goes through {@link #memory}, which throws then.
  */
 public final class Chunk implements Arrival {
   /**
-   * How the bytes came.
+   * Origin of the bytes.
    *
-   * @param requestNanos how long it took to get them
-   * @param stagedBytes READ from staging memory
+   * @param requestNanos time that the fetch took
+   * @param stagedBytes bytes that were READ from staging memory
    */
   public record Way(long requestNanos, long stagedBytes) {
     static final Way LOCAL = new Way(0, 0);
@@ -23,13 +26,13 @@ public final class Chunk implements Arrival {
   private final int[] ends;
   private final MemorySegment bytes;
   private final Way way;
-  private final Runnable whenReleased;
+  private final Consumer<Chunk> whenReleased;
   private final AtomicBoolean released = new AtomicBoolean();
 
   /**
-   * @param firstMember of the group
-   * @param ends where this member and those after it end in {@code bytes}; one that ends where the
-   *     one before it does is not in the chunk
+   * @param firstMember index of the first member in the group
+   * @param ends ends of this member and of those after it in {@code bytes}; a member that ends
+   *     where the one before it does is not in the chunk
    */
   public Chunk(
       BlockGroup group,
@@ -37,7 +40,7 @@ public final class Chunk implements Arrival {
       int[] ends,
       MemorySegment bytes,
       Way way,
-      Runnable whenReleased) {
+      Consumer<Chunk> whenReleased) {
     this.group = group;
     this.firstMember = firstMember;
     this.ends = ends;
@@ -58,16 +61,16 @@ public final class Chunk implements Arrival {
     return ends;
   }
 
-  /** Where one of {@link #ends} begins. */
+  /** Returns the beginning of the member that ends at {@code ends[index]}. */
   int start(int index) {
     return index == 0 ? 0 : ends[index - 1];
   }
 
-  int bytes() {
+  public int bytes() {
     return ends[ends.length - 1];
   }
 
-  /** How many members it has. */
+  /** Returns the number of members in the chunk. */
   int blocks() {
     int blocks = 0;
     for (int i = 0; i < ends.length; i++) {
@@ -81,9 +84,9 @@ public final class Chunk implements Arrival {
   }
 
   /**
-   * The memory, valid until the release.
+   * Returns the memory, valid until the release.
    *
-   * @throws IllegalStateException after it
+   * @throws IllegalStateException after the release
    */
   MemorySegment memory() {
     if (released.get()) {
@@ -95,7 +98,7 @@ public final class Chunk implements Arrival {
   /** Gives the memory back. Any thread; idempotent. */
   public void release() {
     if (released.compareAndSet(false, true)) {
-      whenReleased.run();
+      whenReleased.accept(this);
     }
   }
 }

@@ -3,13 +3,15 @@ package dev.sluice.spark.gather;
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
 import java.util.Objects;
 import java.util.function.Supplier;
 
 /**
- * The bytes of some of the blocks that lie one after the other in memory. No read goes beyond the
- * end of a block, so that whatever decodes the bytes fails while the block that is wrong is the one
- * read last. For one thread; closing it does nothing.
+ * Stream over some of the blocks that lie one after the other in memory. No read goes beyond the
+ * end of a block, so that a decoder of the bytes fails while the bad block is the last one read.
+ * {@link GatheredInputStream} and READ blocks of Spark's iterator make it. One thread, the task's
+ * as a rule; closing it does nothing. A read asks for the memory before and after it copies.
  */
 public final class ChunkInputStream extends InputStream {
   private final Supplier<MemorySegment> memory;
@@ -19,10 +21,10 @@ public final class ChunkInputStream extends InputStream {
   private int position;
 
   /**
-   * @param memory throws when it may not be read any more: it has other bytes then
-   * @param ends where each block ends
-   * @param first the first block
-   * @param end the one after the last
+   * @param memory throws if the memory may no longer be read, as it has other bytes by then
+   * @param ends end of each block
+   * @param first index of the first block
+   * @param end index after the last block
    */
   public ChunkInputStream(Supplier<MemorySegment> memory, int[] ends, int first, int end) {
     this.memory = memory;
@@ -32,7 +34,7 @@ public final class ChunkInputStream extends InputStream {
     this.position = first == 0 ? 0 : ends[first - 1];
   }
 
-  /** The block from which bytes were read last. */
+  /** Returns the block that was read last. */
   int block() {
     return index;
   }
@@ -42,7 +44,9 @@ public final class ChunkInputStream extends InputStream {
     if (remaining() == 0) {
       return -1;
     }
-    return Byte.toUnsignedInt(memory.get().get(ValueLayout.JAVA_BYTE, position++));
+    byte next = memory.get().get(ValueLayout.JAVA_BYTE, position++);
+    requireMemory();
+    return Byte.toUnsignedInt(next);
   }
 
   @Override
@@ -56,8 +60,18 @@ public final class ChunkInputStream extends InputStream {
       return -1;
     }
     MemorySegment.copy(memory.get(), ValueLayout.JAVA_BYTE, position, target, offset, count);
+    requireMemory();
     position += count;
     return count;
+  }
+
+  /**
+   * Throws if the task has ended since the bytes were copied. The memory may have had other bytes
+   * by then, and a thread that outlives its task must not take those for the block's.
+   */
+  private void requireMemory() {
+    VarHandle.acquireFence(); // The copy comes before the check.
+    memory.get();
   }
 
   @Override
@@ -67,20 +81,20 @@ public final class ChunkInputStream extends InputStream {
     return skipped;
   }
 
-  /** Bytes of the block; none at its end, although another one may follow. */
+  /** Returns the bytes left of the block; 0 at its end, even if another block follows. */
   @Override
   public int available() {
     return ends[index] - position;
   }
 
-  /** Bytes left of the block, or of the next one at its end; 0 at the end of the last. */
+  /** Returns the bytes left of the block, or at its end of the next one; 0 after the last. */
   private int remaining() {
     int next = index;
     while (position == ends[next] && next < last) {
       next++;
     }
     if (ends[next] > position) {
-      index = next; // Else those that follow are not there.
+      index = next; // Otherwise only absent blocks follow.
     }
     return ends[index] - position;
   }

@@ -6,12 +6,16 @@ import org.apache.spark.storage.BlockId;
 import scala.Tuple2;
 
 /**
- * The streams of a chunk: one of all its members where their bytes may be read one after the other,
- * else one of each, which is read and closed before the next one is taken. For the task's thread.
+ * Streams of a chunk: one over all members if their bytes may be read one after the other, else one
+ * per member. Each stream is read and closed before the next one is taken. {@link GatheredBlocks}
+ * makes it and uses it on the task's thread. It also calls {@link #release} when it takes the next
+ * arrival, in case no stream has released the chunk.
  */
 final class ChunkStreams {
   private final Chunk chunk;
   private final SparkReading spark;
+
+  /** Index of the next member in the chunk. */
   private int next;
 
   ChunkStreams(Chunk chunk, SparkReading spark) {
@@ -19,14 +23,15 @@ final class ChunkStreams {
     this.spark = spark;
   }
 
+  /** Returns true if a member is left. Skips the members that are not in the chunk. */
   boolean hasNext() {
     while (next < chunk.ends().length && chunk.start(next) == chunk.ends()[next]) {
-      next++; // It is not in the chunk.
+      next++; // The member is not in the chunk.
     }
     return next < chunk.ends().length;
   }
 
-  /** The stream and its first block. */
+  /** Returns a stream and its first block. */
   Tuple2<BlockId, InputStream> next() {
     if (!hasNext()) {
       throw new NoSuchElementException();
@@ -36,10 +41,11 @@ final class ChunkStreams {
     next = end;
     return new Tuple2<>(
         chunk.group().blockId(chunk.firstMember() + first),
+        // The last stream of a chunk releases it.
         new GatheredInputStream(chunk, first, end, !hasNext(), spark));
   }
 
-  /** Gives back the chunk's memory: what has been read of it so far was all. */
+  /** Releases the chunk's memory. A stream that is still open then throws. Idempotent. */
   void release() {
     chunk.release();
   }

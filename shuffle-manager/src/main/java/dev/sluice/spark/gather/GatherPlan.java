@@ -7,23 +7,24 @@ import java.util.function.Function;
 import org.apache.spark.storage.BlockManagerId;
 
 /**
- * What becomes of the blocks that the map output tracker names for a reduce task: an executor's are
- * gathered, or go to Spark's iterator as they are.
+ * Decision for each executor that the map output tracker names for a reduce task: its blocks are
+ * fetched in batches, or by Spark's iterator. {@code RdmaShuffleReader} makes it on the task's
+ * thread, and {@link GatheredBlocks} carries it out.
  *
- * @param groups what is gathered
- * @param rest everything else
+ * @param groups blocks for batch fetches
+ * @param rest all other blocks
  */
 public record GatherPlan(List<BlockGroup> groups, List<TrackedBlocks> rest) {
-  /** How an executor's blocks may come. */
+  /** Way in which an executor's blocks may come. */
   public enum Source {
     LOCAL,
     REMOTE,
-    /** Only as Spark fetches them. */
+    /** Only as Spark fetches blocks. */
     SPARK
   }
 
   /**
-   * @param batch {@link BlockGroup#of}
+   * @param batch as in {@link BlockGroup#of}
    */
   public static GatherPlan of(
       List<TrackedBlocks> tracked, Function<BlockManagerId, Source> sources, boolean batch) {
@@ -38,7 +39,7 @@ public record GatherPlan(List<BlockGroup> groups, List<TrackedBlocks> rest) {
         plan.groups.add(group);
       }
     }
-    // As Spark's iterator: tasks that start together do not all ask the same executor first.
+    // As in Spark's iterator: tasks that start together do not all ask the same executor first.
     Collections.shuffle(plan.groups);
     return plan;
   }

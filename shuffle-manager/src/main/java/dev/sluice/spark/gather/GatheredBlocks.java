@@ -1,63 +1,68 @@
 package dev.sluice.spark.gather;
 
 import dev.sluice.blocks.MapOutputRegistry;
-import dev.sluice.spark.metrics.ShuffleCounters;
 import java.io.InputStream;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.NoSuchElementException;
-import java.util.concurrent.TimeUnit;
-import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
 import org.apache.spark.storage.BlockId;
 import scala.Tuple2;
 import scala.collection.AbstractIterator;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * The streams of a reduce task's blocks, remote ones in the order in which they arrive: gathered
- * chunks, and what iterators of Spark's have fetched, one of blocks that are not gathered, and
- * others of those that chunks could not be had of. Local ones come while nothing else is there.
- * Each block is in one of these, once. Used by the task, which closes it when it ends, whatever was
- * read until then.
+ * Streams of a reader's blocks, with each block in exactly one of them. Remote blocks come in the
+ * order of their arrival, in chunks or from Spark's iterators. One such iterator fetches the blocks
+ * that are not fetched in batches. Others fetch the blocks that groups leave to Spark. Local blocks
+ * come while nothing else is there.
+ *
+ * <p>{@code RdmaShuffleReader} makes and starts it; the iterator of its records pulls it. One
+ * thread uses it, the task's as a rule. After reading everything, it releases its memory. If the
+ * task ends before, {@link RemoteChunks} does so, and nothing more can be read. The memory of this
+ * object itself is heap.
  */
 public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, InputStream>> {
   private final SparkReading spark;
   private final LocalChunks local;
   private final RemoteChunks remote;
-  private final ShuffleReadMetricsReporter metrics;
-  private final ShuffleCounters counters;
+  private final GatherMetrics metrics;
   private final List<BlockGroup> groups = new ArrayList<>();
+
+  /** Blocks that are not fetched in batches. */
   private SparkBlocks beside;
 
-  /** Of chunks that could not be had, those that have not ended. */
+  /** Iterators over blocks that groups left to Spark, as long as they have more. */
   private final List<SparkBlocks> left = new ArrayList<>();
 
-  /** Local blocks that are not copied, which Spark's iterator has as soon as it is there. */
+  /** Local blocks that are not copied. Spark's iterator has them as soon as it is made. */
   private SparkBlocks own;
 
+  /** Arrival that {@link #hasNext} has found and {@link #next} has not returned; null for none. */
   private Arrival next;
+
+  /** Chunk that is being read; null for none. */
   private ChunkStreams current;
-  private volatile boolean closed;
+
+  private boolean finished;
 
   /**
-   * @param registry this executor's map outputs
-   * @param remote for this task alone, which closes it with this
+   * @param registry map outputs of this executor
+   * @param remote for this reader alone; closed with the task
    */
   public GatheredBlocks(
-      SparkReading spark,
-      MapOutputRegistry registry,
-      RemoteChunks remote,
-      ShuffleReadMetricsReporter metrics,
-      ShuffleCounters counters) {
+      SparkReading spark, MapOutputRegistry registry, RemoteChunks remote, GatherMetrics metrics) {
     this.spark = spark;
     this.local = new LocalChunks(registry);
     this.remote = remote;
     this.metrics = metrics;
-    this.counters = counters;
   }
 
-  /** Begins to fetch, once it is sure that {@link #close} will be called. Never blocks. */
+  /**
+   * Starts to fetch. Never blocks.
+   *
+   * @throws IllegalStateException if the task has ended
+   */
   public void start(GatherPlan plan) {
     List<TrackedBlocks> rest = new ArrayList<>(plan.rest());
     List<TrackedBlocks> streamed = new ArrayList<>();
@@ -74,14 +79,26 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
 
   @Override
   public boolean hasNext() {
+    if (finished) {
+      return false;
+    }
     boolean isInChunk = current != null && current.hasNext();
     if (next == null && !isInChunk) {
       next = nextArrival();
       if (next == null) {
-        checkComplete();
+        finish();
       }
     }
     return next != null || isInChunk;
+  }
+
+  /** Ends the reader, as everything was read. A task may hold many such readers. */
+  private void finish() {
+    checkComplete();
+    finished = true;
+    releaseCurrent();
+    groups.clear();
+    remote.close();
   }
 
   @Override
@@ -98,7 +115,6 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
     return switch (arrival) {
       case SparkBlocks blocks -> blocks.next();
       case Chunk chunk -> {
-        count(chunk);
         chunk.group().delivered(chunk.blocks());
         current = new ChunkStreams(chunk, spark);
         yield current.next();
@@ -113,7 +129,7 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
     }
   }
 
-  /** What is to be read next; null at the end. */
+  /** Returns the next arrival; null at the end. */
   private Arrival nextArrival() {
     Arrival arrival = null;
     boolean isMoreToCome = true;
@@ -125,17 +141,15 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
       }
       isMoreToCome = arrival != null || awaitRemote();
     }
-    if (closed) {
-      if (arrival instanceof Chunk chunk) {
-        chunk.release();
-      }
-      throw new IllegalStateException("the task has ended");
+    if (arrival instanceof Chunk chunk) {
+      metrics.arrived(chunk);
     }
     return arrival != null ? arrival : remaining();
   }
 
   /**
-   * A defect, such as an Error between two steps, must not be an answer that lacks some records.
+   * Checks that each block was read once. A defect, such as an Error between two steps, must not
+   * become a result that lacks some records.
    */
   private void checkComplete() {
     for (BlockGroup group : groups) {
@@ -145,11 +159,11 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
     }
   }
 
-  /** Null when there is nothing now. */
+  /** Returns null if nothing is there now. */
   private Arrival arrived() {
     Arrival arrival = remote.poll();
     while (arrival instanceof SparkBlocks blocks && !blocks.hasNext()) {
-      arrival = remote.poll(); // It had more answers than blocks: some it has asked for again.
+      arrival = remote.poll(); // It requested some blocks again.
     }
     return arrival;
   }
@@ -164,7 +178,7 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
     return own.hasNext() ? own : null;
   }
 
-  /** What only Spark's iterators are yet to bring: from the first that need not wait. */
+  /** Returns an iterator of Spark's with blocks to come, if possible one that need not wait. */
   private SparkBlocks remaining() {
     SparkBlocks first = null;
     for (SparkBlocks blocks : unread()) {
@@ -182,8 +196,9 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
   }
 
   /**
-   * What is left while an iterator has much under way is fetched by another one at once, so that
-   * nobody learns late that an executor is lost: all of them have as many bytes as one may.
+   * Fetches the blocks that groups left to Spark. While one iterator has much under way, another
+   * one fetches them at once, so that the loss of an executor is noticed early. All iterators
+   * together have as many bytes under way as one may have.
    */
   private void fetchLeft() {
     left.removeIf(blocks -> !blocks.hasNext());
@@ -214,18 +229,21 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
     try {
       return remote.await() || awaitAnswer();
     } catch (InterruptedException e) {
-      // As Spark's iterator does, which is written in Scala.
+      // Throws as Spark's iterator does, which is written in Scala.
       throw Unchecked.of(e);
     } finally {
-      metrics.incFetchWaitTime(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start));
+      metrics.waited(System.nanoTime() - start);
     }
   }
 
-  /** Of iterators that wait for answers none is pulled before another may have one. */
+  /**
+   * Waits if there are several iterators and all of them wait for answers. A pull of one would
+   * block while another may get its answer.
+   */
   private boolean awaitAnswer() throws InterruptedException {
     fetchLeft();
     List<SparkBlocks> unread = unread();
-    boolean waits = !closed && unread.size() > 1;
+    boolean waits = unread.size() > 1;
     for (SparkBlocks blocks : unread) {
       waits &= blocks.isAnswerToCome();
     }
@@ -246,35 +264,5 @@ public final class GatheredBlocks extends AbstractIterator<Tuple2<BlockId, Input
             ? CollectionConverters.asScala(Collections.emptyIterator())
             : spark.fetch(some, fetched));
     return fetched;
-  }
-
-  private void count(Chunk chunk) {
-    int blocks = chunk.blocks();
-    counters.gathered(blocks);
-    if (chunk.group().isLocal()) {
-      metrics.incLocalBlocksFetched(blocks);
-      metrics.incLocalBytesRead(chunk.bytes());
-    } else {
-      counters.read(blocks, chunk.bytes());
-      counters.staged(chunk.way().stagedBytes());
-      metrics.incRemoteBlocksFetched(blocks);
-      metrics.incRemoteBytesRead(chunk.bytes());
-      metrics.incRemoteReqsDuration(TimeUnit.NANOSECONDS.toMillis(chunk.way().requestNanos()));
-    }
-  }
-
-  /** The task ends, whatever it has read. What arrived for it counts, as with Spark's iterator. */
-  public void close() {
-    closed = true;
-    releaseCurrent();
-    undelivered(next);
-    remote.close().forEach(this::undelivered);
-  }
-
-  private void undelivered(Arrival arrival) {
-    if (arrival instanceof Chunk chunk) {
-      count(chunk);
-      chunk.release();
-    }
   }
 }

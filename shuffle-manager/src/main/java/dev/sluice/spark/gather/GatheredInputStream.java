@@ -5,9 +5,10 @@ import java.io.InputStream;
 import org.apache.spark.shuffle.FetchFailedException;
 
 /**
- * Members of a chunk as the deserialiser reads them: decompressed. The chunk is released when its
- * last member is closed. Where Spark takes an error of a block's stream for a failed fetch, so does
- * this, of the member that was being read. For one thread at a time.
+ * Decompressed members of a chunk, for the deserialiser. The chunk is released when its last member
+ * is closed. If Spark treats an error of a block's stream as a failed fetch, so does this, for the
+ * member that was being read. {@link ChunkStreams} makes it; Spark's deserialiser reads and closes
+ * it, on the task's thread as a rule. One thread at a time.
  */
 final class GatheredInputStream extends InputStream {
   private final Chunk chunk;
@@ -18,9 +19,9 @@ final class GatheredInputStream extends InputStream {
   private final boolean detectsCorruption;
 
   /**
-   * @param first the first member in the chunk
-   * @param end the one after the last
-   * @param last whether none of the chunk comes after it
+   * @param first index of the first member in the chunk
+   * @param end index after the last member
+   * @param last true if no member of the chunk comes after it
    */
   GatheredInputStream(Chunk chunk, int first, int end, boolean last, SparkReading spark) {
     this.chunk = chunk;
@@ -31,7 +32,10 @@ final class GatheredInputStream extends InputStream {
     this.detectsCorruption = spark.detectsCorruption() && delegate != raw;
   }
 
-  /** Some codecs read when they are made. To Spark it is always a failed fetch when they fail. */
+  /**
+   * Decompresses the bytes. Some codecs read when they are made; Spark always treats a failure
+   * there as a failed fetch.
+   */
   private InputStream wrap(SparkReading spark) {
     try {
       return spark.wrap(chunk.group().blockId(chunk.firstMember() + first), raw);
@@ -100,7 +104,7 @@ final class GatheredInputStream extends InputStream {
     throw fetchFailed(e);
   }
 
-  /** The exception's constructor tells the task about it: to be thrown at once. */
+  /** Makes the exception, which has to be thrown at once: its constructor tells the task. */
   private RuntimeException fetchFailed(IOException e) {
     BlockGroup group = chunk.group();
     int member = chunk.firstMember() + raw.block();

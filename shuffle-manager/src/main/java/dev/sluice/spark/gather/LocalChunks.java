@@ -9,34 +9,38 @@ import java.util.BitSet;
 import java.util.Queue;
 
 /**
- * The chunks of this executor's own map outputs, copied from their registered memory as the task
- * asks for them. For the task's thread; nothing to close: chunks are heap.
+ * Chunks of this executor's own map outputs. They are copied from registered memory when the task
+ * asks for them. {@link GatheredBlocks} uses it on the task's thread. Nothing to close, as chunks
+ * are heap.
  */
 final class LocalChunks {
   /**
-   * A block costs Spark's iterator some 20 us, in which a core copies and verifies several times as
-   * many bytes as this. Larger ones are streamed where they are, without a copy.
+   * Largest mean size of members that are copied. A block costs Spark's iterator some 20 us, in
+   * which a core copies and verifies several times as many bytes. Larger members are streamed in
+   * place, without a copy.
    */
   private static final long MAX_MEAN_BYTES = 64 << 10;
 
-  /** Half of the smallest region of G1, beyond which an array would be a humongous object. */
+  /** Half of G1's smallest region. A larger array would be a humongous object. */
   private static final int MAX_CHUNK_BYTES = 256 << 10;
 
-  /** Bounds the chunks of a task whose estimates are far too small. */
+  /** Bounds the number of a task's chunks if estimates are far too small. */
   private static final int MIN_CHUNK_BYTES = 16 << 10;
 
-  /** Room for so many at first: a chunk may have few of a group's members. */
+  /** Initial room for members: a chunk may have few of a group's members. */
   private static final int FIRST_MEMBERS = 256;
 
   /**
-   * A group that is read.
+   * A group that is being read.
    *
-   * @param reader of its shuffle
+   * @param reader reader of its shuffle
    */
   private record Source(BlockGroup group, MapOutputReader reader) {}
 
   private final MapOutputRegistry registry;
   private final Queue<Source> sources = new ArrayDeque<>();
+
+  /** Next member of the first source. */
   private int member;
 
   LocalChunks(MapOutputRegistry registry) {
@@ -46,7 +50,7 @@ final class LocalChunks {
   /**
    * Takes a group of this executor.
    *
-   * @return false where its members are large, or nothing of its shuffle is registered
+   * @return false if its members are large, or if nothing of its shuffle is registered
    */
   boolean start(BlockGroup group) {
     if (group.meanBytes() > MAX_MEAN_BYTES) {
@@ -56,7 +60,7 @@ final class LocalChunks {
     return reader != null && sources.add(new Source(group, reader));
   }
 
-  /** The next chunk; null at the end. What cannot be copied is left to Spark. */
+  /** Returns the next chunk; null at the end. Leaves members to Spark that cannot be copied. */
   Chunk next() {
     for (Source source = sources.peek(); source != null; source = sources.peek()) {
       Chunk chunk = copy(source.group(), source.reader());
@@ -70,7 +74,7 @@ final class LocalChunks {
     return null;
   }
 
-  /** The chunk from the current member on; null when nothing of the group is left to copy. */
+  /** Copies a chunk from the current member on. Returns null if the group has no more to copy. */
   private Chunk copy(BlockGroup group, MapOutputReader reader) {
     int first = member;
     int[] ends = new int[Math.min(group.size() - first, FIRST_MEMBERS)];
@@ -90,7 +94,7 @@ final class LocalChunks {
       if (copied > 0) {
         bytes += copied;
       } else {
-        // An empty block is an error to Spark, which is then to be Spark's own.
+        // An empty block is an error to Spark, so Spark's iterator has to report it.
         BitSet one = new BitSet();
         one.set(member);
         group.leave(one);
@@ -107,14 +111,14 @@ final class LocalChunks {
             Arrays.copyOf(ends, member - first),
             MemorySegment.ofArray(target),
             Chunk.Way.LOCAL,
-            () -> {});
+            _ -> {});
   }
 
   private static int[] withRoom(int[] ends, int index) {
     return index < ends.length ? ends : Arrays.copyOf(ends, 2 * ends.length);
   }
 
-  /** Estimates are up to a tenth too small. */
+  /** Returns the size of a chunk in bytes. Estimates are up to a tenth too small. */
   private static int chunkBytes(BlockGroup group) {
     return Math.clamp(group.estimatedBytes() * 9 / 8, MIN_CHUNK_BYTES, MAX_CHUNK_BYTES);
   }

@@ -1,36 +1,42 @@
 package dev.sluice.spark.gather;
 
-import java.util.List;
-
 /**
- * Gathers a task's blocks of other executors, and tells it of what else has arrived, in the order
- * in which it did.
+ * Batch fetch of a reader's blocks of other executors. It also tells the reader of other arrivals,
+ * in their order. {@code TaskGather} implements it. {@link GatheredBlocks} calls it on the reader's
+ * thread, except for {@link #answered}. The reader closes it after reading everything, or the end
+ * of the task does, on any thread and at any time. Closing releases all chunks, including those
+ * that the reader has.
  */
 public interface RemoteChunks {
   /**
-   * Begins to gather the blocks of an executor. Never blocks.
+   * Starts to fetch the blocks of an executor in batches. Never blocks.
    *
-   * @return false where it is known already that the executor's blocks cannot be gathered, or are
-   *     too large
+   * @return false if it is known already that they cannot be fetched in batches, or are too large
+   * @throws IllegalStateException if this is closed
    */
   boolean start(BlockGroup group);
 
-  /** Spark has an answer about a block of these: found or not. Any thread. */
+  /** Notes that Spark has found one of these blocks, or failed to. Any thread. */
   void answered(SparkBlocks blocks);
 
-  /** What arrived next; null when nothing is there now. */
+  /**
+   * Takes the next arrival; null if nothing is there now.
+   *
+   * @throws IllegalStateException if this is closed
+   */
   Arrival poll();
 
   /**
    * Waits until there may be something to poll.
    *
-   * @return false when no chunk will come any more, and nothing is there now
+   * @return false if no chunk will come any more, and nothing is there now
+   * @throws IllegalStateException if this is closed
    */
   boolean await() throws InterruptedException;
 
-  /** Waits until Spark has an answer, or it is closed; perhaps not so long. */
+  /** Waits until Spark has an answer or this is closed. May return earlier. */
   void awaitAnswer() throws InterruptedException;
 
-  /** Ends what is under way, and returns what arrived and was not taken. Idempotent. */
-  List<Chunk> close();
+  /** Ends all fetches and releases all chunks. Idempotent. */
+  void close();
 }

@@ -8,9 +8,12 @@ import scala.Tuple2;
 import scala.collection.Iterator;
 
 /**
- * Blocks that an iterator of Spark's fetches. Only the task's thread may pull that iterator, and it
- * waits: so the iterator is pulled when it has an answer to give, which an arrival of this says, or
+ * Blocks that one of Spark's iterators fetches. Only the task's thread may pull that iterator, and
+ * a pull waits. It is therefore pulled when it has an answer, as an arrival of this object says, or
  * when nothing else is to come.
+ *
+ * <p>{@link GatheredBlocks} makes and pulls it. The block store client of its iterator calls {@link
+ * #asked} and {@link #answered}, possibly before {@link #are}.
  */
 public final class SparkBlocks implements Arrival {
   private final long bytes;
@@ -19,8 +22,8 @@ public final class SparkBlocks implements Arrival {
   private Iterator<Tuple2<BlockId, InputStream>> blocks;
 
   /**
-   * @param bytes of all blocks, as estimated
-   * @param told of each answer about a remote block, by any thread
+   * @param bytes estimated size of all blocks
+   * @param told told of each answer about a remote block, on any thread
    */
   SparkBlocks(long bytes, Consumer<SparkBlocks> told) {
     this.bytes = bytes;
@@ -31,23 +34,23 @@ public final class SparkBlocks implements Arrival {
     return bytes;
   }
 
-  /** The iterator asks for remote blocks. Any thread. */
+  /** Notes that the iterator requests remote blocks. Any thread. */
   public void asked(int remote) {
     unanswered.addAndGet(remote);
   }
 
-  /** The iterator has an answer about one of these: found or not. Any thread. */
+  /** Notes that the iterator has found one of these blocks, or failed to. Any thread. */
   public void answered() {
     unanswered.decrementAndGet();
     told.accept(this);
   }
 
-  /** Whether it will be told of an answer. */
+  /** Returns true if an answer is still to come. */
   boolean isAnswerToCome() {
     return unanswered.get() > 0;
   }
 
-  /** Before the first arrival is taken. */
+  /** Sets the iterator, before the first arrival is taken. */
   void are(Iterator<Tuple2<BlockId, InputStream>> fetched) {
     blocks = fetched;
   }
@@ -56,7 +59,7 @@ public final class SparkBlocks implements Arrival {
     return blocks.hasNext();
   }
 
-  /** Waits, unless there is an answer. */
+  /** Returns the next block. Waits if there is no answer. */
   Tuple2<BlockId, InputStream> next() {
     return blocks.next();
   }

@@ -6,24 +6,27 @@ import org.apache.spark.storage.BlockId;
 import scala.Tuple2;
 import scala.collection.Iterator;
 
-/** What of reading a task's blocks stays Spark's. Called on the task's thread. */
+/**
+ * Parts of reading that Spark does for a task. {@code RdmaShuffleReader} implements it; {@link
+ * GatheredBlocks} and its streams call it, on the task's thread as a rule.
+ */
 public interface SparkReading {
   /**
-   * Begins to fetch blocks by an iterator of Spark's own.
+   * Starts to fetch blocks by an iterator of Spark's own.
    *
-   * @param asker is told what of them is asked for, and answered
+   * @param asker told of requests and answers
    */
   Iterator<Tuple2<BlockId, InputStream>> fetch(List<TrackedBlocks> blocks, SparkBlocks asker);
 
-  /** spark.reducer.maxSizeInFlight: bytes that one such iterator has under way at most. */
+  /** Returns the bytes that one such iterator may have under way: spark.reducer.maxSizeInFlight. */
   long maxBytesInFlight();
 
-  /** Whether several blocks' bytes, one after the other, are what one block of them would be. */
+  /** Returns true if the bytes of several blocks, one after the other, can be read as one block. */
   boolean concatenates();
 
-  /** Decompresses a block: SerializerManager#wrapStream. */
+  /** Decompresses a block by SerializerManager#wrapStream. */
   InputStream wrap(BlockId blockId, InputStream stream);
 
-  /** spark.shuffle.detectCorrupt: an error of a wrapped stream is a failed fetch. */
+  /** Returns true if an error of a wrapped stream fails the fetch (spark.shuffle.detectCorrupt). */
   boolean detectsCorruption();
 }

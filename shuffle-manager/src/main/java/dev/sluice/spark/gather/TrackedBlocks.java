@@ -11,11 +11,14 @@ import scala.collection.Iterator;
 import scala.collection.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
-/** Blocks that an executor has for a reduce task, as Spark's map output tracker says. */
+/**
+ * Blocks that an executor has for a reduce task, according to Spark's map output tracker. {@code
+ * RdmaShuffleReader} makes it on the task's thread, and turns it back for Spark's iterators.
+ */
 public record TrackedBlocks(BlockManagerId address, List<Block> blocks) {
   /**
-   * @param bytes as estimated
-   * @param mapIndex the map task's, in its stage
+   * @param bytes estimated size
+   * @param mapIndex index of the map task in its stage
    */
   public record Block(BlockId id, long bytes, int mapIndex) {
     private static Block of(Tuple3<BlockId, Object, Object> tracked) {
@@ -27,12 +30,12 @@ public record TrackedBlocks(BlockManagerId address, List<Block> blocks) {
     }
   }
 
-  /** As estimated. */
+  /** Returns the estimated size in bytes. */
   long bytes() {
     return blocks.stream().mapToLong(Block::bytes).sum();
   }
 
-  /** What the tracker gives to Spark's iterator, which is used up. */
+  /** Returns the blocks that the tracker gives to Spark's iterator, which is used up. */
   public static List<TrackedBlocks> of(
       Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocksByAddress) {
     List<TrackedBlocks> tracked = new ArrayList<>();
@@ -45,7 +48,7 @@ public record TrackedBlocks(BlockManagerId address, List<Block> blocks) {
     return tracked;
   }
 
-  /** As Spark's iterator takes them. */
+  /** Returns the blocks as Spark's iterator takes them. */
   public static Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> toSpark(
       Collection<TrackedBlocks> tracked) {
     return CollectionConverters.asScala(tracked.iterator()).map(TrackedBlocks::toSpark);

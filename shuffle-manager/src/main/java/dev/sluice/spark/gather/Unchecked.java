@@ -1,10 +1,10 @@
 package dev.sluice.spark.gather;
 
-/** Checked exceptions that Spark, written in Scala, throws through methods that declare none. */
+/** Throws checked exceptions that Scala code such as Spark's throws without declaring them. */
 final class Unchecked {
   private Unchecked() {}
 
-  /** Throws the exception as it is; the result is for the caller's own {@code throw}. */
+  /** Throws the exception as it is. The result is for the caller's own {@code throw}. */
   static RuntimeException of(Exception e) {
     throw Unchecked.<RuntimeException>thrown(e);
   }

@@ -2,19 +2,23 @@ package dev.sluice.spark.locate;
 
 import java.io.IOException;
 
-/** Spark's broadcast, as far as the directory ships large tables by it. */
+/**
+ * Spark's broadcast, as far as the directory uses it for large tables. {@link SparkBroadcasts}
+ * implements it. The thread {@code sluice-broadcast} of the driver ships. Threads of an executor
+ * that ask the driver fetch. {@link LocationDirectory} destroys, with no lock held.
+ */
 public interface Broadcasts {
   /**
-   * What the driver has shipped.
+   * A broadcast that the driver has made.
    *
-   * @param handle what executors need to {@link #fetch} it
+   * @param handle bytes that executors need to {@link #fetch} it
    * @param destroy frees it everywhere; may block
    */
   record Shipped(byte[] handle, Runnable destroy) {}
 
-  /** On the driver: makes the bytes available to executors. May block for a short time. */
+  /** Makes the bytes available to executors. Called on the driver; may block for a short time. */
   Shipped ship(byte[] bytes) throws IOException;
 
-  /** On an executor: fetches the bytes. Blocks. */
+  /** Fetches the bytes. Called on an executor; blocks. */
   byte[] fetch(byte[] handle) throws IOException;
 }

@@ -7,6 +7,7 @@ import dev.sluice.spark.locate.DirectoryMessage.Ack;
 import dev.sluice.spark.locate.DirectoryMessage.Failure;
 import dev.sluice.spark.locate.DirectoryMessage.Find;
 import dev.sluice.spark.locate.DirectoryMessage.Found;
+import dev.sluice.spark.locate.DirectoryMessage.Kept;
 import dev.sluice.spark.locate.DirectoryMessage.Locate;
 import dev.sluice.spark.locate.DirectoryMessage.Over;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
@@ -16,12 +17,12 @@ import dev.sluice.spark.locate.DirectoryMessage.Table;
 import java.util.List;
 
 /**
- * The directory's messages as bytes. Spark's RPC carries nothing but the bytes: its serializer has
- * captured the class loader before the jars of {@code --jars} were added, so a class of ours in a
- * message ends in ClassNotFoundException. Any thread.
+ * Encodes the directory's messages as bytes, which are all that Spark's RPC carries. Its serializer
+ * captures the class loader before the jars of {@code --jars} are added, so a message of our own
+ * class would end in ClassNotFoundException. Any thread may call it.
  */
 public final class DirectoryCodec {
-  /** The block server's messages have the ids before. */
+  /** The block server's messages have the ids below. */
   private static final int FIRST_ID = 32;
 
   private static final List<MessageType<?>> TYPES =
@@ -35,7 +36,8 @@ public final class DirectoryCodec {
           new MessageType<>(FIRST_ID + 6, Over.class, Over::write, Over::read),
           new MessageType<>(FIRST_ID + 7, Find.class, Find::write, Find::read),
           new MessageType<>(FIRST_ID + 8, Found.class, Found::write, Found::read),
-          new MessageType<>(FIRST_ID + 9, Silent.class, Silent::write, Silent::read));
+          new MessageType<>(FIRST_ID + 9, Silent.class, Silent::write, Silent::read),
+          new MessageType<>(FIRST_ID + 10, Kept.class, Kept::write, Kept::read));
 
   private final MessageCodec codec = new MessageCodec(TYPES);
 

@@ -18,9 +18,11 @@ import scala.runtime.AbstractPartialFunction;
 import scala.runtime.BoxedUnit;
 
 /**
- * Puts the {@link LocationDirectory} on the driver's RPC environment. Spark's dispatcher calls it;
- * the directory works on one thread of its own, so that other endpoints do not wait for broadcasts.
- * The driver's shuffle manager opens and closes it.
+ * RPC endpoint of the {@link LocationDirectory} on the driver. Spark's dispatcher calls it. The
+ * directory works on one thread of its own, {@code sluice-location-directory}, so that other
+ * endpoints do not wait for its lock. No answer may block that thread: all executors wait for it.
+ * {@code DriverSide} opens and closes it. Each message gets a reply or a failure, or its asker
+ * waits for its timeout.
  */
 public final class DirectoryEndpoint implements ThreadSafeRpcEndpoint, AutoCloseable {
   static final String NAME = "SluiceLocationDirectory";
@@ -46,8 +48,8 @@ public final class DirectoryEndpoint implements ThreadSafeRpcEndpoint, AutoClose
   /**
    * Serves the directory; {@link #close} closes it.
    *
-   * @param nodeCheck asks a node's block server that has not answered an executor; never blocks,
-   *     and completes when the directory knows what came of it
+   * @param nodeCheck asks a node daemon that has not answered an executor; never blocks, and
+   *     completes when the directory has recorded the result
    */
   public static DirectoryEndpoint open(
       RpcEnv rpcEnv,
@@ -90,12 +92,30 @@ public final class DirectoryEndpoint implements ThreadSafeRpcEndpoint, AutoClose
         byte[] checked = codec.encode(new Ack());
         nodeCheck.apply(node).whenComplete((_, _) -> context.reply(checked));
       } else {
-        context.reply(codec.encode(directory.handle(question)));
+        directory
+            .handle(question)
+            .whenComplete((answer, failure) -> reply(context, answer, failure));
       }
-    } catch (Exception e) {
-      // As text: the asker's serializer may not know the exception's class.
-      context.sendFailure(new IllegalStateException(e.toString()));
+    } catch (Throwable e) { // Errors too: the asker waits.
+      fail(context, e);
     }
+  }
+
+  private void reply(RpcCallContext context, DirectoryMessage answer, Throwable failure) {
+    if (failure != null) {
+      fail(context, failure);
+      return;
+    }
+    try {
+      context.reply(codec.encode(answer));
+    } catch (Throwable e) { // Errors too: no other code sees them, and the asker waits.
+      fail(context, e);
+    }
+  }
+
+  /** Sends the failure as text: the asker's serializer may not know the exception's class. */
+  private static void fail(RpcCallContext context, Throwable failure) {
+    context.sendFailure(new IllegalStateException(failure.toString()));
   }
 
   @Override

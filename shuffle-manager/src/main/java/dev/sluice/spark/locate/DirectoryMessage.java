@@ -8,18 +8,20 @@ import dev.sluice.rdma.transfer.PeerAddress;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
- * What executors and the driver's {@link LocationDirectory} say to each other. On the wire all of
- * it is {@code byte[]} by {@link DirectoryCodec}.
+ * Messages between executors and the driver's {@link LocationDirectory}. {@link DirectoryCodec}
+ * turns them into {@code byte[]} for the wire; a new one needs an id there. Each {@code read} must
+ * take the fields in the order in which {@code write} gives them.
  */
 public sealed interface DirectoryMessage {
 
   /**
-   * An executor serves map outputs; the answer is {@link Ack}.
+   * Announces map outputs of an executor; the answer is {@link Ack}.
    *
-   * @param endpoint the executor, which thereby is known
-   * @param outputs what has changed since the last time, in order; may be empty
+   * @param endpoint the executor, which the directory knows from then on
+   * @param outputs changes since the last message, in order; may be empty
    */
   record Publish(ExecutorEndpoint endpoint, List<Published> outputs) implements DirectoryMessage {
     void write(Output output) {
@@ -35,7 +37,7 @@ public sealed interface DirectoryMessage {
   /**
    * One map output that can be READ from now on.
    *
-   * @param location null for: all that the executor has published of the shuffle is withdrawn
+   * @param location null to withdraw all map outputs of the shuffle that the executor has published
    */
   record Published(int shuffleId, MapOutputLocation location) {
     private void write(Output output) {
@@ -49,11 +51,12 @@ public sealed interface DirectoryMessage {
   }
 
   /**
-   * An executor wants what it does not know yet of a shuffle; the answer is {@link Table}.
+   * Asks for the locations of a shuffle that an executor does not know yet; the answer is {@link
+   * Table}.
    *
-   * @param generation the table that it knows; 0 for none
-   * @param bytes of that table's records that it knows
-   * @param executors the version of the executors' table that it knows; 0 for none
+   * @param generation generation of the table that it knows; 0 for none
+   * @param bytes bytes of that table's records that it knows
+   * @param executors version of the executors' table that it knows; 0 for none
    */
   record Locate(int shuffleId, long generation, int bytes, int executors)
       implements DirectoryMessage {
@@ -72,15 +75,15 @@ public sealed interface DirectoryMessage {
   /**
    * A shuffle's locations.
    *
-   * <p>A generation is one of the driver's tables of a shuffle, to which records are only ever
-   * added: a new one begins whenever records are taken away. It is not an epoch of the shuffle on a
-   * peer, within which the keys in the records are valid: a lost executor ends the generations of
-   * all tables that name it, and no epoch.
+   * <p>A generation is one of the driver's tables of a shuffle. Records are only added to it; a
+   * removal begins a new one. A generation is not an epoch, within which the keys of a shuffle on a
+   * peer are valid: a lost executor ends the generations of all tables that name it, but no epoch.
    *
-   * @param generation differs from that of the request where the table is to be replaced
-   * @param broadcast handle of a broadcast that holds the first records; empty for none
-   * @param records records of {@link LocationLog} that follow those known, or the broadcast's
-   * @param executors what is new of them
+   * @param generation differs from that of the request if the table is to be replaced
+   * @param broadcast handle of a broadcast with the first records; empty for none
+   * @param records records of {@link LocationLog} that follow the known ones, or those of the
+   *     broadcast
+   * @param executors changes of the executors' table
    */
   record Table(long generation, byte[] broadcast, byte[] records, LiveExecutors executors)
       implements DirectoryMessage {
@@ -101,11 +104,12 @@ public sealed interface DirectoryMessage {
   }
 
   /**
-   * The executors that serve map outputs, to someone who knows an older version of their table.
+   * Executors that serve map outputs, as changes since the version of the table that the asker
+   * knows.
    *
-   * @param version of the table; counts executors that came or were lost
-   * @param arrived those that came since
-   * @param staying numbers of those that were there then and still are; null for all
+   * @param version version of the table; counts executors that arrived or were lost
+   * @param arrived executors that arrived since
+   * @param staying numbers of the known executors that are still there; null for all
    */
   record LiveExecutors(int version, List<Arrival> arrived, List<Integer> staying) {
     private void write(Output output) {
@@ -126,9 +130,9 @@ public sealed interface DirectoryMessage {
   }
 
   /**
-   * An executor came.
+   * An executor that arrived.
    *
-   * @param number what records of its locations name, and no other executor has
+   * @param number number in the records of its locations, which no other executor has
    */
   record Arrival(int number, ExecutorEndpoint endpoint) {
     private void write(Output output) {
@@ -142,11 +146,11 @@ public sealed interface DirectoryMessage {
   }
 
   /**
-   * What an executor has counted since its start; the answer is {@link Over}.
+   * Counters of an executor since its start; the answer is {@link Over}.
    *
-   * @param sequence of two reports the one with the larger number is newer
+   * @param sequence a newer report has a larger number
    * @param device provider and device in use
-   * @param shuffles of which it holds map outputs
+   * @param shuffles shuffles of which it holds map outputs
    */
   record Report(
       String executorId,
@@ -155,7 +159,7 @@ public sealed interface DirectoryMessage {
       Map<String, Long> counters,
       List<Integer> shuffles)
       implements DirectoryMessage {
-    /** Of an executor that holds none. */
+    /** Creates a report of an executor that holds no map outputs. */
     public Report(String executorId, long sequence, String device, Map<String, Long> counters) {
       this(executorId, sequence, device, counters, List.of());
     }
@@ -186,7 +190,7 @@ public sealed interface DirectoryMessage {
     }
   }
 
-  /** Shuffles that an executor holds map outputs of, and that nobody can read any more. */
+  /** Shuffles that are over although the executor still holds map outputs of them. */
   record Over(List<Integer> shuffles) implements DirectoryMessage {
     void write(Output output) {
       Fields.writeAll(output, shuffles, (shuffleId, to) -> to.writeInt(shuffleId));
@@ -198,7 +202,7 @@ public sealed interface DirectoryMessage {
   }
 
   /**
-   * An executor has not got what another one wrote, and wants to know who has that by now; the
+   * Asks where the map outputs of another executor are now, after they could not be fetched; the
    * answer is {@link Found}.
    */
   record Find(String executorId) implements DirectoryMessage {
@@ -212,10 +216,10 @@ public sealed interface DirectoryMessage {
   }
 
   /**
-   * Who has what an executor wrote.
+   * Place of an executor's map outputs.
    *
-   * @param node the block server of its node; null where that has nothing of it
-   * @param gone whether Spark has removed the executor, so that it need not be asked
+   * @param node daemon of its node; null if it has none of them
+   * @param gone true if Spark has removed the executor, so that asking it is useless
    */
   record Found(PeerAddress node, boolean gone) implements DirectoryMessage {
     void write(Output output) {
@@ -233,8 +237,8 @@ public sealed interface DirectoryMessage {
   }
 
   /**
-   * A node's block server has not answered an executor; the answer is {@link Ack}, when the driver
-   * has asked it as well and knows what is lost.
+   * Reports a node daemon that has not answered an executor. The answer is {@link Ack}, sent when
+   * the driver has asked the daemon as well and knows which map outputs are lost.
    */
   record Silent(PeerAddress node) implements DirectoryMessage {
     void write(Output output) {
@@ -246,7 +250,41 @@ public sealed interface DirectoryMessage {
     }
   }
 
-  /** An executor cannot do what was asked for; the answer is {@link Ack}. */
+  /**
+   * Reports a map output that ends with its executor, although Spark was told that map outputs
+   * outlive their executors; the answer is {@link Ack}.
+   *
+   * @param reason why no node has it
+   * @param server the executor's block server, which serves all its map outputs from now on; empty
+   *     for none
+   */
+  record Kept(
+      String executorId,
+      int shuffleId,
+      long mapId,
+      String reason,
+      Optional<ExecutorEndpoint> server)
+      implements DirectoryMessage {
+    void write(Output output) {
+      Fields.writeString(output, executorId);
+      output.writeInt(shuffleId);
+      output.writeLong(mapId);
+      Fields.writeString(output, reason);
+      output.writeBoolean(server.isPresent());
+      server.ifPresent(endpoint -> endpoint.write(output));
+    }
+
+    static Kept read(Input input) {
+      return new Kept(
+          Fields.readString(input),
+          Fields.readShuffleId(input),
+          input.readLong(),
+          Fields.readString(input),
+          input.readBoolean() ? Optional.of(ExecutorEndpoint.read(input)) : Optional.empty());
+    }
+  }
+
+  /** Reports that an executor cannot run with its configuration; the answer is {@link Ack}. */
   record Failure(String executorId, String reason) implements DirectoryMessage {
     void write(Output output) {
       Fields.writeString(output, executorId);
@@ -258,7 +296,7 @@ public sealed interface DirectoryMessage {
     }
   }
 
-  /** Done. */
+  /** Confirms a message. */
   record Ack() implements DirectoryMessage {
     void write(Output output) {}
 

@@ -2,19 +2,24 @@ package dev.sluice.spark.locate;
 
 import java.io.IOException;
 
-/** How an executor asks the driver's {@link LocationDirectory}. */
+/**
+ * Channel by which an executor asks the driver's {@link LocationDirectory}. {@link
+ * RpcDriverChannel} implements it. Threads that may block call it: the one that starts the runtime,
+ * the publisher's, those for questions to the driver and for hand-overs, and map tasks'. Nothing to
+ * close.
+ */
 @FunctionalInterface
 public interface DriverChannel {
   /**
-   * Blocks until the answer is there, or a deadline of its own has passed.
+   * Sends a message. Blocks until the answer arrives, or a deadline of its own has passed.
    *
-   * @throws IOException when there is no answer
+   * @throws IOException if there is no answer
    */
   DirectoryMessage ask(DirectoryMessage message) throws IOException;
 
   /**
-   * False where the driver says that it has no directory, as one has on a JVM that is too old for
-   * it; what does not answer may have one. Blocks as {@link #ask} does.
+   * Returns false if the driver says that it has no directory, for example because its JVM is too
+   * old. Returns true if it does not answer, since it may have one. Blocks as {@link #ask} does.
    */
   default boolean hasDirectory() {
     return true;

@@ -15,8 +15,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How readers, which never wait, ask the driver: on its {@link LocatorClient.Driver#asker}, within
- * a deadline, and once for all who want to know the same at a time. Any thread; nothing to close.
+ * Questions to the driver for readers, which never wait. Runs them on {@link
+ * LocatorClient.Driver#asker}, within a deadline, and combines equal questions that are asked at
+ * the same time. {@link LocatorClient} has one, and calls it on any thread. Answers complete on the
+ * thread that asked the driver, or on the JDK's timer of futures, which must not be blocked.
+ * Nothing to close.
  */
 final class DriverQuestions {
   private static final Logger LOG = LoggerFactory.getLogger(DriverQuestions.class);
@@ -31,9 +34,9 @@ final class DriverQuestions {
   }
 
   /**
-   * Completes, always normally, when the question has been asked or its time is over.
+   * Asks a question. Completes, always normally, when it has been asked or its time is over.
    *
-   * @param before what comes first, within the same time
+   * @param before must complete first, within the same time
    */
   CompletableFuture<Void> ask(CompletableFuture<Void> before, Runnable question) {
     return ask(before, question, driver.asker());
@@ -57,12 +60,13 @@ final class DriverQuestions {
   }
 
   /**
-   * Asks unless that is being asked.
+   * Asks a question unless one about the same subject is under way.
    *
-   * @param thread that asks
-   * @param underWay what is being asked, by what it is about
-   * @param question completes the answer, or does not
-   * @param unanswered what is the answer then
+   * @param thread runs the question
+   * @param underWay answers that are pending, by subject
+   * @param about subject of the question
+   * @param question completes the answer, if it gets one
+   * @param unanswered returns the answer otherwise
    */
   <K, V> CompletableFuture<V> once(
       Executor thread,
@@ -85,8 +89,8 @@ final class DriverQuestions {
   }
 
   /**
-   * See {@link Locator#report}. On a thread of its own: the driver answers when it has asked the
-   * node, for seconds, and other questions do not wait for a rack of nodes that are gone.
+   * See {@link Locator#report}. Runs on a thread of its own: the driver asks the node for seconds
+   * before it answers, and other questions must not wait for a whole rack of lost nodes.
    */
   CompletableFuture<Void> report(PeerAddress silentNode) {
     return once(

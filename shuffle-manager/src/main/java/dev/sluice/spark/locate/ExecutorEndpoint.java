@@ -6,19 +6,19 @@ import dev.sluice.blocks.wire.Fields;
 import dev.sluice.rdma.transfer.PeerAddress;
 
 /**
- * Where an executor's map outputs are served, and how the memory of that process can be READ.
+ * Server of an executor's map outputs, and the provider by which its memory can be READ.
  *
- * @param executorId who wrote them
- * @param peer who serves them, and where it listens: the executor, or its node's block server
+ * @param executorId executor that wrote the map outputs
+ * @param peer the process that serves them, with its address: the executor, or its node daemon
  * @param provider provider of that process's device; only executors with the same one READ from it
  */
 public record ExecutorEndpoint(String executorId, PeerAddress peer, String provider) {
-  /** Of an executor that serves its own. */
+  /** Creates the endpoint of an executor that serves its own map outputs. */
   public ExecutorEndpoint(PeerAddress peer, String provider) {
     this(peer.id(), peer, provider);
   }
 
-  /** Whether the map outputs are there when the executor is gone. */
+  /** Returns true if the map outputs are still served after the executor is lost. */
   public boolean outlivesExecutor() {
     return !peer.id().equals(executorId);
   }

@@ -12,15 +12,15 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * The executors that wrote map outputs which are served, by themselves or by their nodes, in the
- * {@link LocationDirectory}, under whose lock it is used. An executor takes some 200 bytes. Of
- * those that are gone it keeps only those whose map outputs their nodes have. Where both have them,
- * the executor serves as long as it is there, and its node from then on.
+ * Executors whose map outputs are served, by themselves or by their node daemons. The {@link
+ * LocationDirectory} uses it under its lock. An executor takes some 200 bytes. It keeps a lost
+ * executor only if its node has map outputs of it. If both have them, the executor serves until it
+ * is lost, then its node does.
  *
- * <p>It has a version, which is the number of the last change, and an executor's number is that of
- * its arrival. Who knows a version gets those that came since; if any is gone since, the numbers of
- * those that stay as well: 4 KB at 1,000 executors, for each asker once a second at most, and
- * nothing has to be kept for askers who may never come.
+ * <p>The table's version is the number of its last change, and an executor's number is that of its
+ * arrival. A reader that knows a version gets the executors that arrived since. If any was lost
+ * since, it also gets the numbers of those that stay: 4 KB at 1,000 executors, for each asker once
+ * a second at most. In return the table keeps nothing for askers that may never come.
  */
 final class ExecutorTable {
   static final int NONE = 0;
@@ -28,19 +28,19 @@ final class ExecutorTable {
   private final TreeMap<Integer, ExecutorEndpoint> byNumber = new TreeMap<>();
   private final Map<String, Integer> numbers = new HashMap<>();
 
-  /** The block servers of nodes that have what executors wrote, by executor. */
+  /** Node daemons that have map outputs, by the executor that wrote them. */
   private final Map<String, ExecutorEndpoint> nodes = new HashMap<>();
 
   private int version;
   private int lastLoss;
 
-  /** The executor's number; NONE where it has none, or had another endpoint. */
+  /** Returns the executor's number; NONE if it has none, or had another endpoint. */
   int number(ExecutorEndpoint endpoint) {
     int number = numbers.getOrDefault(endpoint.executorId(), NONE);
     return endpoint.equals(byNumber.get(number)) ? number : NONE;
   }
 
-  /** The number of an executor that comes. */
+  /** Adds an executor that arrives, and returns its number. */
   int add(ExecutorEndpoint endpoint) {
     byNumber.put(++version, endpoint);
     numbers.put(endpoint.executorId(), version);
@@ -48,9 +48,9 @@ final class ExecutorTable {
   }
 
   /**
-   * The executor's node has what it writes, as well or alone.
+   * Records that the executor's node has its map outputs, or some of them.
    *
-   * @return whether it is the node that serves it
+   * @return true if the node serves them, false if the executor does
    */
   boolean addNode(ExecutorEndpoint endpoint) {
     nodes.put(endpoint.executorId(), endpoint);
@@ -62,12 +62,12 @@ final class ExecutorTable {
     return byNumber.get(numbers.getOrDefault(executorId, NONE));
   }
 
-  /** What nodes have of the executor is not looked for any more. */
+  /** Forgets the executor's map outputs at its node. */
   void removeNode(String executorId) {
     nodes.remove(executorId);
   }
 
-  /** The number of an executor that is gone; NONE where it had none. */
+  /** Removes a lost executor, and returns its number; NONE if it had none. */
   int remove(String executorId) {
     Integer number = numbers.remove(executorId);
     if (number == null) {
@@ -78,27 +78,27 @@ final class ExecutorTable {
     return number;
   }
 
-  /** The node's block server that has what the executor wrote, also when that is gone. */
+  /** Returns the node daemon with the executor's map outputs, also after the executor is lost. */
   Optional<ExecutorEndpoint> node(String executorId) {
     return Optional.ofNullable(nodes.get(executorId));
   }
 
-  /** The block servers of nodes. */
+  /** Returns all node daemons. */
   Set<PeerAddress> nodes() {
     return nodes.values().stream().map(ExecutorEndpoint::peer).collect(Collectors.toSet());
   }
 
-  /** The executors of which nodes' block servers have map outputs. */
+  /** Returns the executors that have map outputs at any node. */
   Set<String> atNodes() {
     return nodes.keySet();
   }
 
-  /** The executors of which a node's block server has map outputs. */
+  /** Returns the executors that have map outputs at the given node. */
   List<ExecutorEndpoint> at(PeerAddress node) {
     return nodes.values().stream().filter(endpoint -> endpoint.peer().equals(node)).toList();
   }
 
-  /** A block server of a node was started again: whoever it serves comes anew. */
+  /** Replaces a node daemon that was restarted: all executors that it serves arrive again. */
   void replace(PeerAddress node, PeerAddress successor, String provider) {
     for (ExecutorEndpoint before : at(node)) {
       ExecutorEndpoint now = new ExecutorEndpoint(before.executorId(), successor, provider);
@@ -110,7 +110,7 @@ final class ExecutorTable {
     }
   }
 
-  /** What is new to someone who knows that version. */
+  /** Returns the changes since a version. */
   LiveExecutors since(int known) {
     List<Arrival> arrived =
         byNumber.tailMap(known, false).entrySet().stream()

@@ -3,14 +3,14 @@ package dev.sluice.spark.locate;
 import java.util.BitSet;
 
 /**
- * Executors that Spark has removed, whose messages may still be under way: an id never comes back.
- * The driver's tables have one each, under their own locks.
+ * Executors that Spark has removed, but whose messages may still arrive. An id is never used again.
+ * Each of the driver's tables has one, under its own lock.
  *
- * <p>It costs a bit an executor, because Spark's cluster managers count their executors' ids. One
- * with another id is not remembered.
+ * <p>It costs a bit per executor, because Spark's cluster managers count executors' ids. An
+ * executor with another kind of id is not remembered.
  */
 public final class GoneExecutors {
-  /** Ids that are counted do not grow beyond. */
+  /** Ids from this value on are not remembered, which bounds the set to 2 MiB. */
   private static final int MAX_ID = 1 << 24;
 
   private final BitSet ids = new BitSet();
@@ -27,7 +27,7 @@ public final class GoneExecutors {
     return id >= 0 && ids.get(id);
   }
 
-  /** Negative for an id that is no number. */
+  /** Returns the number; negative for an id that is not a number. */
   private static int number(String executorId) {
     try {
       int id = Integer.parseInt(executorId);

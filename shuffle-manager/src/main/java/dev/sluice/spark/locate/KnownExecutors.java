@@ -12,14 +12,19 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
-/** What an executor knows of the others: the driver's {@link ExecutorTable} at some version. */
+/**
+ * An executor's copy of the driver's {@link ExecutorTable}, at some version. {@link LocatorClient}
+ * has one for all shuffles. Any thread; private methods need the lock. {@link ShuffleLocations}
+ * calls it with its own lock, so nothing else may be called with this one: losses are told without
+ * it.
+ */
 final class KnownExecutors {
   private final Map<String, Arrival> byId = new HashMap<>();
   private final Consumer<PeerAddress> lost;
   private int version;
 
   /**
-   * @param lost is told of servers that are gone, with all executors that they served
+   * @param lost is told of servers that are lost, with all executors that they served
    */
   KnownExecutors(Consumer<PeerAddress> lost) {
     this.lost = lost;
@@ -29,19 +34,19 @@ final class KnownExecutors {
     return version;
   }
 
-  /** The executor's endpoint; null where it has none. */
+  /** Returns the executor's endpoint; null if it has none. */
   synchronized ExecutorEndpoint endpoint(String executorId) {
     Arrival known = byId.get(executorId);
     return known == null ? null : known.endpoint();
   }
 
-  /** The number by which records name the executor; NONE where it is not known. */
+  /** Returns the number by which records name the executor; NONE if it is not known. */
   synchronized int number(String executorId) {
     Arrival known = byId.get(executorId);
     return known == null ? ExecutorTable.NONE : known.number();
   }
 
-  /** Takes what is new since some version that was known; something newer may have arrived. */
+  /** Applies changes since a version that was known, unless newer ones have arrived before. */
   void update(LiveExecutors news) {
     Set<PeerAddress> gone;
     synchronized (this) {
@@ -52,12 +57,19 @@ final class KnownExecutors {
       news.arrived().forEach(arrival -> byId.put(arrival.endpoint().executorId(), arrival));
       gone =
           removed.stream()
-              .filter(endpoint -> !endpoint.outlivesExecutor() || !serves(endpoint.peer()))
+              .filter(this::isLost)
               .map(ExecutorEndpoint::peer)
               .collect(Collectors.toSet());
       version = news.version();
     }
     gone.forEach(lost);
+  }
+
+  /** Returns false for a node that serves others, or has copies for an executor serving itself. */
+  private boolean isLost(ExecutorEndpoint removed) {
+    Arrival now = byId.get(removed.executorId());
+    boolean servesItself = now != null && !now.endpoint().outlivesExecutor();
+    return !removed.outlivesExecutor() || !servesItself && !serves(removed.peer());
   }
 
   private boolean serves(PeerAddress peer) {

@@ -2,11 +2,13 @@ package dev.sluice.spark.locate;
 
 import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.blocks.wire.NodeId;
+import dev.sluice.rdma.TaskFailures;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.DirectoryMessage.Ack;
 import dev.sluice.spark.locate.DirectoryMessage.Failure;
 import dev.sluice.spark.locate.DirectoryMessage.Find;
 import dev.sluice.spark.locate.DirectoryMessage.Found;
+import dev.sluice.spark.locate.DirectoryMessage.Kept;
 import dev.sluice.spark.locate.DirectoryMessage.LiveExecutors;
 import dev.sluice.spark.locate.DirectoryMessage.Locate;
 import dev.sluice.spark.locate.DirectoryMessage.Over;
@@ -16,15 +18,18 @@ import dev.sluice.spark.locate.DirectoryMessage.Report;
 import dev.sluice.spark.locate.DirectoryMessage.Silent;
 import dev.sluice.spark.locate.DirectoryMessage.Table;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.IntPredicate;
 import java.util.stream.Collectors;
@@ -32,62 +37,94 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The driver's table of where map outputs can be READ, by shuffle. {@link DirectoryEndpoint} hands
- * it the executors' messages on a thread of its own; Spark's listener and cleaner threads tell it
- * of lost executors and finished shuffles. Its broadcasts go with their shuffles, and with the
- * application.
+ * The driver's table of locations of map outputs, by shuffle. {@link DirectoryEndpoint} passes the
+ * executors' messages on a thread of its own. Spark's listener bus reports lost executors, threads
+ * of the driver's block manager finished shuffles, and {@code NodeLifetimes} asks for nodes and
+ * reports theirs. Its broadcasts end with their shuffles, and with the application.
+ *
+ * <p>The lock guards all tables; private methods that use them need it, or take it. Nothing blocks
+ * while it is held: broadcasts are made and destroyed without it, and only askers that need one
+ * wait. The given {@code registered} and {@code reports} are called with it.
  *
  * <p>It costs a dozen bytes a map output, whatever the number of partitions, and some hundred bytes
- * an executor. Tables are logs: an executor says how much of one it knows and gets the rest, so
- * 1,000 executors that follow 100,000 maps cost the driver copies of byte ranges. What is large
- * goes by broadcast, made once and cached, as Spark ships map statuses.
+ * an executor. Tables are logs: an executor says how much of a log it knows and gets the rest.
+ * Therefore 1,000 executors that follow 100,000 maps cost the driver only copies of byte ranges. A
+ * large range goes by broadcast, made once and cached, as Spark ships map statuses. If the
+ * broadcast fails or is late, the answer comes without it.
  *
- * <p>The directory never says where a block is, MapStatus does: it only adds keys. A wrong or
- * missing record costs a question to the peer.
+ * <p>MapStatus decides where a block is; the directory only adds keys. A wrong or missing record
+ * costs a question to the peer.
  */
 public final class LocationDirectory {
   private static final Logger LOG = LoggerFactory.getLogger(LocationDirectory.class);
 
-  /** What fits a message for certain, whatever Spark's own limit for broadcasts is. */
+  /** Largest {@code minBroadcastBytes}, so that smaller answers certainly fit a message. */
   private static final long MAX_DIRECT_BYTES = MessageCodec.MAX_FRAME_BYTES / 2;
 
-  /** Reasons that are told apart; an application with so many has ended. */
-  private static final int MAX_FAILURES = 100;
+  /**
+   * Maximum bytes of records in an answer without its broadcast, some 170,000 records. Each of
+   * 1,000 executors gets such an answer.
+   */
+  private static final int MAX_BYTES_FOR_BROADCAST = 1 << 20;
 
-  private final Broadcasts broadcasts;
-  private final long minBroadcastBytes;
+  /** Number of messages about executors to remember, so as not to repeat them. */
+  private static final int MAX_LOGGED = 10_000;
+
+  /**
+   * Settings for broadcasts.
+   *
+   * @param shipper makes broadcasts one after the other, which may block
+   * @param timeoutMs how long an answer waits for a broadcast
+   */
+  public record Shipping(Broadcasts broadcasts, Executor shipper, long timeoutMs) {}
+
+  private final Shipping shipping;
+  private final int minBroadcastBytes;
   private final IntPredicate registered;
   private final Consumer<Report> reports;
   private final Map<Integer, PublishedShuffle> shuffles = new HashMap<>();
   private final ExecutorTable executors = new ExecutorTable();
   private final GoneExecutors gone = new GoneExecutors();
-  private final Set<String> failures = new HashSet<>();
+  private final LoggedKeys failures = new LoggedKeys(MAX_LOGGED, System::nanoTime);
+  private final KeptTable kept = new KeptTable();
 
-  /** Broadcasts that serve no more: destroying them blocks, so it waits until the lock is free. */
+  /** Executors that the log already names as keeping map outputs. */
+  private final LoggedKeys keepers = new LoggedKeys(MAX_LOGGED, System::nanoTime);
+
+  /** Obsolete broadcasts. Destroying them blocks, so it waits until the lock is free. */
   private final Queue<Broadcasts.Shipped> obsolete = new ConcurrentLinkedQueue<>();
 
+  /** Number of the last generation, of all shuffles together; 0 means none in a message. */
   private long generations;
 
   /**
-   * @param minBroadcastBytes records of so many bytes are shipped as broadcast
-   * @param registered whether Spark has a table of the shuffle's map outputs, without which nobody
-   *     can read them
+   * @param minBroadcastBytes records go by broadcast from this size on
+   * @param registered tells whether Spark's map output tracker knows the shuffle; otherwise its map
+   *     outputs cannot be read
    * @param reports takes the executors' counters
    */
   public LocationDirectory(
-      Broadcasts broadcasts,
+      Shipping shipping,
       long minBroadcastBytes,
       IntPredicate registered,
       Consumer<Report> reports) {
-    this.broadcasts = broadcasts;
-    this.minBroadcastBytes = Math.min(minBroadcastBytes, MAX_DIRECT_BYTES);
+    this.shipping = shipping;
+    this.minBroadcastBytes = (int) Math.clamp(minBroadcastBytes, 1, MAX_DIRECT_BYTES);
     this.registered = registered;
     this.reports = reports;
   }
 
-  /** Answers one message. */
-  public DirectoryMessage handle(DirectoryMessage message) throws IOException {
-    DirectoryMessage answer = answer(message);
+  /**
+   * Answers one message. Does not block.
+   *
+   * @return completes at once, unless the answer waits for a broadcast
+   * @throws IOException for a message that is not a question
+   */
+  public CompletableFuture<DirectoryMessage> handle(DirectoryMessage message) throws IOException {
+    CompletableFuture<DirectoryMessage> answer =
+        message instanceof Locate locate
+            ? locate(locate)
+            : CompletableFuture.completedFuture(answer(message));
     destroyObsolete();
     return answer;
   }
@@ -95,18 +132,18 @@ public final class LocationDirectory {
   private synchronized DirectoryMessage answer(DirectoryMessage message) throws IOException {
     return switch (message) {
       case Publish publish -> publish(publish);
-      case Locate locate -> locate(locate);
       case Report report -> {
         reports.accept(report);
         yield new Over(
             report.shuffles().stream().filter(shuffle -> !registered.test(shuffle)).toList());
       }
       case Failure failure -> failed(failure);
+      case Kept output -> keep(output);
       case Find find ->
           new Found(
               executors.node(find.executorId()).map(ExecutorEndpoint::peer).orElse(null),
               gone.contains(find.executorId()));
-      case Ack _, Over _, Table _, Found _, Silent _ ->
+      case Locate _, Ack _, Over _, Table _, Found _, Silent _ ->
           throw new IOException("not a question: " + message.getClass().getSimpleName());
     };
   }
@@ -131,7 +168,8 @@ public final class LocationDirectory {
   }
 
   private PublishedShuffle newShuffle() {
-    return new PublishedShuffle(++generations, broadcasts, minBroadcastBytes);
+    return new PublishedShuffle(
+        ++generations, minBroadcastBytes, Math.max(minBroadcastBytes, MAX_BYTES_FOR_BROADCAST));
   }
 
   private void withdraw(int executor, PublishedShuffle shuffle) {
@@ -150,8 +188,9 @@ public final class LocationDirectory {
   private void arrived(ExecutorEndpoint endpoint) {
     boolean serves = true;
     if (endpoint.outlivesExecutor()) {
-      // Its node was started again, maybe at another port, which nobody says for those that are
-      // gone. What they wrote is lost where it began anew, which NodeLifetimes finds there.
+      // The daemon was restarted, maybe at another port. Lost executors cannot report that, so this
+      // moves their entries as well. If the daemon has lost its map outputs, NodeLifetimes finds
+      // that out.
       executors
           .node(endpoint.executorId())
           .filter(node -> since(node.peer()).equals(since(endpoint.peer())))
@@ -168,7 +207,25 @@ public final class LocationDirectory {
     return NodeId.parse(node.id()).since();
   }
 
-  private Table locate(Locate locate) throws IOException {
+  private CompletableFuture<DirectoryMessage> locate(Locate locate) throws IOException {
+    CompletableFuture<Void> broadcast = broadcast(locate);
+    return broadcast.isDone()
+        ? CompletableFuture.completedFuture(table(locate))
+        : broadcast
+            .copy()
+            .completeOnTimeout(null, shipping.timeoutMs(), TimeUnit.MILLISECONDS)
+            .thenApply(_ -> table(locate));
+  }
+
+  private synchronized CompletableFuture<Void> broadcast(Locate locate) throws IOException {
+    PublishedShuffle shuffle = shuffles.get(locate.shuffleId());
+    return shuffle == null
+        ? CompletableFuture.completedFuture(null)
+        : shuffle.broadcast(
+            locate, (records, generation) -> ship(locate.shuffleId(), records, generation));
+  }
+
+  private synchronized Table table(Locate locate) {
     LiveExecutors news = executors.since(locate.executors());
     PublishedShuffle shuffle = shuffles.get(locate.shuffleId());
     return shuffle == null
@@ -176,17 +233,78 @@ public final class LocationDirectory {
         : shuffle.table(locate, news);
   }
 
+  private CompletableFuture<Void> ship(int shuffleId, byte[] records, long generation) {
+    return CompletableFuture.runAsync(
+            () -> shipNow(shuffleId, records, generation), shipping.shipper())
+        .exceptionally(
+            failure -> {
+              LOG.warn(
+                  "The broadcast of the {} bytes of shuffle {}'s locations failed: executors get"
+                      + " what fits a message, and ask each other for the rest",
+                  records.length,
+                  shuffleId,
+                  failure);
+              return null;
+            });
+  }
+
+  private void shipNow(int shuffleId, byte[] records, long generation) {
+    Broadcasts.Shipped made;
+    try {
+      made = shipping.broadcasts().ship(records);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    synchronized (this) {
+      PublishedShuffle shuffle = shuffles.get(shuffleId);
+      if (shuffle == null || !shuffle.published(made, records.length, generation)) {
+        obsolete.add(made);
+      }
+    }
+    destroyObsolete();
+  }
+
+  private Ack keep(Kept output) {
+    boolean isGone = gone.contains(output.executorId());
+    if (registered.test(output.shuffleId())) {
+      kept.add(output, isGone);
+    }
+    if (!isGone) {
+      output.server().ifPresent(this::known);
+    }
+    if (keepers.add(output.executorId())) {
+      LOG.warn(
+          "Map outputs stay with executor {} and are written again if it ends, because its node's"
+              + " block server does not take them (said of each executor every 10 minutes at most;"
+              + " spark.shuffle.rdma.node): {}",
+          output.executorId(),
+          output.reason());
+    }
+    return new Ack();
+  }
+
+  /** Returns the kept map outputs of lost executors, as map ids by shuffle and executor. */
+  public synchronized Map<String, Map<Integer, Set<Long>>> keptByGone() {
+    return kept.ofGone();
+  }
+
+  /** Forgets kept map outputs of lost executors, which are registered nowhere any more. */
+  public synchronized void forgetKept(Collection<String> executorIds) {
+    kept.removeAll(executorIds);
+  }
+
   private Ack failed(Failure failure) {
-    if (failures.size() < MAX_FAILURES && failures.add(failure.reason())) {
+    if (failures.add(failure.reason())) {
       LOG.error(
-          "Executor {} cannot run the shuffle as asked (said once for all executors): {}",
+          "Executor {} cannot run the shuffle as asked (said for all executors every 10 minutes at"
+              + " most): {}",
           failure.executorId(),
           failure.reason());
     }
     return new Ack();
   }
 
-  /** An executor is gone for good, and with it all that it had published, unless a node has it. */
+  /** Removes an executor that is lost for good, with all it published, unless its node has that. */
   public void executorLost(String executorId) {
     remove(executorId);
     destroyObsolete();
@@ -194,6 +312,7 @@ public final class LocationDirectory {
 
   private synchronized void remove(String executorId) {
     gone.add(executorId);
+    kept.executorLost(executorId);
     Optional<ExecutorEndpoint> node = executors.node(executorId);
     if (node.isEmpty() || executors.number(node.get()) == ExecutorTable.NONE) {
       forget(executorId);
@@ -209,9 +328,9 @@ public final class LocationDirectory {
   }
 
   /**
-   * The shuffle's files are deleted. Its id may come back: what is published under it afterwards
-   * begins a table of a new generation, provided that Spark knows the shuffle. A task that commits
-   * too late may publish before Spark forgets it, so shuffles that it has forgotten since go, too.
+   * Removes a shuffle whose files are deleted. Its id may come back: later locations begin a table
+   * of a new generation, if Spark knows the shuffle. A task that commits too late may publish
+   * before Spark forgets the shuffle, so this also removes other shuffles that Spark has forgotten.
    */
   public void unregister(int shuffleId) {
     remove(shuffleId);
@@ -219,34 +338,39 @@ public final class LocationDirectory {
   }
 
   private synchronized void remove(int shuffleId) {
+    kept.remove(shuffleId);
     shuffles
         .entrySet()
         .removeIf(
             shuffle -> {
               boolean over = shuffle.getKey() == shuffleId || !registered.test(shuffle.getKey());
               if (over) {
-                obsolete.addAll(shuffle.getValue().withdrawBroadcasts());
+                obsolete.addAll(shuffle.getValue().replaced(++generations));
               }
               return over;
             });
   }
 
-  /** With no lock held. */
+  /** Called with no lock held. */
   private void destroyObsolete() {
     for (Broadcasts.Shipped next = obsolete.poll(); next != null; next = obsolete.poll()) {
-      next.destroy().run();
+      try {
+        next.destroy().run();
+      } catch (Throwable e) { // Errors too: the next one must go, and no answer may fail.
+        TaskFailures.log(LOG, "A broadcast of shuffle locations could not be destroyed", e);
+      }
     }
   }
 
-  /** The block servers of nodes that serve map outputs. */
+  /** Returns the node daemons that have map outputs. */
   public synchronized Set<PeerAddress> nodes() {
     return executors.nodes();
   }
 
   /**
-   * A node's block server is known by another id since it was started again.
+   * Records the new id of a node daemon that was restarted.
    *
-   * @param node as it was known before
+   * @param node its former address and id
    */
   public synchronized void nodeIsNow(PeerAddress node, String id) {
     PeerAddress now = new PeerAddress(id, node.host(), node.port());
@@ -256,10 +380,10 @@ public final class LocationDirectory {
   }
 
   /**
-   * A node's block server does not answer any more: what its executors wrote that are gone as well
-   * is lost, and is not looked for there again.
+   * Handles a node daemon that does not answer any more. The map outputs there of lost executors
+   * are lost, and no reader looks for them there again.
    *
-   * @return ids of those executors
+   * @return ids of these executors
    */
   public synchronized List<String> nodeLost(PeerAddress node) {
     List<String> lost =
@@ -271,18 +395,18 @@ public final class LocationDirectory {
     return lost;
   }
 
-  /** Executors that are gone, and of which nodes have what they wrote. */
+  /** Returns the lost executors whose map outputs are at nodes. */
   public synchronized Set<String> goneAtNodes() {
     return executors.atNodes().stream().filter(gone::contains).collect(Collectors.toSet());
   }
 
-  /** What nodes have of these executors, which are gone, nobody asks for any more. */
+  /** Forgets map outputs of lost executors at nodes, since no reader asks for them any more. */
   public synchronized void forgetAtNodes(Collection<String> executorIds) {
     executorIds.forEach(executors::removeNode);
     executorIds.forEach(executors::remove);
   }
 
-  /** Shuffles of which something is published. */
+  /** Returns the number of shuffles with published locations. */
   synchronized int shuffles() {
     return shuffles.size();
   }

@@ -11,14 +11,14 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Locations of a shuffle's map outputs in the order of their publishing, in the very form in which
- * they travel: some 6 bytes each, 600 KB for 100,000 maps. The driver's {@link PublishedShuffle}
- * sees to it that one thread at a time uses it.
+ * Log of the locations of a shuffle's map outputs, in the order of their publication. It is kept in
+ * the form in which it travels: some 6 bytes a location, 600 KB for 100,000 maps. The driver's
+ * {@link PublishedShuffle} ensures that one thread at a time uses it.
  *
- * <p>It consists of two kinds of records, in which numbers have variable length. A segment: 0, the
- * executor's number, and the segment, whose own number is how many came before it, and one. A
- * location: its segment's number, its slot, and by how much its map id is larger than that of the
- * location before. {@link LocationTable} reads it.
+ * <p>It consists of two kinds of records, with numbers of variable length. A segment record is 0,
+ * the executor's number, and the segment; segments are numbered from 1 in the order of the log. A
+ * location record is the number of its segment, its slot, and the difference of its map id to that
+ * of the previous location. {@link LocationReader} reads them.
  */
 final class LocationLog {
   static final int SEGMENT = 0;
@@ -28,7 +28,8 @@ final class LocationLog {
   private record Numbered(TableSegment segment, int number) {}
 
   /**
-   * An executor's last segment that is registered, or that is not: it may publish either by turns.
+   * Key of an executor's last segment. An executor may publish registered and unregistered segments
+   * alternately, so each kind has its own.
    *
    * @param executor the executor's number
    */
@@ -36,20 +37,22 @@ final class LocationLog {
 
   private final Map<Last, Numbered> lastSegments = new HashMap<>();
 
-  /** Executors whose records are still to be dropped. */
+  /** Numbers of executors whose records are still to be dropped. */
   private final BitSet removed = new BitSet();
 
   private Output output = new Output(FIRST_BYTES, -1);
   private int segments;
   private long lastMapId;
 
-  /** Bytes of all records. */
+  /** Returns the bytes of all records. */
   int bytes() {
     dropRemoved();
     return output.position();
   }
 
   /**
+   * Appends a location.
+   *
    * @param executor the executor's number
    */
   void append(int executor, MapOutputLocation location) {
@@ -76,15 +79,15 @@ final class LocationLog {
     return last.number();
   }
 
-  /** A copy of the records from the given byte on. */
+  /** Returns a copy of the records from the given byte on. */
   byte[] records(int from) {
     dropRemoved();
     return Arrays.copyOfRange(output.getBuffer(), from, output.position());
   }
 
   /**
-   * Drops the records of an executor: with those of others that are dropped before somebody asks
-   * for what is left, since all records are written again. False when there were none.
+   * Drops the records of an executor, at the next read of the log: dropping rewrites all records,
+   * so one pass drops those of several executors. Returns false if there were none.
    */
   boolean remove(int executor) {
     boolean hasRecords = lastSegments.keySet().removeIf(last -> last.executor() == executor);

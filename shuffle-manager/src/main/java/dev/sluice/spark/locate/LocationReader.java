@@ -6,12 +6,16 @@ import dev.sluice.blocks.wire.Fields;
 import dev.sluice.blocks.wire.TableSegment;
 import java.io.IOException;
 
-/** Reads the records of one {@link LocationLog}, piece by piece. Not thread-safe. */
+/**
+ * Reads the records of one {@link LocationLog}, piece by piece, in the log's order. {@link
+ * LocationTable} has one for its life, and a log one to drop records. Both are guarded by the lock
+ * of their owner; this has none.
+ */
 final class LocationReader {
   /** Takes a location. */
   interface Sink {
     /**
-     * @param segment its number
+     * @param segment number of its segment
      */
     void location(long mapId, int segment, int slot);
   }
@@ -19,16 +23,16 @@ final class LocationReader {
   private final SegmentList segments = new SegmentList();
   private long lastMapId;
 
-  /** All that were read so far. */
+  /** Returns all segments that were read so far. */
   SegmentList segments() {
     return segments;
   }
 
   /**
-   * Reads the records that follow those that were read before.
+   * Reads the records that follow those read before.
    *
-   * @throws IOException where these are no records, with the reason; it is as it was, though the
-   *     sink may have taken some
+   * @throws IOException if these are not records, with the reason; the reader is unchanged then,
+   *     though the sink may have taken some locations
    */
   void read(byte[] records, Sink sink) throws IOException {
     int known = segments.size();

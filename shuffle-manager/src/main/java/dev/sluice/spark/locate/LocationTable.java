@@ -6,13 +6,14 @@ import java.io.IOException;
 import java.util.Arrays;
 
 /**
- * What an executor knows of a {@link LocationLog}: 12 bytes a map output, and some 30 a segment.
- * {@link ShuffleLocations} sees to it that one thread at a time uses it.
+ * An executor's copy of a {@link LocationLog}: 12 bytes a map output, and some 30 a segment. {@link
+ * ShuffleLocations} ensures that one thread at a time uses it.
  */
 final class LocationTable {
   /** No index, or no place. */
   static final int ABSENT = -1;
 
+  /** Bits of a slot: a segment has at most {@code TableSegment.MAX_SLOTS}, 64. */
   private static final int SLOT_BITS = 6;
 
   private final LocationReader reader = new LocationReader();
@@ -22,7 +23,7 @@ final class LocationTable {
 
   private int[] places = new int[0];
 
-  /** Bytes of the log that are known. */
+  /** Bytes of the log that this table contains. */
   private int bytes;
 
   int bytes() {
@@ -34,9 +35,9 @@ final class LocationTable {
   }
 
   /**
-   * Takes the records that follow. Of one map id the last one counts.
+   * Adds the records that follow. The last one of a map id counts.
    *
-   * @throws IOException where these are no records; what is known stays as it was
+   * @throws IOException if these are not records; the table is unchanged then
    */
   void append(byte[] records) throws IOException {
     Arrivals arrivals = new Arrivals();
@@ -70,9 +71,9 @@ final class LocationTable {
   }
 
   /**
-   * Where the map output is in this table; ABSENT when it is not.
+   * Returns the index of the map output in this table; ABSENT if it is not there.
    *
-   * @param after where the one was that was looked up before: whoever looks up many does so in
+   * @param after index of the previous lookup, because callers look up map outputs in ascending
    *     order
    */
   int index(long mapId, int after) {
@@ -84,14 +85,14 @@ final class LocationTable {
     return found < 0 ? ABSENT : found;
   }
 
-  /** Whether the table has a location there, and the executor of that number has it. */
+  /** Returns true if the table has a location there, and it is the executor's with that number. */
   boolean isOf(int index, int executor) {
     return index != ABSENT
         && places[index] != ABSENT
         && reader.segments().executor(segmentNumber(index)) == executor;
   }
 
-  /** What the table has there. */
+  /** Returns the location at an index. */
   MapOutputLocation location(int index) {
     TableSegment segment = reader.segments().segment(segmentNumber(index));
     return new MapOutputLocation(mapIds[index], segment, places[index] & (1 << SLOT_BITS) - 1);
@@ -109,7 +110,7 @@ final class LocationTable {
     }
   }
 
-  /** Forgets what the executor of that number has. */
+  /** Forgets the locations of the executor with that number. */
   void removeAll(int executor) {
     for (int index = 0; index < places.length; index++) {
       if (isOf(index, executor)) {
@@ -134,7 +135,7 @@ final class LocationTable {
       arrived[count++] = segment << SLOT_BITS | slot;
     }
 
-    /** Each once. */
+    /** Returns the ids in ascending order, each once. */
     long[] sortedIds() {
       long[] sorted = Arrays.copyOf(ids, count);
       Arrays.sort(sorted);
@@ -147,7 +148,7 @@ final class LocationTable {
       return Arrays.copyOf(sorted, distinct);
     }
 
-    /** Of those ids, in their order. */
+    /** Returns the places of these ids, in their order. */
     int[] places(long[] sortedIds) {
       int[] places = new int[sortedIds.length];
       for (int i = 0; i < count; i++) {

@@ -5,62 +5,67 @@ import dev.sluice.rdma.transfer.PeerAddress;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/** Finds where an executor's map outputs can be READ. Any thread, never blocks. */
+/**
+ * Finds where an executor's map outputs can be READ. {@link LocatorClient} implements it. Readers
+ * call it on any thread: {@code BlockLocator} for locations, {@code NodeFetch} for node daemons. It
+ * never blocks. A future may complete on a thread for questions to the driver or of the transport,
+ * so steps that follow must not block either.
+ */
 public interface Locator {
   /**
-   * @param peer who serves what the executor wrote; null for nobody that this process can READ from
-   * @param outputs one element a map id asked for; null for one that cannot be READ
+   * @param peer server of the executor's map outputs; null if this process can READ from none
+   * @param outputs one location for each requested map id; null for one that cannot be READ
    */
   record Located(PeerAddress peer, MapOutputLocation[] outputs) {}
 
   /**
-   * A task is about to read the shuffle: whoever has not asked the driver for its table does so
-   * now.
+   * Called when a task is about to read the shuffle: asks the driver for its table unless this
+   * process has done so before.
    */
   void prepare(int shuffleId);
 
   /**
-   * Looks the map outputs up in the driver's table, and asks the executor for what that lacks.
+   * Looks the map outputs up in the driver's table, and asks the executor for those that it lacks.
    *
-   * @return never completes exceptionally: what cannot be located is null in the result
+   * @return never completes exceptionally: a map output that cannot be located is null in the
+   *     result
    */
   CompletableFuture<Located> locate(int shuffleId, String executorId, long[] mapIds);
 
   /**
-   * The block server of a node that has what the executor wrote, as far as that is known here;
-   * empty where the executor serves it itself.
+   * Returns the node daemon that has the executor's map outputs, as far as this process knows;
+   * empty if the executor serves them itself.
    */
   default Optional<PeerAddress> node(String executorId) {
     return Optional.empty();
   }
 
-  /** Whether, as far as is known here, the executor itself serves what it wrote. */
+  /** Returns true if, as far as this process knows, the executor serves its map outputs itself. */
   default boolean servesItself(String executorId) {
     return true;
   }
 
   /**
-   * Who has what an executor wrote, as the driver knows it.
+   * Place of an executor's map outputs, as the driver knows it.
    *
-   * @param node the block server of its node; empty where that has nothing of it
-   * @param gone whether Spark has removed the executor, so that it need not be asked
+   * @param node daemon of its node; empty if it has none of them
+   * @param gone true if Spark has removed the executor, so that asking it is useless
    */
   record Whereabouts(Optional<PeerAddress> node, boolean gone) {}
 
   /**
-   * Asks the driver who has what an executor wrote, that does not come from where it was thought to
-   * be.
+   * Asks the driver where an executor's map outputs are, after they did not come from the known
+   * place.
    *
-   * @return never completes exceptionally: of what the driver does not say is told what is known
+   * @return never completes exceptionally: without an answer it completes with the known place
    */
   default CompletableFuture<Whereabouts> find(String executorId) {
     return CompletableFuture.completedFuture(new Whereabouts(node(executorId), false));
   }
 
   /**
-   * Tells the driver that a node's block server has not answered this process. Where that has no
-   * answer of it either, what executors that are gone have there is lost, all of it, before this
-   * completes.
+   * Tells the driver that a node daemon has not answered this process. If it does not answer the
+   * driver either, all map outputs of lost executors there are lost before this completes.
    *
    * @return never completes exceptionally
    */
@@ -68,6 +73,6 @@ public interface Locator {
     return CompletableFuture.completedFuture(null);
   }
 
-  /** A READ found the location stale: the next {@link #locate} asks the executor. */
+  /** Called when a READ found the location stale: the next {@link #locate} asks the executor. */
   void invalidate(int shuffleId, MapOutputLocation stale);
 }

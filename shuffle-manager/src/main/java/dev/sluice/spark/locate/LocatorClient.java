@@ -26,34 +26,38 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Finds map outputs for this executor's readers: in a copy of the driver's table, fetched once a
- * shuffle and refreshed only when something is missing or nobody has read an executor's for a
- * while, and at the peer itself for what the table lacks. Readers call it on any thread and never
- * wait; questions to the driver run on the given executor. {@link #forget} drops a shuffle's copy,
- * and so does time; there is nothing to close.
+ * Finds map outputs for this executor's readers. It looks in a copy of the driver's table, and asks
+ * the peer itself for locations that the table lacks. It fetches the table once a shuffle, and
+ * refreshes it only if a location is missing or those of an executor were not used for a while.
+ * Readers call it on any thread and never wait; the given executor runs the questions to the
+ * driver. The executor's runtime makes it; there is nothing to close. {@link #forget} drops a
+ * shuffle's copy, and so does time.
+ *
+ * <p>Order of locks: {@code Belief}, {@code CachedShuffle}, {@link ShuffleLocations}, {@link
+ * KnownExecutors}. None is held while driver or peer is asked.
  */
 public final class LocatorClient implements Locator {
   private static final Logger LOG = LoggerFactory.getLogger(LocatorClient.class);
 
-  /** The driver is not asked for news of a shuffle more often. */
+  /** Minimum time between two questions to the driver about a shuffle. */
   private static final long REFRESH_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-  /** Of the time that there is for a question: longer it does not wait for what is published. */
+  /** Fraction (1/10) of a question's time that a refresh waits for pending publications. */
   private static final int PUBLISH_SHARE = 10;
 
   /**
-   * What nobody has asked for of an executor within this time is not believed before there are
-   * news: an executor withdraws what is idle 15 s before it deregisters it.
+   * Locations of an executor that were not used for this time are refreshed before use: an executor
+   * withdraws idle locations 15 s before it deregisters them.
    */
   private static final long BELIEF_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   /** A peer that denied a map output is not asked for it again within this time. */
   private static final long DENIAL_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-  /** Locations that nobody has asked for within this time are fetched again when somebody does. */
+  /** Locations that were not used for this time are dropped, and fetched again on demand. */
   private static final long IDLE_NANOS = TimeUnit.MINUTES.toNanos(10);
 
-  /** Asks a peer's block server: BlockServerClient#resolve. */
+  /** Asks a peer's block server, as BlockServerClient#resolve does. */
   @FunctionalInterface
   public interface Resolver {
     CompletableFuture<List<MapOutputLocation>> resolve(
@@ -61,11 +65,11 @@ public final class LocatorClient implements Locator {
   }
 
   /**
-   * What a locator works with.
+   * Services that a locator uses.
    *
    * @param provider provider of this process's device
-   * @param timeoutMs neither the driver nor a peer is waited for longer
-   * @param lost is told of executors that are gone
+   * @param timeoutMs limit of the wait for the driver or a peer
+   * @param lost is told of executors that are lost
    */
   public record Services(
       String provider,
@@ -76,11 +80,11 @@ public final class LocatorClient implements Locator {
       LongSupplier nanoClock) {}
 
   /**
-   * How the driver is asked.
+   * Access to the driver.
    *
-   * @param asker runs the questions, and fetches what the driver has broadcast: both block
-   * @param publisher tells the driver at once what it has not been told yet, and completes then:
-   *     {@link Publisher#flush}
+   * @param asker runs the questions and fetches the driver's broadcasts; both block
+   * @param publisher sends pending publications at once, and completes then: {@link
+   *     Publisher#flush}
    */
   public record Driver(
       DriverChannel channel,
@@ -94,7 +98,7 @@ public final class LocatorClient implements Locator {
   private final SilentNodes silentNodes;
   private final Map<Integer, CachedShuffle> shuffles = new ConcurrentHashMap<>();
 
-  /** Questions to the driver under way, by executor. */
+  /** Questions to the driver that are pending, by executor. */
   private final Map<String, CompletableFuture<Whereabouts>> finding = new ConcurrentHashMap<>();
 
   public LocatorClient(Services services) {
@@ -102,7 +106,8 @@ public final class LocatorClient implements Locator {
   }
 
   /**
-   * @param silentNodes are not asked for locations; those that do not give them in time are added
+   * @param silentNodes nodes that are not asked for locations; nodes that do not answer in time are
+   *     added
    */
   public LocatorClient(Services services, SilentNodes silentNodes) {
     this.services = services;
@@ -116,8 +121,9 @@ public final class LocatorClient implements Locator {
     CachedShuffle shuffle = cached(shuffleId);
     synchronized (shuffle) {
       if (shuffle.refresh == null) {
-        // Executors that begin, too, look for what is here, and tell what they have meanwhile: who
-        // asks later need not ask them. It may be tried for a minute to tell the driver.
+        // Executors that begin as well need this executor's locations. They publish theirs
+        // meanwhile, so that later readers need not ask them. Publishing may be retried for a
+        // minute, so the wait is limited.
         CompletableFuture<Void> published = services.driver().publisher().get();
         long soonMs = services.timeoutMs() / PUBLISH_SHARE;
         refresh(shuffle, published.completeOnTimeout(null, soonMs, TimeUnit.MILLISECONDS));
@@ -134,7 +140,7 @@ public final class LocatorClient implements Locator {
         : news.thenCompose(_ -> locate(shuffle, shuffleId, executorId, mapIds));
   }
 
-  /** Completes, always normally, when what is known of the executor can be believed. */
+  /** Completes, always normally, when the cached locations of the executor may be used. */
   private CompletableFuture<Void> news(CachedShuffle shuffle, String executorId) {
     long now = services.nanoClock().getAsLong();
     Belief belief = shuffle.beliefs.computeIfAbsent(executorId, _ -> new Belief(shuffle.newsNanos));
@@ -142,7 +148,7 @@ public final class LocatorClient implements Locator {
       boolean isOld = now - belief.usedNanos > BELIEF_NANOS;
       belief.usedNanos = now;
       if (isOld) {
-        // The driver has no news of what it was not told.
+        // The driver cannot revoke a peer's answer, of which it does not know.
         shuffle.locations.forgetAnswers(executorId);
         if (now - shuffle.newsNanos > BELIEF_NANOS) {
           belief.news = refresh(shuffle).thenRun(() -> doubt(shuffle, executorId, now));
@@ -152,7 +158,7 @@ public final class LocatorClient implements Locator {
     }
   }
 
-  /** Where the driver has no news, the executor itself is asked. */
+  /** Drops published locations if the driver has no news, so that the executor itself is asked. */
   private static void doubt(CachedShuffle shuffle, String executorId, long nowNanos) {
     if (nowNanos - shuffle.newsNanos > BELIEF_NANOS) {
       shuffle.locations.forgetPublished(executorId);
@@ -202,7 +208,8 @@ public final class LocatorClient implements Locator {
     try {
       if (services.driver().channel().ask(new Find(executorId)) instanceof Found found) {
         if (found.gone() && servesItself(executorId)) {
-          // Its entry is older than its end, and that table is all shuffles'.
+          // The entry is older than the loss. Any shuffle's refresh updates it, since all share
+          // that table.
           shuffles.values().stream().findAny().ifPresent(this::refresh);
         }
         question.complete(new Whereabouts(Optional.ofNullable(found.node()), found.gone()));
@@ -220,7 +227,7 @@ public final class LocatorClient implements Locator {
     }
   }
 
-  /** The shuffle is unregistered. */
+  /** Forgets a shuffle that is unregistered. */
   public void forget(int shuffleId) {
     shuffles.remove(shuffleId);
   }
@@ -229,7 +236,7 @@ public final class LocatorClient implements Locator {
     long now = services.nanoClock().getAsLong();
     CachedShuffle shuffle = shuffles.get(shuffleId);
     if (shuffle == null) {
-      // A task may read a shuffle that is unregistered: nobody else would forget that.
+      // A task may read a shuffle after it was unregistered. Only this removes such entries.
       shuffles.values().removeIf(other -> now - other.usedNanos > IDLE_NANOS);
       shuffle =
           shuffles.computeIfAbsent(
@@ -252,7 +259,7 @@ public final class LocatorClient implements Locator {
             : shuffle.locations.find(executorId, mapIds));
   }
 
-  /** Null where it is not known, or has another provider. */
+  /** Returns the executor's server; null if it is unknown or has another provider. */
   private PeerAddress peer(String executorId) {
     ExecutorEndpoint endpoint = executors.endpoint(executorId);
     return endpoint == null || !endpoint.provider().equals(services.provider())
@@ -264,13 +271,13 @@ public final class LocatorClient implements Locator {
     return located.peer() != null && !Arrays.asList(located.outputs()).contains(null);
   }
 
-  /** Completes, always normally, when the shuffle's table is as new as it may be. */
+  /** Completes, always normally, when the shuffle's table is as new as possible. */
   private CompletableFuture<Void> refresh(CachedShuffle shuffle) {
     return refresh(shuffle, CompletableFuture.completedFuture(null));
   }
 
   /**
-   * @param before the driver is not asked before it completes
+   * @param before the driver is asked after it completes
    */
   private CompletableFuture<Void> refresh(CachedShuffle shuffle, CompletableFuture<Void> before) {
     synchronized (shuffle) {
@@ -291,7 +298,7 @@ public final class LocatorClient implements Locator {
     Locate question = shuffle.locations.question();
     try {
       if (services.driver().channel().ask(question) instanceof Table table) {
-        // Before what may fail: peers are asked for what the table lacks.
+        // Done first, because the rest may fail. Then readers ask peers for the missing locations.
         executors.update(table.executors());
         byte[] handle = table.broadcast();
         byte[] broadcast = handle.length == 0 ? null : services.driver().broadcasts().fetch(handle);
@@ -303,7 +310,7 @@ public final class LocatorClient implements Locator {
     }
   }
 
-  /** Asks the peer for what is missing; completes normally when all answers are in. */
+  /** Asks the peer for missing locations; completes normally when all answers have arrived. */
   private CompletableFuture<Void> resolve(
       CachedShuffle shuffle, int shuffleId, String executorId, long[] mapIds) {
     PeerAddress peer = peer(executorId);
@@ -339,7 +346,7 @@ public final class LocatorClient implements Locator {
           .resolver()
           .resolve(peer, shuffleId, mapIds)
           .orTimeout(services.timeoutMs(), TimeUnit.MILLISECONDS);
-    } catch (RuntimeException | Error e) { // Others wait for the answer, too.
+    } catch (RuntimeException | Error e) { // Other readers wait for this answer, too.
       return CompletableFuture.failedFuture(e);
     }
   }
@@ -358,19 +365,22 @@ public final class LocatorClient implements Locator {
     return Collections.nCopies(expected, null);
   }
 
-  /** A shuffle's locations and the last refresh of them, which is guarded by this. */
+  /** A shuffle's locations and their last refresh. This object guards the refresh. */
   private static final class CachedShuffle {
     final ShuffleLocations locations;
 
-    /** By executor: 100 bytes each. */
+    /** Freshness by executor: 100 bytes each. */
     final Map<String, Belief> beliefs = new ConcurrentHashMap<>();
 
     volatile long usedNanos;
 
-    /** What has come was asked for then. */
+    /** Time at which the latest answer of the driver was asked for. */
     volatile long newsNanos;
 
+    /** The pending refresh, or the last one; null before the first. Guarded by this. */
     CompletableFuture<Void> refresh;
+
+    /** Time at which it began. Guarded by this. */
     long refreshNanos;
 
     CachedShuffle(ShuffleLocations locations, long nowNanos) {
@@ -380,11 +390,11 @@ public final class LocatorClient implements Locator {
     }
   }
 
-  /** In what is known of an executor's part of a shuffle. Guarded by this. */
+  /** Freshness of an executor's locations in a shuffle. Guarded by this. */
   private static final class Belief {
     long usedNanos;
 
-    /** A refresh before which it is not believed. */
+    /** A refresh that must complete before the locations are used. */
     CompletableFuture<Void> news = CompletableFuture.completedFuture(null);
 
     Belief(long usedNanos) {

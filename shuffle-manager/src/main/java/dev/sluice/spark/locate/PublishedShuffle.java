@@ -6,23 +6,42 @@ import dev.sluice.spark.locate.DirectoryMessage.Table;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.BiFunction;
 
-/** One shuffle in the {@link LocationDirectory}, under whose lock it is used. */
+/**
+ * One shuffle in the {@link LocationDirectory}, which uses it under its lock. It decides when a
+ * broadcast is due; the directory makes it without the lock.
+ */
 final class PublishedShuffle {
-  private final LocationLog log = new LocationLog();
-  private final Broadcasts broadcasts;
-  private final long minBroadcastBytes;
+  private static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
 
-  /** Executors may still be fetching an older one when a newer is made. */
+  private final LocationLog log = new LocationLog();
+  private final int minBroadcastBytes;
+  private final int maxDirectBytes;
+
+  /** Broadcasts of this generation; executors may still fetch older ones than the last. */
   private final List<Broadcasts.Shipped> shipped = new ArrayList<>();
 
   private long generation;
+
+  /** Bytes of the records in the last broadcast. */
   private int shippedBytes;
 
-  PublishedShuffle(long generation, Broadcasts broadcasts, long minBroadcastBytes) {
+  /** Bytes of the records in the last broadcast that was begun; it may have failed. */
+  private int begunBytes;
+
+  /** The pending broadcast, or the last one. */
+  private CompletableFuture<Void> shipping = DONE;
+
+  /**
+   * @param minBroadcastBytes size from which records that an asker lacks go by broadcast
+   * @param maxDirectBytes maximum bytes of records in an answer
+   */
+  PublishedShuffle(long generation, int minBroadcastBytes, int maxDirectBytes) {
     this.generation = generation;
-    this.broadcasts = broadcasts;
     this.minBroadcastBytes = minBroadcastBytes;
+    this.maxDirectBytes = maxDirectBytes;
   }
 
   LocationLog log() {
@@ -30,41 +49,75 @@ final class PublishedShuffle {
   }
 
   /**
-   * Records were removed: what executors know of the log is void.
+   * Begins a new generation: records that executors know become void.
    *
-   * @return broadcasts that the caller destroys
+   * @return broadcasts that the caller must destroy
    */
   List<Broadcasts.Shipped> replaced(long newGeneration) {
     generation = newGeneration;
-    return withdrawBroadcasts();
+    List<Broadcasts.Shipped> obsolete = List.copyOf(shipped);
+    shipped.clear();
+    shippedBytes = 0;
+    begunBytes = 0;
+    shipping = DONE;
+    return obsolete;
   }
 
-  /** What follows the records that the asker knows. */
-  Table table(Locate locate, LiveExecutors executors) throws IOException {
-    int known = locate.generation() == generation ? locate.bytes() : 0;
+  /**
+   * Returns the broadcast that the asker needs, and begins it if it does not exist.
+   *
+   * @param ship makes a broadcast of these records of this generation, and completes normally when
+   *     it is published or has failed
+   * @return completes normally when the question can be answered
+   * @throws IOException if the asker claims to know records that do not exist
+   */
+  CompletableFuture<Void> broadcast(
+      Locate locate, BiFunction<byte[], Long, CompletableFuture<Void>> ship) throws IOException {
+    int known = known(locate);
     if (known < 0 || known > log.bytes()) {
       throw new IOException("there are records of " + log.bytes() + " bytes: " + locate);
     }
     if (log.bytes() - known < minBroadcastBytes) {
-      // The asker replaces its table if the generation is new to it, else appends.
-      return new Table(generation, new byte[0], log.records(known), executors);
+      return DONE;
     }
-    if (log.bytes() - shippedBytes >= minBroadcastBytes) {
-      shipped.add(broadcasts.ship(log.records(0)));
-      shippedBytes = log.bytes();
+    // A broadcast that failed is tried again only after minBroadcastBytes more bytes of records.
+    if (shipping.isDone() && log.bytes() - begunBytes >= minBroadcastBytes) {
+      shipping = ship.apply(log.records(0), generation);
+      begunBytes = log.bytes(); // not earlier: a broadcast that could not begin is tried again
     }
-    return new Table(generation, shipped.getLast().handle(), log.records(shippedBytes), executors);
+    return shipping;
   }
 
   /**
-   * No broadcast is given out any more.
+   * Takes a broadcast.
    *
-   * @return those that were, which the caller destroys
+   * @param bytes bytes of its records
+   * @return true if its records are still valid; otherwise the caller destroys it
    */
-  List<Broadcasts.Shipped> withdrawBroadcasts() {
-    List<Broadcasts.Shipped> withdrawn = List.copyOf(shipped);
-    shipped.clear();
-    shippedBytes = 0;
-    return withdrawn;
+  boolean published(Broadcasts.Shipped broadcast, int bytes, long ofGeneration) {
+    if (ofGeneration != generation) {
+      return false;
+    }
+    shipped.add(broadcast);
+    shippedBytes = bytes;
+    return true;
+  }
+
+  /**
+   * Answers a question with the records that follow those the asker knows. Omits records that are
+   * in no broadcast and do not fit the message: readers ask peers for those locations.
+   */
+  Table table(Locate locate, LiveExecutors executors) {
+    int known = known(locate);
+    // The asker replaces its table if generation or broadcast are new to it; otherwise it appends.
+    boolean byBroadcast = shippedBytes > known && log.bytes() - known >= minBroadcastBytes;
+    byte[] handle = byBroadcast ? shipped.getLast().handle() : new byte[0];
+    int from = byBroadcast ? shippedBytes : known;
+    byte[] records = log.bytes() - from <= maxDirectBytes ? log.records(from) : new byte[0];
+    return new Table(generation, handle, records, executors);
+  }
+
+  private int known(Locate locate) {
+    return locate.generation() == generation ? locate.bytes() : 0;
   }
 }

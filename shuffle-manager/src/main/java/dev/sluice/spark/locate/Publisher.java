@@ -2,6 +2,7 @@ package dev.sluice.spark.locate;
 
 import dev.sluice.blocks.MapOutputListener;
 import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.rdma.TaskFailures;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.DirectoryMessage.Published;
 import java.io.IOException;
@@ -17,53 +18,81 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells the driver what this executor has registered, in batches. The registry's thread calls it
- * and never waits; one thread of its own sends. The executor's runtime closes it.
+ * Tells the driver in batches which map outputs this executor has registered. The registry's thread
+ * announces changes, and {@link LocatorClient} flushes on tasks' threads. Neither waits; the thread
+ * {@code sluice-publisher} sends, from {@link #start} on. The executor's runtime starts and closes
+ * it. An entry is added to the queue before {@code sends} is read, and {@code sends} is cleared
+ * before the queue is: so no flush is left without an answer.
  *
- * <p>Nothing depends on it for correctness: readers ask this executor's block server for what they
- * do not find at the driver. So what cannot be sent within the deadline is dropped.
+ * <p>Correctness does not depend on it: readers ask this executor's block server for locations that
+ * the driver lacks. Therefore changes that cannot be sent within the deadline are dropped.
  */
 public final class Publisher implements MapOutputListener, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Publisher.class);
+
+  /** Limit of a message: the driver handles the messages of all executors one by one. */
   private static final int MAX_BATCH = 1000;
+
+  /** Bounds memory. Readers ask this executor for map outputs that find no room. */
   private static final int MAX_QUEUED = 100_000;
 
-  /** On a core small map tasks follow each other within it, and so share a message. */
+  /** Small map tasks on a core end within this time of each other, and so share a message. */
   private static final long LINGER_MS = 25;
 
   private static final Duration MAX_LINGER = Duration.ofMillis(500);
+
+  /** First pause after a message that failed; each one is twice as long, up to the next limit. */
   static final long FIRST_PAUSE_MS = 100;
+
   private static final long LONGEST_PAUSE_MS = 5_000;
+
+  /** Deadline of a message, after which its changes are dropped. */
   private static final Duration GIVE_UP_AFTER = Duration.ofSeconds(60);
 
   /**
-   * What is in the queue.
+   * Element of the queue: a change, or a request to send all changes before it.
    *
-   * @param change null where what comes before it is to be sent
-   * @param sent completes then; null for a change
+   * @param change null for a request
+   * @param sent completes when the changes are sent; null for a change
    */
   private record Entry(Published change, CompletableFuture<Void> sent) {}
 
-  /** What is sent together, and who waits for that, if anybody does. */
-  private record Batch(List<Published> changes, CompletableFuture<Void> sent) {}
+  /** Changes that are sent together, and the future of the request for that, if there is one. */
+  private record Batch(List<Published> changes, CompletableFuture<Void> sent) {
+    @Override
+    public String toString() {
+      return changes.size() + " changes of map outputs";
+    }
+  }
 
   private final DriverChannel driver;
   private final IntPredicate moreExpected;
   private final BlockingQueue<Entry> queue = new LinkedBlockingQueue<>(MAX_QUEUED);
+
+  /** Null before the start. Guarded by this. */
   private Thread sender;
-  private volatile boolean ended;
+
+  /** Guarded by this. */
+  private boolean closed;
+
+  /** True from the start until the sender ends. */
+  private volatile boolean sends;
 
   /**
-   * @param moreExpected whether map tasks of a shuffle are writing on this executor: until none is,
-   *     no reduce task waits for what they have published so far
+   * @param moreExpected returns true if map tasks of the shuffle are writing on this executor:
+   *     until none is, no reduce task waits for the changes so far
    */
   public Publisher(DriverChannel driver, IntPredicate moreExpected) {
     this.driver = driver;
     this.moreExpected = moreExpected;
   }
 
-  /** Makes the executor known to the driver, and publishes from then on. */
+  /** Makes the executor known to the driver, and publishes from then on. Idempotent. */
   public synchronized void start(ExecutorEndpoint endpoint) {
+    if (sender != null || closed) {
+      return;
+    }
+    sends = true;
     sender = Thread.ofPlatform().daemon().name("sluice-publisher").start(() -> run(endpoint));
   }
 
@@ -84,10 +113,10 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
   }
 
   /**
-   * Reduce tasks begin, here and elsewhere: what they look for waits for nothing more.
+   * Sends all queued changes at once, because reduce tasks begin, here or elsewhere.
    *
-   * @return completes when the driver knows what was registered before, or is not told: normally,
-   *     and not before {@link #start}
+   * @return completes, always normally, when the driver knows the changes, or when they are
+   *     dropped, as before {@link #start}
    */
   public CompletableFuture<Void> flush() {
     CompletableFuture<Void> sent = new CompletableFuture<>();
@@ -99,13 +128,13 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
 
   private boolean offer(Entry entry) {
     boolean isTaken = queue.offer(entry);
-    if (ended) {
+    if (!sends) {
       dropAll();
     }
     return isTaken;
   }
 
-  /** Nothing is sent any more. */
+  /** Drops the queue, since nothing is sent yet or any more. */
   private void dropAll() {
     for (Entry next = queue.poll(); next != null; next = queue.poll()) {
       if (next.sent() != null) {
@@ -123,6 +152,8 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
           if (!batch.changes().isEmpty()) {
             send(endpoint, batch.changes());
           }
+        } catch (RuntimeException | Error e) { // The thread goes on with later map outputs.
+          TaskFailures.log(LOG, "{} were not published", batch, e);
         } finally {
           batch.sent().complete(null);
         }
@@ -130,15 +161,15 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
     } catch (InterruptedException e) {
       LOG.debug("The publisher is closed");
     } finally {
-      ended = true;
+      sends = false;
       dropAll();
     }
   }
 
   /**
-   * What came until reduce tasks began, or 25 ms passed without more; where map tasks of the same
-   * shuffles are writing then, within up to half a second, since small tasks would cost a message
-   * each.
+   * Returns the changes that came until reduce tasks began, or 25 ms passed without another one.
+   * While map tasks of the same shuffles are writing, it waits for up to half a second, because
+   * small tasks would cost a message each.
    */
   private Batch nextBatch() throws InterruptedException {
     List<Published> changes = new ArrayList<>();
@@ -163,7 +194,7 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
     return changes.stream().allMatch(change -> moreExpected.test(change.shuffleId()));
   }
 
-  /** Sends, again and again until the deadline where the driver does not answer. */
+  /** Sends a batch; repeats it until the deadline if the driver does not answer. */
   private void send(ExecutorEndpoint endpoint, List<Published> batch) throws InterruptedException {
     long started = System.nanoTime();
     for (long pauseMs = FIRST_PAUSE_MS; ; pauseMs = nextPauseMs(pauseMs)) {
@@ -186,13 +217,14 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
     }
   }
 
-  /** A driver that answers again is told soon, however long it did not. */
+  /** Limits the pause, so that a driver that answers again is told soon. */
   static long nextPauseMs(long pauseMs) {
     return Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
   }
 
   @Override
   public synchronized void close() {
+    closed = true;
     if (sender != null) {
       sender.interrupt();
     }

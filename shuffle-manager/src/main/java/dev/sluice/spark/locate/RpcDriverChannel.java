@@ -14,7 +14,10 @@ import scala.concurrent.duration.FiniteDuration;
 import scala.reflect.ClassTag;
 import scala.reflect.ClassTag$;
 
-/** Asks the driver over Spark's RPC. Any thread; holds nothing that needs to be closed. */
+/**
+ * Asks the driver over Spark's RPC. {@link DriverChannel} names the callers. Not for threads of
+ * Spark's RPC, whose answers it waits for. Nothing to close.
+ */
 public final class RpcDriverChannel implements DriverChannel {
   private static final ClassTag<byte[]> BYTES = ClassTag$.MODULE$.apply(byte[].class);
 
@@ -22,6 +25,8 @@ public final class RpcDriverChannel implements DriverChannel {
   private final SparkConf conf;
   private final RpcEnv rpcEnv;
   private final RpcTimeout timeout;
+
+  /** Null until it was found; threads that look for it at once find the same. */
   private volatile RpcEndpointRef directory;
 
   public RpcDriverChannel(SparkConf conf, RpcEnv rpcEnv, long timeoutMs) {
@@ -51,7 +56,7 @@ public final class RpcDriverChannel implements DriverChannel {
   public boolean hasDirectory() {
     try {
       return directory() != null;
-    } catch (Exception e) { // as above
+    } catch (Exception e) { // see above
       return Stream.iterate((Throwable) e, Objects::nonNull, Throwable::getCause)
           .noneMatch(RpcEndpointNotFoundException.class::isInstance);
     }
@@ -64,7 +69,7 @@ public final class RpcDriverChannel implements DriverChannel {
               conf.get("spark.driver.host"),
               conf.getInt("spark.driver.port", 0),
               DirectoryEndpoint.NAME);
-      // RpcUtils#makeDriverRef would wait by a timeout of its own.
+      // RpcUtils#makeDriverRef would wait for a timeout of its own.
       directory = timeout.awaitResult(rpcEnv.asyncSetupEndpointRefByURI(address.toString()));
     }
     return directory;

@@ -5,23 +5,25 @@ import dev.sluice.rdma.RemoteRegion;
 import java.util.Arrays;
 
 /**
- * Segments by their numbers in a {@link LocationLog}, from 1 on, 20 bytes each. Not thread-safe.
+ * Segments by their numbers in a {@link LocationLog}, from 1 on, 20 bytes each. {@link
+ * LocationReader} fills it. Not thread-safe, not even for reads: it remembers the last segment.
  */
 final class SegmentList {
+  /** Bits of the number of slots, which is 1 to 64. */
   private static final int SLOTS_BITS = 7;
 
-  /** Numbers of executors stay below. */
+  /** Numbers of executors are smaller than this. */
   static final int MAX_EXECUTORS = 1 << (Integer.SIZE - SLOTS_BITS);
 
   private long[] addresses = new long[1];
 
-  /** From the lowest bits on: slots, the executor's number, and the key. */
+  /** Slots in the lowest bits, then the executor's number, then the rkey. */
   private long[] others = new long[1];
 
   private int[] partitions = new int[1];
   private int size;
 
-  /** The segment that was asked for last, as it mostly is again, and its number. */
+  /** The last segment that was asked for, which callers mostly want again, and its number. */
   private TableSegment lastSegment;
 
   private int lastNumber;
@@ -43,7 +45,7 @@ final class SegmentList {
     partitions[size++] = (int) segment.partitions();
   }
 
-  /** Nothing is added for a while. */
+  /** Frees spare capacity, when nothing is to be added for a while. */
   void trim() {
     resize(size);
   }
@@ -54,7 +56,7 @@ final class SegmentList {
     partitions = Arrays.copyOf(partitions, length);
   }
 
-  /** Forgets the last ones. */
+  /** Keeps only the first segments. */
   void truncate(int newSize) {
     size = newSize;
     lastNumber = 0;

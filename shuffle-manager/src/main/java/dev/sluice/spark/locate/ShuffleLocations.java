@@ -14,17 +14,21 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * What an executor knows of one shuffle's locations: the driver's table, and over it what peers
- * answered when the table did not know or was wrong. Any thread; never blocks.
+ * An executor's knowledge of one shuffle's locations: the driver's table, and answers of peers
+ * where that table lacked a location or was wrong. {@link LocatorClient} has one for each shuffle
+ * and calls it on any thread; it never blocks. A caller that {@link #missing} gives map outputs to
+ * ask for must call {@link #answered}, also without an answer, or other readers wait for ever. It
+ * completes the answer without this lock.
  */
 final class ShuffleLocations {
   /**
-   * A peer's own word on a map output.
+   * A peer's answer about a map output.
    *
-   * @param executorId who wrote it
-   * @param peer whose word it is: nothing to the next one that serves the executor's
-   * @param location null where it has none
-   * @param untilNanos when that answer is to be asked for again
+   * @param executorId executor that wrote it
+   * @param peer peer that answered; the answer is void if another one serves the executor's map
+   *     outputs
+   * @param location null if the peer has none
+   * @param untilNanos time from which the peer may be asked again after it had none
    */
   private record Answer(
       String executorId, PeerAddress peer, MapOutputLocation location, long untilNanos) {}
@@ -32,8 +36,13 @@ final class ShuffleLocations {
   private final int shuffleId;
   private final KnownExecutors executors;
   private final Map<Long, Answer> answers = new HashMap<>();
+
+  /** Pending answers of the peer, by map id. */
   private final Map<Long, CompletableFuture<Void>> asked = new HashMap<>();
+
   private LocationTable table = new LocationTable();
+
+  /** Generation of the table; 0 before the first one. */
   private long generation;
 
   ShuffleLocations(int shuffleId, KnownExecutors executors) {
@@ -41,7 +50,7 @@ final class ShuffleLocations {
     this.executors = executors;
   }
 
-  /** Where the executor's map outputs can be READ; null for each of which that is not known. */
+  /** Returns the locations of the executor's map outputs; null for each one that is not known. */
   synchronized MapOutputLocation[] find(String executorId, long[] mapIds) {
     int executor = executors.number(executorId);
     MapOutputLocation[] found = new MapOutputLocation[mapIds.length];
@@ -60,7 +69,7 @@ final class ShuffleLocations {
     return found;
   }
 
-  /** What the executor has said of the map output; null where that is nothing. */
+  /** Returns the peer's answer about the map output; null if there is none. */
   private MapOutputLocation answer(String executorId, long mapId) {
     Answer answer = answers.isEmpty() ? null : answers.get(mapId);
     return isOf(executorId, answer) ? answer.location() : null;
@@ -74,17 +83,17 @@ final class ShuffleLocations {
     return endpoint != null && answer.peer().equals(endpoint.peer());
   }
 
-  /** What the executor has said may be old. */
+  /** Forgets peers' answers about the executor, which may be old. */
   synchronized void forgetAnswers(String executorId) {
     answers.values().removeIf(answer -> answer.executorId().equals(executorId));
   }
 
-  /** What the driver has said of the executor may be old. */
+  /** Forgets the driver's locations of the executor, which may be old. */
   synchronized void forgetPublished(String executorId) {
     table.removeAll(executors.number(executorId));
   }
 
-  /** The question for what is not known yet. */
+  /** Returns the question for the changes that are not known yet. */
   synchronized Locate question() {
     return new Locate(shuffleId, generation, table.bytes(), executors.version());
   }
@@ -92,8 +101,8 @@ final class ShuffleLocations {
   /**
    * Takes the answer to a {@link #question}, unless the answer to another one came before it.
    *
-   * @param broadcast the records of its broadcast; null where it has none
-   * @throws IOException where these are no records; what is known stays as it was
+   * @param broadcast the records of its broadcast; null for none
+   * @throws IOException if these are not records; the table is unchanged then
    */
   synchronized void update(Locate question, Table news, byte[] broadcast) throws IOException {
     if (question.generation() != generation || question.bytes() != table.bytes()) {
@@ -109,7 +118,7 @@ final class ShuffleLocations {
     generation = news.generation();
   }
 
-  /** The location is wrong: it is not given out again, and its executor may be asked anew. */
+  /** Forgets a wrong location, so that its executor may be asked again. */
   synchronized void invalidate(MapOutputLocation stale) {
     Answer answer = answers.get(stale.mapId());
     if (answer != null && stale.equals(answer.location())) {
@@ -119,16 +128,16 @@ final class ShuffleLocations {
   }
 
   /**
-   * Divides map outputs that are not known.
+   * Map outputs whose locations are not known.
    *
-   * @param toAsk those that the peer is to be asked for, by the caller
-   * @param asked the answers to wait for: the caller's, and those under way for other callers
+   * @param toAsk map outputs for which the caller is to ask the peer
+   * @param asked pending answers to wait for, of this caller and of others
    * @param answer the caller completes it after {@link #answered}
    */
   record Missing(
       long[] toAsk, Set<CompletableFuture<Void>> asked, CompletableFuture<Void> answer) {}
 
-  /** What is to be asked of the executor; leaves out what it denied lately. */
+  /** Returns the map outputs to ask the executor for, without those that it denied lately. */
   synchronized Missing missing(String executorId, long[] mapIds, long nowNanos) {
     CompletableFuture<Void> own = new CompletableFuture<>();
     List<Long> toAsk = new ArrayList<>();
@@ -157,8 +166,8 @@ final class ShuffleLocations {
   /**
    * Takes the peer's answer.
    *
-   * @param peer who was asked
-   * @param locations one element a map id, null for none
+   * @param peer the peer that was asked
+   * @param locations one location for each map id; null for none
    */
   synchronized void answered(
       String executorId,

@@ -7,9 +7,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * The block servers of nodes that have not answered one of this executor's tasks: the others leave
- * them alone for a minute, after which one of them tries again. A server that was started again is
- * another one. Any thread; the executor's runtime has one.
+ * Node daemons that have not answered a task of this executor. Other tasks do not ask them for a
+ * minute; then one task tries again. A restarted daemon has another id, so it is not among them.
+ * {@link LocatorClient} and {@code NodeFetch} call it on any thread; the executor's runtime has
+ * one.
  */
 public final class SilentNodes {
   private static final long LEFT_ALONE_NANOS = TimeUnit.MINUTES.toNanos(1);
@@ -21,14 +22,15 @@ public final class SilentNodes {
     this.nanoClock = nanoClock;
   }
 
-  /** Whether it is to be left alone. */
+  /** Returns true if the daemon is not to be asked now. */
   public boolean contains(PeerAddress node) {
     Long until = untilNanos.get(node);
     return until != null && nanoClock.getAsLong() - until < 0;
   }
 
   /**
-   * Whether to ask it; who may ask one that was silent does so for all, and says what came of it.
+   * Returns true if the caller may ask the daemon. After a minute it admits one caller for all;
+   * that caller reports the result.
    */
   public boolean admits(PeerAddress node) {
     Long until = untilNanos.get(node);
@@ -37,15 +39,15 @@ public final class SilentNodes {
         || (now - until >= 0 && untilNanos.replace(node, until, now + LEFT_ALONE_NANOS));
   }
 
-  /** It has not answered. */
+  /** Records that the daemon has not answered. */
   public void add(PeerAddress node) {
     long now = nanoClock.getAsLong();
-    // Nobody asks those that have ended.
+    // Removes old entries: no task asks daemons that have ended, so nothing else would.
     untilNanos.values().removeIf(until -> now - until > LEFT_ALONE_NANOS);
     untilNanos.put(node, now + LEFT_ALONE_NANOS);
   }
 
-  /** It has answered. */
+  /** Records that the daemon has answered. */
   public void remove(PeerAddress node) {
     untilNanos.remove(node);
   }

@@ -1,2 +1,18 @@
-/** Where blocks can be READ: the driver's directory, and what an executor knows of map outputs. */
+/**
+ * Locations of map outputs: the driver's directory, and the copies of it on executors.
+ *
+ * <p>An executor's {@link Publisher} sends new locations to the driver in batches. Messages are
+ * {@link DirectoryMessage}s, which {@link DirectoryCodec} encodes and {@link RpcDriverChannel}
+ * sends over Spark's RPC. On the driver, {@link DirectoryEndpoint} passes them to the {@link
+ * LocationDirectory}. It has a {@link PublishedShuffle} with a {@link LocationLog} for each
+ * shuffle, and an {@link ExecutorTable}.
+ *
+ * <p>Readers ask a {@link Locator}. Its implementation {@link LocatorClient} fetches the shuffle's
+ * log from the driver, large ones by {@link Broadcasts}, into {@link ShuffleLocations} with a
+ * {@link LocationTable}. It asks the peer's block server for locations that the log lacks. {@link
+ * AwayNodes} and {@link SilentNodes} keep track of node daemons that do not answer.
+ *
+ * <p>Nothing here decides which executor has a block: MapStatus does. Blocks and partition tables
+ * are not READ here either.
+ */
 package dev.sluice.spark.locate;

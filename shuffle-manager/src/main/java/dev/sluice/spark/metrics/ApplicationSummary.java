@@ -9,19 +9,22 @@ import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 
 /**
- * The lines about the whole application at its end, in the driver's log. Executors report a moment
- * after their tasks, and the application may end at once: so they wait a little until as many
- * blocks are reported as Spark's own task metrics have.
+ * Logs the lines about the whole application at its end, on the driver. Executors report a moment
+ * after their tasks, and the application may end at once. The lines therefore wait a little until
+ * the reports have as many blocks as Spark's own task metrics.
  *
- * <p>Spark's listener bus, the location directory's thread and the one that stops the context call
- * it; it holds nothing that needs to be closed.
+ * <p>{@code DriverSide} makes it. Spark's listener bus, the location directory's thread, with the
+ * directory's lock, and the thread that stops the context call it. Only {@link #say} waits, and
+ * gives its lock up meanwhile. Nothing to close.
  */
 public final class ApplicationSummary extends SparkListener {
-  /** Executors that were lost never report: their applications end this much later. */
+  /** Limit of the wait. Lost executors never report, so their applications end this much later. */
   private static final long REPORTS_TIMEOUT_MS = 1_000;
 
   private final ApplicationTotals totals;
   private final Consumer<String> log;
+
+  /** Blocks that ended tasks have fetched, by Spark's metrics; guarded by this. */
   private long fetchedBlocks;
 
   /**
@@ -32,7 +35,7 @@ public final class ApplicationSummary extends SparkListener {
     this.log = log;
   }
 
-  /** An executor has reported. */
+  /** Takes an executor's report. */
   public synchronized void accept(Report report) {
     totals.accept(report);
     notifyAll();
@@ -45,7 +48,7 @@ public final class ApplicationSummary extends SparkListener {
     }
   }
 
-  /** Spark counts the blocks of a remote merged chunk, which it asks for as one. */
+  /** Returns requested blocks. Spark counts a merged chunk's blocks, but requests the chunk. */
   private static long requested(ShuffleReadMetrics metrics) {
     return metrics.totalBlocksFetched()
         - metrics.remoteMergedBlocksFetched()
@@ -56,7 +59,7 @@ public final class ApplicationSummary extends SparkListener {
     fetchedBlocks += blocks;
   }
 
-  /** Says it, once all listeners have been told of all tasks. */
+  /** Logs the lines. Called after all listeners have been told of all tasks. */
   public synchronized void say() {
     Map<String, Long> counted = awaitReports();
     log.accept(RemoteBytes.line(counted));

@@ -9,19 +9,25 @@ import java.util.SequencedMap;
 import java.util.TreeMap;
 
 /**
- * The driver's sums over what all executors have counted, those that are gone included. Any thread.
- * Costs some kilobytes for each executor that lives, and for those that left lately; a report and
- * the sums take as long whatever the number of executors.
+ * The driver's sums over the counters of all executors, including those that are gone. {@code
+ * DriverSide} makes it. The location directory's thread gives it reports, the listener bus losses,
+ * and metrics sinks and users read it; its lock guards all fields. Costs some kilobytes for each
+ * executor that lives or left lately. The time for a report and for the sums does not depend on the
+ * number of executors.
  */
 public final class ApplicationTotals {
-  /** Executors that left lately: what they sent before may still be under way. */
+  /** Number of executors that left lately and are kept, as messages may still be under way. */
   private static final int MAX_LEFT = 1_000;
 
+  /** Last report of each executor that lives. */
   private final Map<String, Report> latest = new HashMap<>();
+
+  /** Last report of each executor that left lately, without levels, oldest loss first. */
   private final SequencedMap<String, Report> left = new LinkedHashMap<>();
+
   private final GoneExecutors gone = new GoneExecutors();
 
-  /** By counter, of those that left before as well. */
+  /** Sums by counter, including executors that left earlier. */
   private final Map<String, Long> sums = new TreeMap<>();
 
   /** Takes an executor's values since its start, which replace those of an older report. */
@@ -47,7 +53,7 @@ public final class ApplicationTotals {
     fresh.counters().forEach((name, value) -> sums.merge(name, value, Long::sum));
   }
 
-  /** Of an executor that is gone: what it held is gone, too. */
+  /** Returns the report of an executor that is gone without its levels: it holds nothing now. */
   private static Report withoutLevels(Report report) {
     Map<String, Long> counted = new HashMap<>(report.counters());
     counted.keySet().removeIf(ExecutorMetrics::isLevel);
@@ -58,7 +64,7 @@ public final class ApplicationTotals {
     return new Report(executorId, 0, "", Map.of());
   }
 
-  /** An executor is gone for good; a report of it may yet arrive. */
+  /** Notes that an executor is gone for good. A report of it may still arrive. */
   public synchronized void executorLost(String executorId) {
     if (left.containsKey(executorId) || gone.contains(executorId)) {
       return;
@@ -76,19 +82,24 @@ public final class ApplicationTotals {
     }
   }
 
-  /** Sums by counter. */
+  /** Returns the sums by counter. */
   public synchronized Map<String, Long> totals() {
     return new TreeMap<>(sums);
   }
 
-  /** Provider and device in use, by executor that lives. */
+  /** Returns the sum of one counter; 0 if no executor has reported it. */
+  synchronized long total(String counter) {
+    return sums.getOrDefault(counter, 0L);
+  }
+
+  /** Returns provider and device in use, for each executor that lives. */
   public synchronized Map<String, String> devices() {
     Map<String, String> devices = new TreeMap<>();
     latest.values().forEach(report -> devices.put(report.executorId(), report.device()));
     return devices;
   }
 
-  /** Executors whose reports are held. */
+  /** Returns the number of executors whose reports are held. */
   synchronized int held() {
     return latest.size() + left.size();
   }

@@ -20,35 +20,41 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Says what the executor has counted, to the driver and in the executor's log: a moment after its
- * tasks have ceased, and now and then while they go on, as the driver takes the reports of a
- * thousand executors one by one. The log has at most one line in ten seconds. It must not wait for
- * the executor's end: a standalone Worker stops copying an executor's output before it ends the
- * process.
+ * Reports the executor's counters to the driver and in the executor's log. Reports come a moment
+ * after its tasks have ended. While tasks go on, reports are rare, as the driver takes the reports
+ * of a thousand executors one by one. The log gets at most one line in ten seconds. Lines must not
+ * wait for the executor's end: a standalone Worker stops copying an executor's output before it
+ * ends the process.
  *
- * <p>Tasks' threads call {@link #changed}, which never blocks; the given scheduler sends and logs.
- * The runtime closes it, before the scheduler.
+ * <p>Tasks' threads call {@link #changed}, which never blocks. The given scheduler sends and logs,
+ * on more than one thread. The runtime makes it and closes it before the scheduler. A report is
+ * sent by the thread that clears {@code unreported}, which it does before it reads the counters.
  */
 public final class CountersReporter implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(CountersReporter.class);
+
+  /** Tasks that end within this time of each other share a report. */
   private static final long QUIET_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+
+  /** Limit of the time that a report is put off while tasks go on ending, or after a failure. */
   private static final long MAX_AGE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-  /** Between reports of an executor that has no tasks, but shuffles, which may be over. */
+  /** Interval of reports from an executor without tasks that holds shuffles, which may be over. */
   private static final long HELD_NANOS = TimeUnit.MINUTES.toNanos(2);
 
   private static final long LINE_INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-  /** For the last report: the driver, which stops, waits no longer for it. */
+  /** Limit of the wait for the last report. A driver that stops waits no longer for it either. */
   private static final long CLOSE_TIMEOUT_MS = 1_000;
 
-  /** The shuffles that the executor holds map outputs of. */
+  /** Shuffles whose map outputs the executor holds. */
   public interface Shuffles {
     List<Integer> held();
 
     /**
-     * Nobody can read it any more. Spark has said so before, but not to an executor whose block
-     * manager it had forgotten: after a fetch failure it does, until the next heartbeat.
+     * Notes that no task can read the shuffle any more. Spark has said so before, but not to an
+     * executor whose block manager it had forgotten. It forgets one after a fetch failure, until
+     * the next heartbeat.
      */
     void over(int shuffleId);
   }
@@ -62,28 +68,34 @@ public final class CountersReporter implements AutoCloseable {
   private final LongSupplier nanoClock;
   private final Consumer<String> log;
 
-  /** A task has ended that no report is about. */
+  /** True if a task has ended that is in no report. */
   private final AtomicBoolean unreported = new AtomicBoolean();
 
   private final AtomicBoolean lineScheduled = new AtomicBoolean();
   private final AtomicBoolean heldScheduled = new AtomicBoolean();
 
-  /** When the first task ended that the pending report is about. */
+  /**
+   * Time when the first task of the pending report ended. The task that set {@code unreported}
+   * writes it; the scheduler hands it over.
+   */
   private long firstNanos;
 
+  /** Time when the last task ended. */
   private volatile long lastNanos;
+
+  /** Time of the last line. */
   private volatile long saidNanos;
 
-  /** What the last line was about. Guarded by this. */
+  /** Values of the last line. Guarded by this. */
   private Map<String, Long> said = Map.of();
 
-  /** What the driver has. */
+  /** Values that the driver has. */
   private volatile Map<String, Long> reported = Map.of();
 
   /**
    * @param device provider and device in use
-   * @param nanoClock as {@link System#nanoTime}
-   * @param log takes the counters that are not zero, for a line
+   * @param nanoClock clock such as {@link System#nanoTime}
+   * @param log takes the counters that are not zero, as a line
    */
   public CountersReporter(
       String executorId,
@@ -105,7 +117,7 @@ public final class CountersReporter implements AutoCloseable {
     this.saidNanos = nanoClock.getAsLong() - LINE_INTERVAL_NANOS;
   }
 
-  /** A task has ended. */
+  /** Notes that a task has ended. */
   public void changed() {
     long now = nanoClock.getAsLong();
     lastNanos = now;
@@ -144,7 +156,10 @@ public final class CountersReporter implements AutoCloseable {
     report(held);
   }
 
-  /** An executor may hold what is over and have no task any more whose end would be reported. */
+  /**
+   * Reports for an executor that may hold shuffles that are over, but has no task whose end would
+   * cause a report.
+   */
   private void reportHeld() {
     heldScheduled.set(false);
     unreported.set(true);
@@ -153,7 +168,7 @@ public final class CountersReporter implements AutoCloseable {
   }
 
   private void report(List<Integer> held) {
-    // Before the counters are read: a task that ends from here on has a report of its own.
+    // Before the counters are read: a task that ends from here on causes another report.
     if (!unreported.getAndSet(false)) {
       return;
     }
@@ -178,7 +193,8 @@ public final class CountersReporter implements AutoCloseable {
   }
 
   /**
-   * The line of the log, unless the last one has all: what others READ from here, too. Any thread.
+   * Logs a line, unless the last one has the same values. It also has the READs of others from
+   * here. Any thread.
    */
   public void say() {
     say(Map::equals);
@@ -194,12 +210,12 @@ public final class CountersReporter implements AutoCloseable {
     }
   }
 
-  /** Says and reports what is not yet, and waits a little until the driver has it. */
+  /** Logs and reports all outstanding values, and waits a little until the driver has them. */
   @Override
   public void close() {
     say();
     try {
-      // All shuffles are over, and go with the executor: it is not to end each by itself.
+      // All shuffles end with the executor, which need not end each by itself.
       Future<?> last = scheduler.submit(this::reportLast);
       last.get(CLOSE_TIMEOUT_MS, TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
@@ -209,7 +225,7 @@ public final class CountersReporter implements AutoCloseable {
     }
   }
 
-  /** Others may have READ from here since the last task ended. */
+  /** Reports once more, as others may have READ from here since the last task ended. */
   private void reportLast() {
     if (!ExecutorMetrics.counted(metrics.snapshot()).equals(reported)) {
       unreported.set(true);

@@ -2,32 +2,28 @@ package dev.sluice.spark.metrics;
 
 import dev.sluice.blocks.RegistryCounter;
 import dev.sluice.blocks.RegistryCounters;
+import dev.sluice.rdma.transfer.CounterDescription;
 import dev.sluice.rdma.transfer.TransferCounter;
 import dev.sluice.rdma.transfer.TransferCounters;
+import java.util.Collections;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 
 /**
- * Everything that an executor counts, by name: what {@link MetricsSource} shows to Spark's metrics
- * system, and {@link CountersReporter} tells the driver and the log. Any thread.
+ * All counters of an executor, by name. {@link MetricsSource} shows them to Spark's metrics system.
+ * {@link CountersReporter} sends them to the driver and the log. The executor's runtime makes it;
+ * any thread reads it. Immutable: a new counter needs a description, or the driver has no gauge of
+ * it and takes it for a total.
  */
 public final class ExecutorMetrics {
-  private static final Set<String> LEVELS =
-      Set.of(
-          name("transfer", TransferCounter.BUFFER_BYTES_IN_USE),
-          name("registry", RegistryCounter.REGISTERED_BYTES),
-          name("registry", RegistryCounter.REGISTERED_REGIONS),
-          name("registry", RegistryCounter.REGISTERED_OUTPUTS),
-          name("registry", RegistryCounter.STAGING_REGIONS),
-          name("registry", RegistryCounter.STAGING_BYTES_IN_USE));
+  private static final Map<String, CounterDescription> DESCRIPTIONS = describe();
 
   private final Map<String, LongSupplier> counters;
 
-  /** Of an executor without RDMA. */
+  /** Makes the counters of an executor without RDMA. */
   public ExecutorMetrics(ShuffleCounters shuffle) {
     counters = new TreeMap<>(shuffle.byName());
   }
@@ -43,35 +39,52 @@ public final class ExecutorMetrics {
     }
   }
 
-  /** As in {@code transfer.read-bytes}. */
+  private static Map<String, CounterDescription> describe() {
+    Map<String, CounterDescription> all = new TreeMap<>(ShuffleCounters.descriptions());
+    for (TransferCounter counter : TransferCounter.values()) {
+      all.put(name("transfer", counter), counter.description());
+    }
+    for (RegistryCounter counter : RegistryCounter.values()) {
+      all.put(name("registry", counter), counter.description());
+    }
+    return Collections.unmodifiableMap(all);
+  }
+
+  /** Returns the descriptions of all counters that an executor may have, by name. */
+  static Map<String, CounterDescription> descriptions() {
+    return DESCRIPTIONS;
+  }
+
+  /** Returns a name such as {@code transfer.read-bytes}. */
   private static String name(String part, Enum<?> counter) {
     return part + "." + counter.name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
-  /** Whether a value says what an executor holds now, which goes with it. */
+  /** Returns true if the value is a level: a state of the executor, which ends with it. */
   static boolean isLevel(String name) {
-    return LEVELS.contains(name);
+    CounterDescription description = DESCRIPTIONS.get(name);
+    return description != null && description.isLevel();
   }
 
   Map<String, LongSupplier> counters() {
     return counters;
   }
 
-  /** The values now. */
+  /** Returns the present values. */
   public Map<String, Long> snapshot() {
     Map<String, Long> values = new TreeMap<>();
     counters.forEach((name, value) -> values.put(name, value.getAsLong()));
     return values;
   }
 
-  /** Those that say what has been done so far, if anything. */
+  /** Returns the counters that are not zero, without levels. */
   static Map<String, Long> counted(Map<String, Long> values) {
     Map<String, Long> counted = new TreeMap<>(values);
     counted.entrySet().removeIf(entry -> entry.getValue() == 0 || isLevel(entry.getKey()));
     return counted;
   }
 
-  /** Those that are not zero, on one line. */
+  /** Returns the values that are not zero, on one line. */
   static String summary(Map<String, Long> counters) {
     return counters.entrySet().stream()
         .filter(entry -> entry.getValue() != 0)

@@ -2,21 +2,46 @@ package dev.sluice.spark.metrics;
 
 import com.codahale.metrics.Gauge;
 import com.codahale.metrics.MetricRegistry;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.LongSupplier;
 import org.apache.spark.metrics.source.Source;
 
-/** The executor's counters as gauges of Spark's metrics system, whose sinks' threads read them. */
+/**
+ * Counters as gauges of Spark's metrics system, whose sinks' threads read them. An executor has a
+ * source of its own counters, the driver one of the application's sums. Their names differ, because
+ * in local mode one process has both. {@code SluiceShuffle} and {@code DriverSide} register them;
+ * Spark's metrics system keeps them until it stops.
+ */
 public final class MetricsSource implements Source {
+  private static final String EXECUTOR = "sluice";
+  private static final String APPLICATION = "sluice.application";
+
+  private final String name;
   private final MetricRegistry registry = new MetricRegistry();
 
-  public MetricsSource(ExecutorMetrics metrics) {
-    metrics
-        .counters()
-        .forEach((name, value) -> registry.register(name, (Gauge<Long>) value::getAsLong));
+  private MetricsSource(String name, Map<String, LongSupplier> values) {
+    this.name = name;
+    values.forEach((key, value) -> registry.register(key, (Gauge<Long>) value::getAsLong));
+  }
+
+  /** Returns the source of an executor's own counters. */
+  public static MetricsSource of(ExecutorMetrics metrics) {
+    return new MetricsSource(EXECUTOR, metrics.counters());
+  }
+
+  /** Returns the source of the driver's sums over all executors. */
+  public static MetricsSource of(ApplicationTotals totals) {
+    Map<String, LongSupplier> sums = new TreeMap<>();
+    ExecutorMetrics.descriptions()
+        .keySet()
+        .forEach(counter -> sums.put(counter, () -> totals.total(counter)));
+    return new MetricsSource(APPLICATION, sums);
   }
 
   @Override
   public String sourceName() {
-    return "sluice";
+    return name;
   }
 
   @Override

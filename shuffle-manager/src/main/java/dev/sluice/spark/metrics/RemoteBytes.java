@@ -8,19 +8,23 @@ import java.util.Map;
 import java.util.Optional;
 import org.apache.spark.util.Utils;
 
-/** What part of an application's remote bytes went which way, and what would change that. */
+/**
+ * Log line with the share of each path in the remote bytes, and the keys that change it. {@link
+ * ApplicationSummary} logs it at the end of an application. It reads counters by their names, which
+ * {@link ExecutorMetrics} makes. Any thread.
+ */
 final class RemoteBytes {
   private static final String PREFIX = "spark.shuffle.rdma.";
 
-  /** Local directories in which map outputs are registered, by the form of that. */
+  /** Counters of local directories in which map outputs are registered, by registration form. */
   private static final String DIRECTORIES = "registry.directories-";
 
   private RemoteBytes() {}
 
-  /** One line of the counters' sums. */
+  /** Returns the line for the sums of the counters. */
   static String line(Map<String, Long> counters) {
     long read = counters.getOrDefault("read.bytes", 0L);
-    // A report of an executor that was lost may have been made between counting these.
+    // A lost executor may have made its report between counting these.
     long staged = Math.min(read, counters.getOrDefault("staged.bytes", 0L));
     List<String> reasons = new ArrayList<>();
     long other = 0;
@@ -40,7 +44,10 @@ final class RemoteBytes {
         + part("Spark's own transfer", other, all, "; " + String.join(", ", reasons));
   }
 
-  /** What would have had more registered, if something had not been: or checksums were missing. */
+  /**
+   * Returns the key that would have more bytes registered. Empty if all map outputs were: bytes
+   * were then staged as they had no checksums.
+   */
   private static String limit(Map<String, Long> counters) {
     if (counters.getOrDefault("registry.staged-outputs", 0L) == 0) {
       return "";
@@ -58,7 +65,7 @@ final class RemoteBytes {
         .formatted(openFiles ? "a higher limit of open files or " : "", PREFIX);
   }
 
-  /** What to change so that less goes by Spark's own transfer; empty where no key does that. */
+  /** Returns the key that reduces fallbacks for this reason; empty if there is none. */
   static Optional<String> key(FallbackReason reason) {
     return switch (reason) {
       case OFF, PEER -> Optional.of(PREFIX + "provider");

@@ -1,5 +1,6 @@
 package dev.sluice.spark.metrics;
 
+import dev.sluice.rdma.transfer.CounterDescription;
 import dev.sluice.spark.transport.FallbackReason;
 import java.util.EnumMap;
 import java.util.Map;
@@ -7,119 +8,123 @@ import java.util.TreeMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 
-/** Blocks and bytes by path. Any thread. */
+/**
+ * Counts blocks and bytes by path. The executor's runtime makes one; reading, hand-overs and their
+ * tasks count on any thread, without a lock. Blocks and bytes of one arrival may differ for a
+ * moment.
+ */
 public final class ShuffleCounters {
-  private final LongAdder readBlocks = new LongAdder();
-  private final LongAdder readBytes = new LongAdder();
-  private final LongAdder stagedBytes = new LongAdder();
-  private final LongAdder stagedWaits = new LongAdder();
-  private final LongAdder lateLeases = new LongAdder();
-  private final LongAdder localBlocks = new LongAdder();
-  private final LongAdder localBytes = new LongAdder();
-  private final LongAdder gatheredBlocks = new LongAdder();
-  private final LongAdder corruptions = new LongAdder();
-  private final LongAdder handedOver = new LongAdder();
-  private final LongAdder notHandedOver = new LongAdder();
-  private final Map<FallbackReason, LongAdder> fallbackBlocks = adders();
-  private final Map<FallbackReason, LongAdder> fallbackBytes = adders();
+  private static final String FALLBACK_BLOCKS = "fallback.blocks.";
+  private static final String FALLBACK_BYTES = "fallback.bytes.";
 
-  /** Blocks that arrived by READ. */
+  private final Map<ShuffleCounter, LongAdder> counters = adders(ShuffleCounter.class);
+  private final Map<FallbackReason, LongAdder> fallbackBlocks = adders(FallbackReason.class);
+  private final Map<FallbackReason, LongAdder> fallbackBytes = adders(FallbackReason.class);
+
+  private static <E extends Enum<E>> Map<E, LongAdder> adders(Class<E> keys) {
+    Map<E, LongAdder> adders = new EnumMap<>(keys);
+    for (E key : keys.getEnumConstants()) {
+      adders.put(key, new LongAdder());
+    }
+    return adders;
+  }
+
+  private void add(ShuffleCounter counter, long value) {
+    counters.get(counter).add(value);
+  }
+
+  /** Counts blocks that arrived by READ. */
   public void read(long blocks, long bytes) {
-    readBlocks.add(blocks);
-    readBytes.add(bytes);
+    add(ShuffleCounter.READ_BLOCKS, blocks);
+    add(ShuffleCounter.READ_BYTES, bytes);
   }
 
-  /** Bytes of what {@link #read} counts that arrived from staging memory. */
+  /** Counts the bytes of {@link #read} that arrived from staging memory. */
   public void staged(long bytes) {
-    stagedBytes.add(bytes);
+    add(ShuffleCounter.STAGED_BYTES, bytes);
   }
 
-  /** A buffer had to wait for its peer's share of what may wait for staging, or for all peers'. */
+  /** Counts a buffer that had to wait for its peer's staging quota, or for that of all peers. */
   public void stagedWait() {
-    stagedWaits.increment();
+    add(ShuffleCounter.STAGED_WAITS, 1);
   }
 
-  /** Bytes were READ after their lease had run out, and had to be asked for again. */
+  /** Counts bytes that were READ after their lease and had to be requested again, once per READ. */
   public void lateLease() {
-    lateLeases.increment();
+    add(ShuffleCounter.STAGED_LATE, 1);
   }
 
-  /** Blocks that this executor read from its own disks. */
+  /** Counts blocks that this executor read from its own disks. */
   public void local(long blocks, long bytes) {
-    localBlocks.add(blocks);
-    localBytes.add(bytes);
+    add(ShuffleCounter.LOCAL_BLOCKS, blocks);
+    add(ShuffleCounter.LOCAL_BYTES, bytes);
   }
 
-  /** Blocks, READ or local, that came in a chunk with others; each counts as that, too. */
+  /** Counts blocks that came in a chunk with others. They also count as READ or local. */
   public void gathered(long blocks) {
-    gatheredBlocks.add(blocks);
+    add(ShuffleCounter.GATHERED_BLOCKS, blocks);
   }
 
-  /** Blocks handed over to Spark's own transfer. */
+  /** Counts blocks handed over to Spark's own transport. */
   public void fallback(FallbackReason reason, long blocks) {
     fallbackBlocks.get(reason).add(blocks);
   }
 
-  /** Bytes that arrived by Spark's own transfer. */
+  /** Counts bytes that arrived by Spark's own transport. */
   public void fallbackBytes(FallbackReason reason, long bytes) {
     fallbackBytes.get(reason).add(bytes);
   }
 
   /**
-   * A map output of this executor was to be handed over to the node's block server.
+   * Counts a map output of this executor that had to be handed over to the node daemon.
    *
-   * @param taken whether that has it
+   * @param taken true if the daemon has it
    */
   public void handedOver(boolean taken) {
-    (taken ? handedOver : notHandedOver).increment();
+    add(taken ? ShuffleCounter.NODE_TAKEN : ShuffleCounter.NODE_REFUSED, 1);
   }
 
-  /** Blocks whose bytes did not match Spark's checksum after a READ. */
+  /** Counts blocks whose bytes did not match Spark's checksum after a READ. */
   public void corrupt(long blocks) {
-    corruptions.add(blocks);
+    add(ShuffleCounter.CORRUPTIONS, blocks);
   }
 
-  /**
-   * All counters by name: {@code read.blocks}, {@code read.bytes}, {@code staged.bytes}, {@code
-   * staged.waits}, {@code staged.late}, {@code local.*}, {@code gathered.blocks}, {@code
-   * corruptions}, {@code node.taken}, {@code node.refused} and, for each {@link FallbackReason},
-   * {@code fallback.blocks.REASON} and {@code fallback.bytes.REASON}.
-   */
+  /** Returns all counters by the names of {@link #descriptions}. */
   public Map<String, LongSupplier> byName() {
     Map<String, LongSupplier> all = new TreeMap<>();
-    all.put("read.blocks", readBlocks::sum);
-    all.put("read.bytes", readBytes::sum);
-    all.put("staged.bytes", stagedBytes::sum);
-    all.put("staged.waits", stagedWaits::sum);
-    all.put("staged.late", lateLeases::sum);
-    all.put("local.blocks", localBlocks::sum);
-    all.put("local.bytes", localBytes::sum);
-    all.put("gathered.blocks", gatheredBlocks::sum);
-    all.put("corruptions", corruptions::sum);
-    all.put("node.taken", handedOver::sum);
-    all.put("node.refused", notHandedOver::sum);
-    fallbackBlocks.forEach((reason, sum) -> all.put("fallback.blocks." + reason, sum::sum));
-    fallbackBytes.forEach((reason, sum) -> all.put("fallback.bytes." + reason, sum::sum));
+    counters.forEach((counter, sum) -> all.put(counter.key(), sum::sum));
+    fallbackBlocks.forEach((reason, sum) -> all.put(FALLBACK_BLOCKS + reason, sum::sum));
+    fallbackBytes.forEach((reason, sum) -> all.put(FALLBACK_BYTES + reason, sum::sum));
     return all;
   }
 
-  /** Blocks by whatever path, of {@link #byName}'s values. */
+  /** Returns the descriptions of all counters by name. */
+  static Map<String, CounterDescription> descriptions() {
+    Map<String, CounterDescription> all = new TreeMap<>();
+    for (ShuffleCounter counter : ShuffleCounter.values()) {
+      all.put(counter.key(), counter.description());
+    }
+    for (FallbackReason reason : FallbackReason.values()) {
+      String why = "Spark's own transfer for the reason `" + reason + "`.";
+      all.put(
+          FALLBACK_BLOCKS + reason,
+          CounterDescription.total("blocks", "Blocks handed over to " + why));
+      all.put(
+          FALLBACK_BYTES + reason,
+          CounterDescription.total("bytes", "Bytes that arrived by " + why));
+    }
+    return all;
+  }
+
+  /** Returns the number of blocks by any path, from values of {@link #byName}. */
   static long blocks(Map<String, Long> counters) {
     return counters.entrySet().stream()
         .filter(
             counter ->
-                counter.getKey().equals("read.blocks")
-                    || counter.getKey().equals("local.blocks")
-                    || counter.getKey().startsWith("fallback.blocks."))
+                counter.getKey().equals(ShuffleCounter.READ_BLOCKS.key())
+                    || counter.getKey().equals(ShuffleCounter.LOCAL_BLOCKS.key())
+                    || counter.getKey().startsWith(FALLBACK_BLOCKS))
         .mapToLong(Map.Entry::getValue)
         .sum();
-  }
-
-  private static Map<FallbackReason, LongAdder> adders() {
-    Map<FallbackReason, LongAdder> adders = new EnumMap<>(FallbackReason.class);
-    for (FallbackReason reason : FallbackReason.values()) {
-      adders.put(reason, new LongAdder());
-    }
-    return adders;
   }
 }

@@ -1,2 +1,9 @@
-/** What is counted, and how it reaches the driver and its log. */
+/**
+ * Counters, and their way to the driver and its log.
+ *
+ * <p>{@link ShuffleCounters} counts blocks and bytes by path. {@link ExecutorMetrics} adds the
+ * counters of the registry and the transfer engine, and {@link CountersReporter} sends all of them
+ * to the driver. There {@link ApplicationTotals} sums them, and {@link ApplicationSummary} logs the
+ * sums at the application's end. {@link MetricsSource} shows both to Spark's metrics system.
+ */
 package dev.sluice.spark.metrics;

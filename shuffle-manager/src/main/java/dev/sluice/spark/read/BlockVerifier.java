@@ -6,28 +6,36 @@ import java.nio.ByteBuffer;
 import java.util.zip.Checksum;
 
 /**
- * Verifies blocks, one after the other, against the checksums that Spark's writer took of each
- * partition. Used by one thread at a time.
+ * Verifies blocks, one after the other, against the checksums that Spark's writer computed for each
+ * partition. {@link ChunkRead} makes one for each chunk, on a delivery thread or the task's, and
+ * {@link SlicedRead} one for its steps. One thread at a time; for each block {@link #begin}, then
+ * {@link #update} with all its bytes, then {@link #matches}.
  */
 final class BlockVerifier {
   private final LocatedBlocks blocks;
   private final boolean enabled;
   private ChecksumAlgorithm algorithm = ChecksumAlgorithm.NONE;
+
+  /** Null while the current block is not verified. */
   private Checksum checksum;
+
   private int block;
   private int partition;
+
+  /** Bytes of the partition that are still to come. */
   private long left;
+
   private boolean mismatch;
 
   /**
-   * @param enabled false to accept any bytes, but for those that were staged
+   * @param enabled false to accept any bytes, except those of staged blocks
    */
   BlockVerifier(LocatedBlocks blocks, boolean enabled) {
     this.blocks = blocks;
     this.enabled = enabled;
   }
 
-  /** The bytes that follow are a block's. */
+  /** Starts a block. The bytes that follow belong to it. */
   void begin(int next) {
     block = next;
     partition = 0;
@@ -44,7 +52,7 @@ final class BlockVerifier {
     }
   }
 
-  /** Takes the block's next bytes, all that remain, which are native memory or an array. */
+  /** Takes the next bytes of the block: the rest of a buffer in native memory or an array. */
   void update(ByteBuffer bytes) {
     if (checksum == null) {
       return;
@@ -60,12 +68,12 @@ final class BlockVerifier {
     }
   }
 
-  /** Once all bytes were given: whether they are the ones that were written. */
+  /** Returns true if the bytes are those that were written. Call it after the block's last byte. */
   boolean matches() {
     return checksum == null || (!mismatch && partition == blocks.partitions(block));
   }
 
-  /** Empty partitions are passed over: their checksum says nothing. */
+  /** Moves on to the next partition with bytes. An empty partition's checksum means nothing. */
   private void finishPartition() {
     mismatch |=
         blocks.length(block, partition) > 0

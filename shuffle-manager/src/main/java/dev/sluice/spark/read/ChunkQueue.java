@@ -9,12 +9,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Chunks that nobody has asked for yet, in turn of the executors that have them. Of what one has to
- * stage few are asked for at a time, and none before what is registered: a slow one keeps neither
- * its readers' limits nor the staging memory that others wait for. For one thread at a time.
+ * Chunks that were not requested yet. Executors take turns. An executor's registered chunks come
+ * before its staged ones, and only {@link TaskReads#MAX_STAGED} of the latter are requested at a
+ * time. A slow executor thus holds neither its readers' limits nor the staging memory that others
+ * wait for. {@link TaskGather} uses it under its lock. A part has one turn at most: each method
+ * that adds or ends chunks gives it one where it had none.
  */
 final class ChunkQueue {
-  /** What an executor has. */
+  /** The chunks of one executor, registered and staged. */
   private static final class Part {
     final Deque<GatheredChunk> registered = new ArrayDeque<>();
     final Deque<GatheredChunk> toStage = new ArrayDeque<>();
@@ -24,20 +26,20 @@ final class ChunkQueue {
       (chunk.isStaged() ? toStage : registered).add(chunk);
     }
 
-    /** Null where there is none, or none before one that is being staged has ended. */
+    /** Returns the next chunk. Null if there is none, or none until a staged chunk has ended. */
     GatheredChunk peek() {
-      boolean isRegistered = !registered.isEmpty() || staged == TaskLimit.MAX_STAGED;
+      boolean isRegistered = !registered.isEmpty() || staged == TaskReads.MAX_STAGED;
       return isRegistered ? registered.peek() : toStage.peek();
     }
   }
 
   private final Map<BlockGroup, Part> parts = new HashMap<>();
 
-  /** Those of which the next chunk may be asked for. */
+  /** Executors whose next chunk may be requested. */
   private final Deque<Part> turns = new ArrayDeque<>();
 
   /**
-   * @param group of which they are
+   * @param group group of the chunks
    */
   void add(BlockGroup group, List<GatheredChunk> chunks) {
     Part part = parts.computeIfAbsent(group, _ -> new Part());
@@ -53,14 +55,14 @@ final class ChunkQueue {
   }
 
   /**
-   * @return null where there is none, or none before one that is being staged has {@link #ended}
+   * @return the next chunk; null if there is none, or none until a staged chunk has {@link #ended}
    */
   GatheredChunk peek() {
     Part next = turns.peek();
     return next == null ? null : next.peek();
   }
 
-  /** Takes what {@link #peek} shows. Throws nothing: there is room for what it moves. */
+  /** Takes the chunk that {@link #peek} returns. Never throws: queues have room for the moves. */
   GatheredChunk poll() {
     Part part = turns.remove();
     GatheredChunk chunk = part.peek();
@@ -74,7 +76,7 @@ final class ChunkQueue {
     return chunk;
   }
 
-  /** A chunk that was taken has its answer. */
+  /** Notes that a requested chunk has its answer. */
   void ended(GatheredChunk chunk) {
     Part part = parts.get(chunk.group());
     boolean hasTurn = part.peek() != null;
@@ -82,7 +84,7 @@ final class ChunkQueue {
     giveTurn(part, hasTurn);
   }
 
-  /** Of what is registered one of each executor that has some. */
+  /** Returns the next registered chunk of each executor that has one. */
   List<GatheredChunk> firsts() {
     List<GatheredChunk> firsts = new ArrayList<>();
     for (Part part : parts.values()) {

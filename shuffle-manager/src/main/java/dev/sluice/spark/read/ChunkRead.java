@@ -12,24 +12,29 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * READs a span of located blocks into one pooled buffer, which a sink gets when all of them are
- * there. A block that is larger than what a peer stages at a time is READ part by part. Answers on
- * the thread that ended the READ, or on the caller's; nothing here blocks.
+ * READs a span of located blocks into one pooled buffer, which the sink gets when all bytes are
+ * there. A block that is larger than one staging request is READ part by part. {@link FetchedChunk}
+ * and {@link GatheredChunk} each have one. Answers come on the thread that ended the READ, or on
+ * the caller's. No method blocks. Plain fields suffice, as one step follows the other. The sink
+ * gets no answer only where it {@link Sink#awaits} none; the buffer is then released here.
  */
 final class ChunkRead implements StagedBuffer.User, DataRead.Sink {
   private static final Logger LOG = LoggerFactory.getLogger(ChunkRead.class);
 
-  /** Has one answer: {@link #arrived}, {@link #failed}, or none where nobody waits any more. */
+  /** Gets one answer: {@link #arrived} or {@link #failed}. Gets none once it no longer waits. */
   interface Sink {
-    /** Whether it still wants the bytes, when there is a buffer for them, or a part of them. */
+    /**
+     * Returns true if the bytes are still wanted. Called when a buffer, or a part of the bytes, is
+     * there.
+     */
     boolean awaits();
 
-    /** Until when it does, which may become later while the chunk waits for its turn. */
+    /** Returns the deadline, which may move later while the chunk waits for its staging slot. */
     long deadlineNanos();
 
     void extendDeadline();
 
-    /** All bytes are there; the buffer is the sink's to release. */
+    /** Takes the buffer with all bytes. The sink has to release it. */
     void arrived(ReadTransport.Buffer buffer);
 
     void failed(FallbackReason reason);
@@ -39,16 +44,18 @@ final class ChunkRead implements StagedBuffer.User, DataRead.Sink {
   private final LocatedBlocks located;
   private final LocatedBlocks.Span span;
   private final Sink sink;
-  private TaskLimit task;
+  private TaskReads task;
+
+  /** Null before the buffer was acquired. */
   private StagedBuffer buffer;
 
-  /** What is READ one after the other. */
+  /** Parts that are READ one after the other. */
   private List<List<Extent>> parts;
 
-  /** The one that is READ. */
+  /** Index of the part that is being READ. */
   private int part;
 
-  /** Where in the buffer it begins. */
+  /** Offset of that part in the buffer, in bytes. */
   private int offset;
 
   ChunkRead(ReadPath path, LocatedBlocks located, LocatedBlocks.Span span, Sink sink) {
@@ -59,9 +66,9 @@ final class ChunkRead implements StagedBuffer.User, DataRead.Sink {
   }
 
   /**
-   * @param of the task that wants it
+   * @param of state of the task that wants the bytes
    */
-  void start(TaskLimit of) {
+  void start(TaskReads of) {
     task = of;
     StagedBuffer.acquire(path, located.peer(), span.bytes(), located.isStaged(span), this);
   }
@@ -72,7 +79,7 @@ final class ChunkRead implements StagedBuffer.User, DataRead.Sink {
   }
 
   @Override
-  public TaskLimit task() {
+  public TaskReads task() {
     return task;
   }
 
@@ -109,7 +116,10 @@ final class ChunkRead implements StagedBuffer.User, DataRead.Sink {
     }
   }
 
-  /** What is thrown here nobody else answers for: the part before has had its answer. */
+  /**
+   * READs the next part. Handles its own exceptions: the READ of the part before has its answer, so
+   * no caller can report them.
+   */
   private void readNext() {
     try {
       if (sink.awaits()) {
@@ -133,9 +143,10 @@ final class ChunkRead implements StagedBuffer.User, DataRead.Sink {
   }
 
   /**
-   * Says which blocks are not what was written, and counts them.
+   * Verifies the blocks on the calling thread. Counts and logs the blocks with wrong bytes.
    *
-   * @param arrived the blocks of the span, one after the other
+   * @param arrived the blocks of the span, back to back
+   * @return the blocks with wrong bytes
    */
   BitSet mismatches(MemorySegment arrived) {
     BitSet wrong = new BitSet();

@@ -24,23 +24,27 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * READs bytes of one peer's map outputs into a buffer, back to back. What the peer has not
- * registered it is asked to stage, all of it at once; those bytes stay for the time of a lease,
- * which is this side's from the moment of asking: no clocks are compared. What was READ after that
- * is thrown away and asked for again.
+ * READs bytes of one peer's map outputs into a buffer, back to back. The peer stages all bytes that
+ * it has not registered, in one request. Staged bytes are valid for the time of a lease. This side
+ * measures that time from its own request, so no clocks are compared. Bytes whose READ ends after
+ * the lease are discarded and requested again.
  *
- * <p>Each step runs on the thread that ended the one before and none blocks. The buffer is the
- * caller's, who keeps it until the sink has its answer.
+ * <p>{@link ChunkRead} and {@link Slices} make it. Each step runs on the thread that ended the step
+ * before: the caller's, the transport's, the completion thread, or a delivery thread that computes
+ * a checksum. None blocks, and no two run at once, so plain fields suffice. The caller owns the
+ * buffer and keeps it until the sink has its answer.
  */
 final class DataRead implements ReadListener {
   private static final Logger LOG = LoggerFactory.getLogger(DataRead.class);
 
-  /** Times that bytes are asked for that came too late, or were not what the peer had copied. */
+  /**
+   * Number of requests for bytes that come too late or differ; each has the peer copy them anew.
+   */
   private static final int ATTEMPTS = 3;
 
   /** Gets one answer. */
   interface Sink {
-    /** All bytes are there. */
+    /** Called when all bytes are in the buffer. */
     void arrived();
 
     void failed(FallbackReason reason);
@@ -58,16 +62,19 @@ final class DataRead implements ReadListener {
   private int attempts;
   private long askedNanos;
 
-  /** What was leased last; null where all is registered. */
+  /** The last lease; null if all bytes are registered. */
   private Staged staged;
 
+  /** True while the peer holds the last lease for this. */
   private boolean leased;
+
+  /** True once the sink has its answer; a later failure is a defect of the sink and only logged. */
   private boolean answered;
 
   /**
-   * @param extents of map outputs that were located
+   * @param extents ranges of located map outputs
    * @param offset of the first byte in the target
-   * @param sink is answered by {@link #start} perhaps
+   * @param sink may get its answer within {@link #start}
    */
   DataRead(
       ReadPath path,
@@ -101,7 +108,7 @@ final class DataRead implements ReadListener {
         });
   }
 
-  /** Runs a step; should it fail by a defect, the sink still gets its answer. */
+  /** Runs a step. If the step throws, which is a defect, the sink still gets its answer. */
   private void guard(Runnable step) {
     try {
       step.run();
@@ -159,7 +166,7 @@ final class DataRead implements ReadListener {
     }
   }
 
-  /** Nothing is READ that nobody could verify. */
+  /** Returns true if the lease fits the request and can be verified. Others are not READ. */
   private boolean isPlausible() {
     return staged.region().length() == stagedBytes
         && staged.tookNanos() >= 0
@@ -167,7 +174,7 @@ final class DataRead implements ReadListener {
         && (staged.crc32c() != Staged.NO_CHECKSUM || staged().allMatch(Extent::hasChecksums));
   }
 
-  /** In the order of the extents. */
+  /** Returns the regions in the order of the extents. */
   private List<RemoteRegion> regions() {
     List<RemoteRegion> regions = new ArrayList<>();
     for (Extent extent : staged == null ? extents : readable()) {
@@ -176,7 +183,7 @@ final class DataRead implements ReadListener {
     return regions;
   }
 
-  /** What is staged lies side by side, as if it were of one map output that is registered. */
+  /** Replaces staged extents by their copies, which adjoin like one registered map output. */
   private List<Extent> readable() {
     MapOutputHeader copy = new MapOutputHeader(0, staged.region(), ChecksumAlgorithm.NONE);
     List<Extent> readable = new ArrayList<>();
@@ -215,7 +222,10 @@ final class DataRead implements ReadListener {
     return path.timer().nanoTime() - askedNanos - staged.tookNanos() - usableNanos >= 0;
   }
 
-  /** What has no checksum of Spark's has one that was taken while it was copied. */
+  /**
+   * Verifies the staged bytes by the CRC32C that the peer computed while copying. The peer sends a
+   * CRC32C if some of them have no checksum of Spark's.
+   */
   private void verify() {
     CRC32C crc = new CRC32C();
     MemorySegment bytes = target.segment();
@@ -251,8 +261,8 @@ final class DataRead implements ReadListener {
   }
 
   /**
-   * Spark's own checksums are compared later, perhaps when a task comes to the bytes: no lease
-   * would last until then.
+   * Ends the lease and answers. Spark's own checksums are verified later, perhaps when the task
+   * reads the bytes. No lease would last until then.
    */
   private void arrived() {
     giveBack();
@@ -268,7 +278,7 @@ final class DataRead implements ReadListener {
     }
   }
 
-  /** The bytes are here, or not wanted any more. Once for each lease. */
+  /** Ends the lease: the bytes are here, or no longer wanted. Has an effect once per lease. */
   private void giveBack() {
     if (leased) {
       leased = false;

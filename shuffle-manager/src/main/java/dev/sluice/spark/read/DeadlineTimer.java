@@ -2,9 +2,12 @@ package dev.sluice.spark.read;
 
 import java.util.concurrent.Future;
 
-/** The time that deadlines are measured in, so that tests can set it. */
+/**
+ * Clock and timer of deadlines, for all fetches of an executor. {@link ReadThreads} implements it
+ * by one thread, which a task must not hold up; any thread may call it. Tests replace it.
+ */
 interface DeadlineTimer {
-  /** As {@link System#nanoTime}, which the transfer engine's deadlines are given in. */
+  /** Returns the time of {@link System#nanoTime}, the clock of the transfer engine's deadlines. */
   long nanoTime();
 
   /**

@@ -13,31 +13,36 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One call of {@link RdmaBlockStoreClient#fetchBlocks}: sees to it that each of its blocks gets
- * exactly one answer, from a READ or, at the latest at the deadline, from Spark's own transfer. Any
- * thread; no lock is held while Spark's listener is called. Nobody has to close it.
+ * One call of {@link RdmaBlockStoreClient#fetchBlocks}. Gives each block exactly one answer: from a
+ * READ or, at the deadline at the latest, from Spark's own transport. The task's thread starts it;
+ * delivery threads, the timer's and any that ends a step answer. It has no lock: the thread that
+ * claims a block answers it, and only that one. No lock may be held while Spark's listener is
+ * called. Nothing to close.
  */
 final class FetchCall {
   private static final Logger LOG = LoggerFactory.getLogger(FetchCall.class);
 
   private final ReadPath path;
-  private final TaskLimit task;
+  private final TaskReads task;
   private final BlockManagerId target;
   private final List<RequestedBlock> blocks;
   private final BlockFetchingListener listener;
   private final DownloadFileManager files;
+
+  /** Number of blocks that no thread has claimed. */
   private final AtomicInteger pending;
+
   private volatile long deadlineNanos;
   private volatile Future<?> timeout;
 
   /**
-   * @param task that fetches them
-   * @param blocks of one shuffle
-   * @param files null where the blocks go to memory
+   * @param task state of the task that fetches the blocks
+   * @param blocks blocks of one shuffle
+   * @param files null if the blocks go to memory
    */
   FetchCall(
       ReadPath path,
-      TaskLimit task,
+      TaskReads task,
       BlockManagerId target,
       List<RequestedBlock> blocks,
       BlockFetchingListener listener,
@@ -51,7 +56,7 @@ final class FetchCall {
     this.pending = new AtomicInteger(blocks.size());
   }
 
-  /** Begins to READ. Never blocks. */
+  /** Starts the READs. Never blocks. */
   void start() {
     guard(
         blocks,
@@ -62,7 +67,7 @@ final class FetchCall {
         });
   }
 
-  TaskLimit task() {
+  TaskReads task() {
     return task;
   }
 
@@ -70,7 +75,7 @@ final class FetchCall {
     return target;
   }
 
-  /** Null where the blocks go to memory. */
+  /** Returns null if the blocks go to memory. */
   DownloadFileManager files() {
     return files;
   }
@@ -79,17 +84,17 @@ final class FetchCall {
     return deadlineNanos;
   }
 
-  /** There was progress: the time to the deadline begins again. */
+  /** Restarts the deadline, as there was progress. */
   void extendDeadline() {
     deadlineNanos = path.deadlineNanos();
   }
 
   /**
-   * Answers the block with READ bytes, unless it was answered; takes over a reference to them. One
-   * block is counted, also for a batch of partitions, as Spark's iterator does.
+   * Answers the block with READ bytes, unless it has an answer. Takes over a reference to the
+   * bytes. A batch of partitions counts as one block, as in Spark's iterator.
    *
-   * @param staged whether they were READ from staging memory
-   * @return whether it was this call that answered
+   * @param staged true if the bytes came from staging memory
+   * @return true if this call answered the block
    */
   boolean deliver(RequestedBlock block, ManagedBuffer data, boolean staged) {
     try {
@@ -109,7 +114,7 @@ final class FetchCall {
     }
   }
 
-  /** Hands those of the blocks that have no answer yet over to Spark's own transfer. */
+  /** Falls back to Spark's own transport for the blocks that have no answer yet. */
   void fallBack(Collection<RequestedBlock> candidates, FallbackReason reason) {
     String[] blockIds =
         candidates.stream()
@@ -122,7 +127,7 @@ final class FetchCall {
     }
   }
 
-  /** Runs a step of the READ; should it fail by a defect, the blocks still get their answer. */
+  /** Runs a step of the READ. The blocks get their answer even if it fails by a defect. */
   void guard(Collection<RequestedBlock> candidates, Runnable step) {
     try {
       step.run();
@@ -140,7 +145,7 @@ final class FetchCall {
 
   private void scheduleTimeout(long delayNanos) {
     timeout = path.timer().schedule(this::timedOut, delayNanos);
-    if (pending.get() == 0) {
+    if (pending.get() == 0) { // The last answer may have come before there was a timeout to cancel.
       cancelTimeout();
     }
   }

@@ -6,8 +6,9 @@ import dev.sluice.spark.transport.ReadTransport;
 import java.util.BitSet;
 
 /**
- * READs blocks of a {@link ReadAttempt} and hands each to Spark. A block whose bytes are not those
- * that were written is READ once more, alone. Verifies and delivers on a delivery thread.
+ * READs blocks of a {@link ReadAttempt} and hands each to Spark. A block with wrong bytes is READ
+ * once more, alone. The attempt makes and starts it, on any thread. Verification and delivery run
+ * on a delivery thread: a sink's methods are called on the completion thread, which must not wait.
  */
 final class FetchedChunk implements ChunkRead.Sink {
   private final ReadPath path;
@@ -17,7 +18,7 @@ final class FetchedChunk implements ChunkRead.Sink {
   private final ChunkRead read;
 
   /**
-   * @param again whether the bytes were READ before and were wrong
+   * @param again true if the bytes were READ before and were wrong
    */
   FetchedChunk(ReadPath path, ReadAttempt attempt, LocatedBlocks.Span span, boolean again) {
     this.path = path;

@@ -7,8 +7,10 @@ import dev.sluice.spark.transport.FallbackReason;
 import dev.sluice.spark.transport.ReadTransport;
 
 /**
- * READs members of a group for {@link TaskGather}. Verified by the task, on its thread; the chunk
- * then owns the bytes, which may be elsewhere by then.
+ * READs members of a group for {@link TaskGather}. The task verifies the bytes on its own thread.
+ * The resulting {@link Chunk} owns them; they may have left the buffer pool by then. TaskGather
+ * calls {@link #begin} and {@link #leave} with its lock, {@link #start} without. Its queue, under
+ * that lock, hands the plain fields over from the thread that ended the READ to the task's.
  */
 final class GatheredChunk implements TaskGather.Step, TaskGather.Arrived, ChunkRead.Sink {
   private final ReadPath path;
@@ -22,7 +24,7 @@ final class GatheredChunk implements TaskGather.Step, TaskGather.Arrived, ChunkR
   private volatile long deadlineNanos;
   private long requestNanos;
 
-  /** What has arrived. */
+  /** Bytes that arrived. */
   private RdmaManagedBuffer bytes;
 
   GatheredChunk(
@@ -63,7 +65,7 @@ final class GatheredChunk implements TaskGather.Step, TaskGather.Arrived, ChunkR
     group.leave(located.read(span));
   }
 
-  /** From now on it has to be done by the deadline. */
+  /** Starts the time to the deadline. */
   void begin() {
     startNanos = path.timer().nanoTime();
     extendDeadline();
@@ -75,10 +77,10 @@ final class GatheredChunk implements TaskGather.Step, TaskGather.Arrived, ChunkR
   }
 
   void start() {
-    read.start(task.limit());
+    read.start(task.task());
   }
 
-  /** Its peer is to keep registered what it is READ from. */
+  /** Tells the peer that the shuffle is in use, so that it keeps the map outputs registered. */
   void touch() {
     path.transport().touch(located.peer(), group.shuffleId());
   }
@@ -108,8 +110,8 @@ final class GatheredChunk implements TaskGather.Step, TaskGather.Arrived, ChunkR
   }
 
   /**
-   * The chunk, if its bytes are what was written; else null, and its members are left to Spark. For
-   * the task's thread, once it has arrived.
+   * Returns the chunk. Null if its bytes are not the written ones; Spark then fetches its members.
+   * The task's thread calls it after the bytes have arrived.
    */
   Chunk verify() {
     boolean wrong;
@@ -124,20 +126,27 @@ final class GatheredChunk implements TaskGather.Step, TaskGather.Arrived, ChunkR
       return chunk();
     }
     bytes.release();
-    task.wrong(this); // and so each is READ again
+    task.wrong(this); // Spark's iterator READs each block again
     return null;
   }
 
-  /** What has arrived, verified or not. */
+  /**
+   * Makes a chunk of all bytes that arrived. Its release frees the bytes and their part of the
+   * limit. If the chunk cannot be made, the bytes are released at once.
+   */
   Chunk chunk() {
-    Chunk.Way way = new Chunk.Way(requestNanos, located.stagedBytes(span));
-    return new Chunk(group, span.from(), located.ends(span), bytes.open(), way, this::release);
+    try {
+      Chunk.Way way = new Chunk.Way(requestNanos, located.stagedBytes(span));
+      return new Chunk(group, span.from(), located.ends(span), bytes.open(), way, this::release);
+    } catch (RuntimeException | Error e) {
+      bytes.release();
+      throw e;
+    }
   }
 
-  /** Gives back the bytes, and their share of the limit. */
-  private void release() {
+  private void release(Chunk chunk) {
     bytes.release();
-    task.released(span.bytes());
+    task.released(chunk);
   }
 
   @Override

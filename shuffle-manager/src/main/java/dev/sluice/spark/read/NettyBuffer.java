@@ -6,7 +6,10 @@ import io.netty.buffer.ByteBufAllocator;
 import java.lang.foreign.MemorySegment;
 import org.apache.spark.network.util.NettyUtils;
 
-/** Memory such as Spark's own transfer receives into: not registered, and within its limits. */
+/**
+ * Unregistered memory of the kind that Spark's own transport receives into, within its limits.
+ * {@link SharedBytes} moves READ bytes to it, and releases it once. Any thread.
+ */
 final class NettyBuffer implements ReadTransport.Buffer {
   private final ByteBuf memory;
   private final MemorySegment segment;
@@ -16,12 +19,12 @@ final class NettyBuffer implements ReadTransport.Buffer {
     this.segment = MemorySegment.ofBuffer(memory.nioBuffer(0, memory.capacity()));
   }
 
-  /** That of Spark's own transfer, as its clients ask for it. */
+  /** Returns the allocator that Spark's own transport uses for its clients. */
   static ByteBufAllocator allocator() {
     return NettyUtils.getSharedPooledByteBufAllocator(true, false);
   }
 
-  /** With these bytes, less than 2 GiB; null where there is not so much memory. */
+  /** Copies the bytes, less than 2 GiB. Returns null if there is not enough memory. */
   static NettyBuffer copyOf(MemorySegment bytes) {
     int length = Math.toIntExact(bytes.byteSize());
     try {

@@ -1,6 +1,7 @@
 package dev.sluice.spark.read;
 
 import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.spark.locate.AwayNodes;
 import dev.sluice.spark.locate.Locator;
 import dev.sluice.spark.locate.Locator.Whereabouts;
 import dev.sluice.spark.locate.SilentNodes;
@@ -10,6 +11,7 @@ import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -26,25 +28,39 @@ import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.apache.spark.storage.BlockManagerId;
 
 /**
- * Fetches blocks by Spark's own transfer where nodes have block servers: from the node that serves
- * what the executor wrote; what that does not give from the executor, if the driver does not say
- * that it is gone; else from the copy that its node has of it. Spark's own retries end at once
- * where the executor is dead, so there are ours, for a server that is started again; and they go on
- * for minutes where a server hangs, so each attempt at a node ends when nothing has come for a
- * while, and the executor's other tasks leave that node alone then, unless nobody else has their
- * blocks and the driver has its answer.
+ * Fetches blocks by Spark's own transport in a cluster with node daemons. It asks the node daemon
+ * that serves the executor's map outputs. Blocks that the daemon does not give come from the
+ * executor, unless the driver reports it gone; then the daemon of its node is asked for its copy
+ * again.
  *
- * <p>Spark's transport threads, the timer's and the executor's call it, one step after the other;
- * every block gets one answer, and none is waited for.
+ * <p>A daemon that is away, for example while it restarts, is waited for within {@code
+ * spark.shuffle.rdma.node.awayTimeout} if no other process has the blocks. Spark's own retries do
+ * not help. They end at once if the executor is dead, and go on for minutes if a server hangs. An
+ * attempt at a daemon therefore ends after some time without progress. The executor's other tasks
+ * then skip that daemon, unless no other process has their blocks and the daemon has answered the
+ * driver.
+ *
+ * <p>{@link SparkTransfer} makes and starts it, on a task's thread or a virtual one. Later steps
+ * run on virtual threads {@code sluice-fallback-N}, and answers come on Spark's transport threads
+ * and the thread {@code sluice-deadline-0}. One step follows the other: plain fields are safe only
+ * because an executor hands over each step. Every block gets one answer. No caller waits for it.
  */
 final class NodeFetch {
-  /** Over 7 s in all: a block server needs a second or two to start again. */
+  /** Attempts over 7 s in all: a daemon needs a second or two to restart. */
   private static final int MAX_ATTEMPTS = 10;
 
+  /** First pause between attempts; each one is this much longer, up to the next limit. */
   private static final long FIRST_PAUSE_MS = 200;
+
   private static final long LONGEST_PAUSE_MS = 1_000;
 
-  /** For which a READ fails where the executor has ended, which the table may not say yet. */
+  /** Number of pauses before the driver is asked again, while a daemon is away. */
+  private static final int AWAY_PAUSES = 10;
+
+  /** Extra time: the driver notices an absence later than an executor, and so gives up later. */
+  private static final long DRIVER_LATER_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+  /** Reasons for which READs fail when the executor has ended but the table does not say so yet. */
   private static final Set<FallbackReason> SUSPICIOUS =
       EnumSet.of(
           FallbackReason.CONNECT,
@@ -54,17 +70,18 @@ final class NodeFetch {
           FallbackReason.STAGING);
 
   /**
-   * What all fetches of an executor share.
+   * State that all fetches of an executor share.
    *
-   * @param executor runs what blocks
-   * @param timeoutMs an attempt at a node that has brought nothing for so long is over
-   * @param sparksService whether Spark's external shuffle service answers for executors, also for
+   * @param executor runs steps that block, each on a virtual thread
+   * @param timeoutMs an attempt at a daemon ends after this time without progress
+   * @param sparksService true if Spark's external shuffle service answers for executors, including
    *     those that are gone
    */
   record Shared(
       BlockStoreClient client,
       Locator locator,
       SilentNodes silent,
+      AwayNodes away,
       Executor executor,
       DeadlineTimer timer,
       long timeoutMs,
@@ -74,20 +91,32 @@ final class NodeFetch {
   private final BlockManagerId target;
   private final BlockFetchingListener listener;
   private final DownloadFileManager files;
+
+  /** Attempts at daemons so far. */
   private int nodeAttempts;
+
   private boolean executorAsked;
   private boolean nodeReported;
 
-  /** The node that was asked last, whether it gave anything, and whether it said no. */
+  /** True if the daemon was away and has to be asked when it is back. */
+  private boolean wasAway;
+
+  /** Time of the daemon's first absence. Later answers and absences do not change it. */
+  private OptionalLong awaySinceNanos = OptionalLong.empty();
+
+  /** The last daemon that was asked; null for none. */
   private PeerAddress askedNode;
 
+  /** True if that daemon answered. Transport threads write this and the next field. */
   private volatile boolean hasAnswered;
+
+  /** True if that daemon refused a block. */
   private volatile boolean hasRefused;
 
   /**
-   * @param target the executor that wrote the blocks
+   * @param target executor that wrote the blocks
    * @param listener gets each block's answer
-   * @param files null where the blocks go to memory
+   * @param files null if the blocks go to memory
    */
   NodeFetch(
       Shared shared,
@@ -101,7 +130,7 @@ final class NodeFetch {
   }
 
   /**
-   * May block while it connects.
+   * Starts the fetch. May block while it connects.
    *
    * @param reason why the blocks were not READ
    */
@@ -137,7 +166,7 @@ final class NodeFetch {
             });
   }
 
-  /** Blocks, also while the server may be starting. */
+  /** Chooses and runs the next step. Blocks, also while the daemon may be starting. */
   private void next(Whereabouts where, Map<String, Throwable> failed) {
     String[] blockIds = failed.keySet().stream().sorted().toArray(String[]::new);
     boolean answers = shared.sparksService() || !where.gone();
@@ -145,6 +174,12 @@ final class NodeFetch {
       if (answers && !executorAsked) {
         leaveNodeAlone();
         fromExecutor(blockIds);
+      } else if (isAwaited(where)) {
+        await(where.node().get(), failed);
+      } else if (wasAway && where.node().isPresent() && !hasRefused && !isOverdue()) {
+        wasAway = false;
+        nodeAttempts = 0;
+        fromNode(where.node().get(), blockIds);
       } else if (isAskedAgain(where)) {
         Thread.sleep(Math.min(nodeAttempts * FIRST_PAUSE_MS, LONGEST_PAUSE_MS));
         fromNode(where.node().get(), blockIds);
@@ -161,19 +196,63 @@ final class NodeFetch {
     }
   }
 
+  private boolean isAwaited(Whereabouts where) {
+    return !hasRefused
+        && !isOverdue()
+        && where
+            .node()
+            .filter(shared.away()::isAway)
+            .filter(node -> shared.away().isWaitedFor(node, DRIVER_LATER_NANOS))
+            .isPresent();
+  }
+
   /**
-   * Nobody else has these blocks, and each executor whose blocks fail one after the other costs a
-   * stage's attempt: so the driver looks itself, and gives up what all of them wrote. A node that
-   * answers the driver is asked once more, unless it has said no.
+   * Returns true if the time for absences is over. A daemon that comes and goes has no more time
+   * than a daemon that stays away.
+   */
+  private boolean isOverdue() {
+    return awaySinceNanos.isPresent()
+        && !shared
+            .away()
+            .isWithin(shared.away().nanoTime() - awaySinceNanos.getAsLong(), DRIVER_LATER_NANOS);
+  }
+
+  /**
+   * Waits for the daemon for ten seconds, then asks the driver again: the blocks may have moved to
+   * another daemon by then, or be lost.
+   */
+  private void await(PeerAddress node, Map<String, Throwable> failed) throws InterruptedException {
+    wasAway = true;
+    if (awaySinceNanos.isEmpty()) {
+      awaySinceNanos = OptionalLong.of(shared.away().nanoTime());
+    }
+    for (int pause = 0;
+        pause < AWAY_PAUSES && !isOverdue() && shared.away().isAway(node);
+        pause++) {
+      if (!shared.away().isWaitedFor(node)) {
+        shared.locator().report(node).thenRun(() -> findOut(failed));
+        return;
+      }
+      Thread.sleep(LONGEST_PAUSE_MS);
+    }
+    findOut(failed);
+  }
+
+  /**
+   * Reports the daemon to the driver. No other process has these blocks, and each executor whose
+   * blocks fail one by one costs an attempt of the stage. The driver therefore asks the daemon
+   * itself and, without an answer, gives up the map outputs of all these executors. A daemon that
+   * answers the driver is asked once more, unless it refused a block.
    */
   private void report(PeerAddress node, Map<String, Throwable> failed) {
     nodeReported = true;
-    nodeAttempts = MAX_ATTEMPTS - 1;
+    nodeAttempts = MAX_ATTEMPTS - 1; // Leaves one attempt.
     shared.locator().report(node).thenRun(() -> findOut(failed));
   }
 
   /**
-   * But not while what an executor that is gone wrote is sought at a server that may be starting.
+   * Makes the executor's other tasks skip a daemon that did not answer. Not called before a retry:
+   * only that daemon has the blocks then, and it may be starting.
    */
   private void leaveNodeAlone() {
     if (askedNode != null && !hasAnswered) {
@@ -185,6 +264,7 @@ final class NodeFetch {
     int limit = where.gone() ? MAX_ATTEMPTS : 1;
     return !hasRefused
         && nodeAttempts < limit
+        && (nodeReported || !isOverdue())
         && where.node().filter(node -> nodeReported || shared.silent().admits(node)).isPresent();
   }
 
@@ -205,9 +285,9 @@ final class NodeFetch {
     new Attempt(Optional.empty(), blockIds).start(target.host(), target.port(), blockIds);
   }
 
-  /** One call of Spark's client: answers what it brings, and has the rest sought elsewhere. */
+  /** One call of Spark's client. Answers the blocks that arrive, and seeks the others elsewhere. */
   private final class Attempt implements BlockFetchingListener {
-    /** Empty where the executor is asked: for how long is Spark's business. */
+    /** Daemon that is asked. Empty for the executor: Spark decides how long that may take. */
     private final Optional<PeerAddress> node;
 
     private final Set<String> outstanding = ConcurrentHashMap.newKeySet();
@@ -274,8 +354,8 @@ final class NodeFetch {
     @Override
     public void onBlockFetchFailure(String blockId, Throwable failure) {
       if (outstanding.remove(blockId)) {
-        // What a server says comes without a cause, also to a bootstrap of Spark 4.0. One that is
-        // not answered has one.
+        // A server's refusal has no cause, also in a bootstrap of Spark 4.0. A request without an
+        // answer fails with a cause.
         if (node.isPresent() && failure instanceof RuntimeException && failure.getCause() == null) {
           hasRefused = true;
           nodeAnswers();
@@ -290,6 +370,7 @@ final class NodeFetch {
       if (node.isPresent()) {
         hasAnswered = true;
         shared.silent().remove(node.get());
+        shared.away().answered(node.get());
       }
     }
 

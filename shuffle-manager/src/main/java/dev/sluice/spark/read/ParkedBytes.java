@@ -7,10 +7,12 @@ import java.util.Set;
 import java.util.concurrent.Executor;
 
 /**
- * What was READ and waits for a task to begin with it, perhaps for long: a task has readers that it
- * comes to later. When somebody has to wait for a buffer, what has waited longest leaves the pool,
- * for memory such as Spark's own transfer has it in, and within the same limits. So nobody waits
- * for a buffer of one who is idle. Any thread; nothing to close.
+ * READ bytes that wait for a task to read them. This may take long, as a task reaches some of its
+ * readers late. When a reader has to wait for a buffer, the bytes that have waited longest leave
+ * the pool. They go to memory of the kind that Spark's own transport uses, within its limits. An
+ * idle reader thus keeps no buffer from others. An executor has one, which {@link SharedBytes}
+ * calls on any thread; delivery threads copy. Nothing to close. This lock may be held while a
+ * SharedBytes' lock is taken, never the other way round.
  */
 final class ParkedBytes {
   private final ReadTransport transport;
@@ -20,7 +22,7 @@ final class ParkedBytes {
   private final Set<SharedBytes> holders = new LinkedHashSet<>();
 
   /**
-   * @param executor copies
+   * @param executor copies the bytes
    */
   ParkedBytes(ReadTransport transport, Executor executor) {
     this.transport = transport;
@@ -28,7 +30,7 @@ final class ParkedBytes {
     transport.onShortage(this::relieveSoon);
   }
 
-  /** Until {@link #remove}, which who begins with them calls, or releases them. */
+  /** Adds waiting bytes. The thread that first reads or releases them calls {@link #remove}. */
   void add(SharedBytes holder) {
     synchronized (this) {
       holders.add(holder);
@@ -54,9 +56,18 @@ final class ParkedBytes {
       moved = longest != null && longest.moveOut();
     } while (moved);
     if (longest != null) {
-      synchronized (this) {
-        holders.add(longest);
-      }
+      putBack(longest);
+    }
+  }
+
+  /**
+   * Puts bytes back that could not be moved. Not if their last block was released meanwhile, since
+   * no thread would remove them then.
+   */
+  private synchronized void putBack(SharedBytes holder) {
+    holders.add(holder);
+    if (!holder.isHeld()) {
+      holders.remove(holder);
     }
   }
 

@@ -4,13 +4,14 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A block whose bytes come in slices, one after the other. {@link SlicedRead} uses it, on one
- * thread at a time, and ends it by {@link #finish} or {@link #abort}.
+ * A block whose bytes come in slices, one after the other. {@link SlicedRead} makes and uses it, on
+ * one delivery thread at a time, and ends it by {@link #finish} or {@link #abort}. If {@code
+ * finish} throws, it calls {@code abort} as well, which frees the bytes that were not handed over.
  */
 abstract class PartialBlock {
   private long position;
 
-  /** Bytes so far. */
+  /** Returns the number of bytes so far. */
   final long position() {
     return position;
   }
@@ -20,16 +21,16 @@ abstract class PartialBlock {
     position += slice.byteSize();
   }
 
-  /** Takes the bytes that follow {@link #position}. */
+  /** Stores the bytes that follow {@link #position}. */
   abstract void store(MemorySegment slice) throws IOException;
 
   /**
-   * Hands the block to Spark, or to nobody where it was answered.
+   * Hands the block to Spark, or discards it if it has its answer.
    *
-   * @param staged whether it was READ from staging memory
+   * @param staged true if the block was READ from staging memory
    */
   abstract void finish(FetchCall call, boolean staged) throws IOException;
 
-  /** Gives up what it holds, unless that is done. */
+  /** Frees the partial block, unless it has ended before. */
   abstract void abort();
 }

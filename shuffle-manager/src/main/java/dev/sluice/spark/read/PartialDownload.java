@@ -11,7 +11,10 @@ import org.apache.spark.network.util.TransportConf;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A block on its way into one of Spark's download files. */
+/**
+ * A block that is written to one of Spark's download files, on delivery threads. It closes the file
+ * at its end; Spark deletes files that it took, and this deletes all others.
+ */
 final class PartialDownload extends PartialBlock {
   private static final Logger LOG = LoggerFactory.getLogger(PartialDownload.class);
 
@@ -42,7 +45,10 @@ final class PartialDownload extends PartialBlock {
     }
   }
 
-  /** Hands the file to Spark, which deletes it with its task, or to nobody and deletes it. */
+  /**
+   * Hands the file to Spark, which deletes it at the end of the task. Deletes it if the block has
+   * its answer, or if Spark takes no more files.
+   */
   @Override
   void finish(FetchCall call, boolean staged) throws IOException {
     ManagedBuffer data = channel.closeAndRead();
@@ -52,7 +58,7 @@ final class PartialDownload extends PartialBlock {
     }
   }
 
-  /** Closes and deletes the file, unless that is done. */
+  /** Closes and deletes the file, unless the block has ended before. */
   @Override
   void abort() {
     if (ended) {

@@ -8,13 +8,14 @@ import java.lang.foreign.MemorySegment;
 import org.apache.spark.network.buffer.NettyManagedBuffer;
 
 /**
- * A block on its way into memory such as Spark's own transfer receives into, since it is larger
- * than a buffer of the pool, or than what its peer stages at a time.
+ * A block that is received into memory of the kind that Spark's own transport uses. The block is
+ * larger than a buffer of the pool, or than one staging request.
  */
 final class PartialMemory extends PartialBlock {
   /**
-   * Of one piece. Less than a chunk of Netty's pool (io.netty.allocator.maxOrder, 4 MiB): what is
-   * larger is not pooled, and the kernel maps and clears its pages for each block anew.
+   * Size of one piece, less than a chunk of Netty's pool (io.netty.allocator.maxOrder, 4 MiB).
+   * Netty does not pool larger pieces, and the kernel maps and clears their pages anew for each
+   * block.
    */
   private static final int PIECE_BYTES = 1 << 20;
 
@@ -22,13 +23,15 @@ final class PartialMemory extends PartialBlock {
   private final int length;
   private final ByteBufAllocator allocator = NettyBuffer.allocator();
 
-  /** Pieces for what has come so far. */
+  /** Pieces for the bytes so far. */
   private final CompositeByteBuf memory = allocator.compositeDirectBuffer(Integer.MAX_VALUE);
 
   private boolean ended;
 
   /**
-   * @param length of the block, less than 2 GiB
+   * Takes memory only as slices arrive.
+   *
+   * @param length bytes of the block, less than 2 GiB
    */
   PartialMemory(RequestedBlock block, long length) {
     this.block = block;

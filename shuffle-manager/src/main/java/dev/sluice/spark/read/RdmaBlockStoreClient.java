@@ -2,8 +2,10 @@ package dev.sluice.spark.read;
 
 import dev.sluice.rdma.transfer.PeerQuota;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
+import dev.sluice.spark.gather.Chunk;
 import dev.sluice.spark.gather.RemoteChunks;
 import dev.sluice.spark.gather.SparkBlocks;
+import dev.sluice.spark.locate.AwayNodes;
 import dev.sluice.spark.locate.Locator;
 import dev.sluice.spark.locate.SilentNodes;
 import dev.sluice.spark.metrics.ShuffleCounters;
@@ -14,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 import org.apache.spark.TaskContext;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
@@ -25,22 +28,25 @@ import org.apache.spark.storage.FallbackStorage;
 import scala.Option;
 
 /**
- * The block store client that Spark's ShuffleBlockFetcherIterator fetches through: shuffle blocks
- * by RDMA READ, everything else, and what cannot be READ, by Spark's own client. {@link
- * #fetchBlocks} is called by task threads and does not block, unless Spark's own client does. The
- * shuffle manager makes one per executor and closes it.
+ * Block store client of Spark's ShuffleBlockFetcherIterator. It fetches shuffle blocks by RDMA
+ * READ. Spark's own client fetches all other blocks, and those that cannot be READ. Task threads
+ * call {@link #fetchBlocks}, which does not block unless Spark's own client does. The executor's
+ * runtime opens one and closes it. Clients that {@link #telling} returns share its state and
+ * threads, and need no close.
  */
 public final class RdmaBlockStoreClient extends ShuffleClient {
   private final String ownExecutorId;
 
-  /** What all fetches share. */
+  /** State that all fetches share. */
   final ReadPath path;
 
-  private final Optional<SparkBlocks> asker;
+  /** Iterator that this client is for; empty for the executor's own client. */
+  private final Optional<Asker> asker;
+
   private final Runnable closeThreads;
 
   private RdmaBlockStoreClient(
-      String ownExecutorId, ReadPath path, Optional<SparkBlocks> asker, Runnable closeThreads) {
+      String ownExecutorId, ReadPath path, Optional<Asker> asker, Runnable closeThreads) {
     super(path.sparkTransfer());
     this.ownExecutorId = ownExecutorId;
     this.path = path;
@@ -49,27 +55,42 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
   }
 
   /**
-   * What Spark has on an executor.
+   * Spark's objects on an executor.
    *
-   * @param client Spark's own
+   * @param client Spark's own client
    * @param executorId id of this executor
    * @param conf for the download files that Spark makes
    */
   public record Stock(BlockStoreClient client, String executorId, TransportConf conf) {}
 
   /**
-   * Block servers of nodes.
+   * Node daemons.
    *
-   * @param silent those that have not answered
-   * @param sparksService whether Spark's external shuffle service answers for executors
+   * @param silent daemons that did not answer
+   * @param away daemons that refuse connections
+   * @param sparksService true if Spark's external shuffle service answers for executors
    */
-  public record Nodes(SilentNodes silent, boolean sparksService) {}
+  public record Nodes(SilentNodes silent, AwayNodes away, boolean sparksService) {
+    /** Makes the state that all fetches from node daemons share. */
+    NodeFetch.Shared shared(
+        BlockStoreClient client, Locator locator, ReadThreads threads, long timeoutMs) {
+      return new NodeFetch.Shared(
+          client,
+          locator,
+          silent,
+          away,
+          threads.blocking(),
+          threads.timer(),
+          timeoutMs,
+          sparksService);
+    }
+  }
 
   /**
-   * A client that READs.
+   * Opens a client that READs.
    *
-   * @param transport its endpoint is the caller's, who closes it after this client
-   * @param nodes empty where there are none
+   * @param transport its endpoint belongs to the caller, which closes it after this client
+   * @param nodes empty if there are no node daemons
    */
   public static RdmaBlockStoreClient open(
       Stock stock,
@@ -82,9 +103,9 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
   }
 
   /**
-   * As above.
+   * Opens a client with given threads.
    *
-   * @param threads threads and time, which in tests are what they want them to be
+   * @param threads threads and clock, which tests replace
    */
   static RdmaBlockStoreClient open(
       Stock stock,
@@ -108,32 +129,31 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
                 threads.blocking(),
                 nodes.map(
                     known ->
-                        new NodeFetch.Shared(
-                            stock.client(),
-                            locator,
-                            known.silent(),
-                            threads.blocking(),
-                            timer,
-                            options.readTimeoutMs(),
-                            known.sparksService()))),
+                        known.shared(stock.client(), locator, threads, options.readTimeoutMs()))),
             counters,
             options,
             stock.conf(),
             deliverer,
             timer,
             new ParkedBytes(transport, deliverer),
-            new TaskLimits(options.gatherBytes()),
+            new PerTask<>(() -> new TaskReads(options.gatherBytes()), TaskReads::end),
+            // Half of the pool stays for registered bytes; four peers can use the other half.
             new PeerQuota<>(transport.poolBytes() / 2, transport.poolBytes() / 8));
     return new RdmaBlockStoreClient(stock.executorId(), path, Optional.empty(), threads.end());
   }
 
+  /** An iterator of Spark's that is told of answers. */
+  private record Asker(SparkBlocks blocks, TaskReads task) {}
+
   /**
-   * The same client for one who wants to know of answers.
+   * Returns this client for one iterator of Spark's.
    *
-   * @param told of each question, and after each answer, which may be on any thread
+   * @param told told of each request, and after each answer on any thread
+   * @param task task of the iterator, whichever thread pulls it
    */
-  public RdmaBlockStoreClient telling(SparkBlocks told) {
-    return new RdmaBlockStoreClient(ownExecutorId, path, Optional.of(told), () -> {});
+  public RdmaBlockStoreClient telling(SparkBlocks told, TaskContext task) {
+    Asker asking = new Asker(told, path.of(task));
+    return new RdmaBlockStoreClient(ownExecutorId, path, Optional.of(asking), () -> {});
   }
 
   @Override
@@ -146,20 +166,21 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
       DownloadFileManager downloadFileManager) {
     BlockManagerId target = BlockManagerId.apply(execId, host, port, Option.empty());
     BlockFetchingListener asking =
-        asker.<BlockFetchingListener>map(told -> new Telling(listener, told)).orElse(listener);
-    asker.ifPresent(told -> told.asked(blockIds.length));
+        asker
+            .<BlockFetchingListener>map(told -> new Telling(listener, told.blocks()))
+            .orElse(listener);
+    asker.ifPresent(told -> told.blocks().asked(blockIds.length));
     List<RequestedBlock> blocks = new ArrayList<>(blockIds.length);
     FallbackReason reason = parse(execId, blockIds, blocks);
     if (reason != null) {
       transfer.fetch(target, blockIds, reason, asking, downloadFileManager);
     } else {
-      // Of iterators of Spark's there is one for each reader, all on their task's thread.
-      TaskLimit task = path.limits().of(TaskContext.get());
+      TaskReads task = asker.map(Asker::task).orElseGet(() -> path.of(TaskContext.get()));
       new FetchCall(path, task, target, blocks, asking, downloadFileManager).start();
     }
   }
 
-  /** Passes answers on, and then says that there is one. */
+  /** Passes answers on, and then tells the iterator. */
   private record Telling(BlockFetchingListener listener, SparkBlocks asker)
       implements BlockFetchingListener {
     @Override
@@ -186,14 +207,20 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
     path.locator().prepare(shuffleId);
   }
 
-  /** Whether the blocks of an executor may be fetched together, past Spark's iterator. */
+  /** Returns true if small blocks of an executor are fetched in batches, past Spark's iterator. */
   public boolean gathers() {
     return path.options().gatherBytes() > 0;
   }
 
-  /** Gathers the blocks of one reader of a task, which closes it. */
-  public RemoteChunks gather(TaskContext task) {
-    return new TaskGather(path, path.limits().of(task));
+  /**
+   * Opens the batch fetch of one reader. The reader closes it after reading everything; the end of
+   * the task closes it in any case.
+   *
+   * @param unread takes the chunks that had arrived but were not polled; they are released
+   * @throws IllegalStateException if the task has ended
+   */
+  public RemoteChunks gather(TaskContext task, Consumer<Chunk> unread) {
+    return TaskGather.open(path, path.of(task), unread);
   }
 
   @Override
@@ -201,7 +228,7 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
     path.locator().forget(shuffleId);
   }
 
-  /** Fills {@code blocks}, or says why the request is not one to READ. */
+  /** Fills {@code blocks}. Returns null, or the reason why the request cannot be READ. */
   private FallbackReason parse(String execId, String[] blockIds, List<RequestedBlock> blocks) {
     if (execId.equals(ownExecutorId)
         || execId.equals(FallbackStorage.FALLBACK_BLOCK_MANAGER_ID().executorId())) {

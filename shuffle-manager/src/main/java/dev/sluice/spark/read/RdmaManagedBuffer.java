@@ -9,8 +9,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.spark.network.buffer.ManagedBuffer;
 
 /**
- * A READ block, as Spark's iterator holds it: a slice of a buffer that it shares with others. Its
- * creator has the first reference. Any thread.
+ * A READ block as Spark's iterator holds it: a slice of a buffer that several blocks share. Its
+ * creator, {@link FetchedChunk} or {@link GatheredChunk}, has the first reference. Any thread. Hold
+ * no lock at a release: it may free the buffer, and then runs the next request that waits for one.
  */
 final class RdmaManagedBuffer extends ManagedBuffer {
   private final SharedBytes shared;
@@ -18,10 +19,10 @@ final class RdmaManagedBuffer extends ManagedBuffer {
   private final long length;
   private final AtomicInteger references = new AtomicInteger(1);
 
-  /** Null until somebody looks at them; guarded by this. */
+  /** Null until the first access; guarded by this. */
   private MemorySegment bytes;
 
-  /** For {@link SharedBytes#block}. */
+  /** Called by {@link SharedBytes#block}. */
   RdmaManagedBuffer(SharedBytes shared, long offset, long length) {
     this.shared = shared;
     this.offset = offset;
@@ -40,11 +41,11 @@ final class RdmaManagedBuffer extends ManagedBuffer {
 
   @Override
   public InputStream createInputStream() {
-    open(); // which fails at once, and not at the first read
+    open(); // fails here, not at the first read
     return new ChunkInputStream(this::open, new int[] {Math.toIntExact(length)}, 0, 1);
   }
 
-  /** The bytes, which stay where they are from now on: valid only while a reference is held. */
+  /** Returns the bytes, which stay in place from now on. Valid only while a reference is held. */
   synchronized MemorySegment open() {
     checkReferenced();
     if (bytes == null) {
@@ -85,7 +86,7 @@ final class RdmaManagedBuffer extends ManagedBuffer {
     return this;
   }
 
-  /** A copy: nothing that Spark sends on to others comes from here, and a copy is always safe. */
+  /** Returns a copy. Spark sends no such block on to others, and a copy is always safe. */
   @Override
   public Object convertToNetty() {
     return Unpooled.copiedBuffer(nioByteBuffer());

@@ -9,10 +9,11 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * READs those blocks of a {@link FetchCall} that were found together. Blocks whose location proves
- * stale are located again, once; every other failure sends them to Spark's own transfer. Each step
- * runs on the thread that finished the one before and none blocks; between the steps there is no
- * thread at all.
+ * READs those blocks of a {@link FetchCall} that were located together. Blocks with a stale
+ * location are located again, once. They are then READ per map output, as one of several may still
+ * be stale. After any other failure, Spark's own transport fetches them. {@link FetchCall} starts
+ * it. Each step runs on the thread that finished the step before, and none blocks. Between steps no
+ * thread is held. Each step must be guarded, so that its blocks get an answer if it throws.
  */
 final class ReadAttempt {
   private final ReadPath path;
@@ -35,10 +36,10 @@ final class ReadAttempt {
   }
 
   /**
-   * Locates the blocks, and READs each part of them when it is found.
+   * Locates the blocks, and READs each part as soon as it is located.
    *
-   * @param asked of one shuffle
-   * @param relocated whether this is the second attempt, after stale locations
+   * @param asked blocks of one shuffle
+   * @param relocated true for the second attempt, after stale locations
    */
   static void start(ReadPath path, FetchCall call, List<RequestedBlock> asked, boolean relocated) {
     RequestedBlocks blocks = new RequestedBlocks(asked);
@@ -90,12 +91,12 @@ final class ReadAttempt {
     return which.stream().mapToObj(blocks::get).toList();
   }
 
-  /** Runs a step of these blocks, which get their answer should it fail by a defect. */
+  /** Runs a step for these blocks. If it throws, which is a defect, they still get their answer. */
   void guard(BitSet which, Runnable step) {
     call.guard(blocks(which), step);
   }
 
-  /** Sends blocks that could not be READ on their way: to be located again, or to Spark. */
+  /** Locates blocks that could not be READ again, or falls back to Spark's own transport. */
   void failed(BitSet which, FallbackReason reason) {
     if (reason != FallbackReason.STALE_LOCATION || relocated) {
       call.fallBack(blocks(which), reason);
@@ -123,7 +124,7 @@ final class ReadAttempt {
               }
             });
     failures.forEach((reason, which) -> failed(which, reason));
-    for (LocatedBlocks.Span span : path.spans(located, path.maxGroupBytes())) {
+    for (LocatedBlocks.Span span : path.spans(located, path.maxGroupBytes(), relocated)) {
       new FetchedChunk(path, this, span, false).start();
     }
     if (!large.isEmpty()) {
@@ -131,7 +132,10 @@ final class ReadAttempt {
     }
   }
 
-  /** 2 GiB in memory are an error to Spark, which is then to be Spark's own. */
+  /**
+   * Returns why the block cannot be READ; null if it can. Spark's own transport has to report that
+   * 2 GiB do not fit into memory.
+   */
   private FallbackReason failure(int block) {
     FallbackReason reason = located.failure(block);
     boolean tooLarge =

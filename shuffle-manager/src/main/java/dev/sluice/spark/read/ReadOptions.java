@@ -1,20 +1,20 @@
 package dev.sluice.spark.read;
 
 import dev.sluice.blocks.server.Stager;
-import dev.sluice.rdma.Records;
+import dev.sluice.verbs.Records;
 import java.util.function.Consumer;
 
 /**
- * What the configuration says about reading.
+ * Options of reading. {@code SluiceConf} makes them when an executor starts; immutable.
  *
- * @param verifyChecksums verify Spark's partition checksums after a READ
- * @param readTimeoutMs blocks that no READ brought by then go by Spark's own transfer; for blocks
- *     that are READ to disk, the time without any progress
- * @param bufferWaitMs how long a READ waits for a free buffer
- * @param maxGroupBytes small blocks are READ together into one buffer of at most so many bytes
- * @param gatherBytes bytes of gathered blocks that a task READs or has waiting at most; 0 to gather
- *     none
- * @param maxStagedBytes that a peer is asked to stage at a time
+ * @param verifyChecksums true to verify Spark's partition checksums after a READ
+ * @param readTimeoutMs time after which blocks that were not READ fall back to Spark's own
+ *     transport; for blocks that are READ to disk, the time without progress
+ * @param bufferWaitMs time that a READ waits for a free buffer
+ * @param maxGroupBytes largest buffer into which small blocks are READ together
+ * @param gatherBytes limit of the bytes of batch fetches that a task READs or holds; 0 for no batch
+ *     fetches
+ * @param maxStagedBytes limit of one staging request
  */
 public record ReadOptions(
     boolean verifyChecksums,
@@ -24,15 +24,15 @@ public record ReadOptions(
     long gatherBytes,
     int maxStagedBytes) {
 
-  /** The configuration's defaults, for one task at a time in as little memory as Spark gives. */
+  /** Defaults of the configuration, for one task at a time in the least memory that Spark gives. */
   public static final ReadOptions DEFAULT = Records.of(ReadOptions.class, new Builder());
 
-  /** These options but for what is changed, by name. */
+  /** Returns a copy of these options with the named changes. */
   public ReadOptions with(Consumer<Builder> change) {
     return Records.with(ReadOptions.class, this, new Builder(), change);
   }
 
-  /** The components, each by its name. */
+  /** The components by name. */
   public static final class Builder {
     public boolean verifyChecksums = true;
     public long readTimeoutMs = 30_000;

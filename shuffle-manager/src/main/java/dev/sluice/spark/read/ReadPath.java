@@ -11,17 +11,18 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import org.apache.spark.TaskContext;
 import org.apache.spark.network.util.TransportConf;
 
 /**
- * What all fetches of an executor share. {@link RdmaBlockStoreClient} makes it and closes what of
- * it has to be closed.
+ * State that all fetches of an executor share; immutable. {@link RdmaBlockStoreClient} makes it and
+ * closes its threads. Any thread; no method blocks.
  *
- * @param deliverer verifies, copies, calls Spark's listeners and writes files, so that the engine's
- *     completion thread does not; its queue is bounded by the buffers of the pool and those who
- *     wait for one; it never refuses
+ * @param deliverer verifies, copies, calls Spark's listeners and writes files in place of the
+ *     engine's completion thread. Its queue is bounded by the buffers of the pool and the requests
+ *     that wait for one. It never refuses a step.
  * @param transportConf for the download files that Spark makes
- * @param staging buffers that wait for what peers stage: so that one slow peer does not have all
+ * @param staging quota of the buffers that wait for staging, so that a slow peer does not take all
  */
 record ReadPath(
     ReadTransport transport,
@@ -33,22 +34,31 @@ record ReadPath(
     Executor deliverer,
     DeadlineTimer timer,
     ParkedBytes parked,
-    TaskLimits limits,
+    PerTask<TaskReads> tasks,
     PeerQuota<PeerAddress> staging) {
 
-  /** As {@link BlockLocator#locate}. */
+  /**
+   * Returns the state that the readers of a task share.
+   *
+   * @param task null for a reader without a task, which shares nothing
+   */
+  TaskReads of(TaskContext task) {
+    return task == null ? new TaskReads(options.gatherBytes()) : tasks.of(task);
+  }
+
+  /** Locates blocks as {@link BlockLocator#locate} does. */
   CompletableFuture<List<BlockLocator.Part>> locate(
       String executorId, BlockList blocks, boolean verifiable, long deadlineNanos) {
     return locator.locate(
         executorId, blocks, verifiable, deadlineNanos, () -> bufferDeadlineNanos(deadlineNanos));
   }
 
-  /** When what begins now has to be done. */
+  /** Returns the deadline of a fetch that starts now. */
   long deadlineNanos() {
     return timer.nanoTime() + TimeUnit.MILLISECONDS.toNanos(options.readTimeoutMs());
   }
 
-  /** When to stop waiting for a buffer of a fetch with this deadline. */
+  /** Returns when a fetch with this deadline has to stop waiting for a buffer. */
   long bufferDeadlineNanos(long deadlineNanos) {
     long wait = timer.nanoTime() + TimeUnit.MILLISECONDS.toNanos(options.bufferWaitMs());
     return wait - deadlineNanos < 0 ? wait : deadlineNanos;
@@ -58,25 +68,29 @@ record ReadPath(
     return Math.min(options.maxGroupBytes(), transport.maxBufferBytes());
   }
 
-  /** What is READ together, in chunks of so many bytes at most, or of one block. */
-  List<LocatedBlocks.Span> spans(LocatedBlocks located, int maxBytes) {
-    return located.spans(maxBytes, options.maxStagedBytes());
+  /**
+   * Returns the spans of a batch fetch: each has at most {@code maxBytes}, or one block.
+   *
+   * @param apart as in {@link LocatedBlocks#spans}
+   */
+  List<LocatedBlocks.Span> spans(LocatedBlocks located, int maxBytes, boolean apart) {
+    return located.spans(maxBytes, options.maxStagedBytes(), apart);
   }
 
   /**
-   * Requests to stage that a gathered block takes at most: all have its one deadline, and the
-   * buffer and the share that it has are others' only after the last of them.
+   * Limit of staging requests for one block of a batch fetch. All of them share one deadline, and
+   * other blocks get the buffer and the quota only after the last of them.
    */
   private static final int MAX_STAGED_PARTS = 4;
 
-  /** Bytes of a block that is gathered, at most. */
+  /** Returns the largest size in bytes at which the block is fetched in a batch. */
   int maxGatheredBytes(LocatedBlocks located, int block) {
     int largest = transport.maxBufferBytes();
     long staged = (long) MAX_STAGED_PARTS * options.maxStagedBytes();
     return located.isStaged(block) ? (int) Math.min(largest, staged) : largest;
   }
 
-  /** Bytes of a block of Spark's own iterator that is READ in one go, at most. */
+  /** Returns the largest size in bytes at which Spark's own iterator gets the block by one READ. */
   int maxBlockBytes(LocatedBlocks located, int block) {
     int largest = transport.maxBufferBytes();
     return located.isStaged(block) ? Math.min(largest, options.maxStagedBytes()) : largest;

@@ -11,16 +11,16 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The threads of an executor's reading side, whatever the number of peers, tasks and blocks: a few
- * that verify and deliver, one for deadlines, and virtual ones for calls of Spark's client that
- * block while they connect, so that a peer that cannot be reached holds up nobody else's blocks.
- * {@link RdmaBlockStoreClient} ends them.
+ * Threads of an executor's reading side. A few of them, for any number of peers, tasks and blocks,
+ * verify and deliver; one handles deadlines. Virtual threads run the calls of Spark's client that
+ * block while they connect, so that an unreachable peer delays only its own blocks. The {@link
+ * ShuffleClient} that starts the threads ends them.
  *
- * @param blocking runs what may block
- * @param end steps under way end; what comes later runs on its caller's thread; does not wait
+ * @param blocking runs steps that may block
+ * @param end lets running steps end, without waiting; later steps run on the caller's thread
  */
 record ReadThreads(DeadlineTimer timer, Executor deliverer, Executor blocking, Runnable end) {
-  /** A core computes Spark's checksums of some 2 GB/s. */
+  /** A quarter of the cores: one core computes Spark's checksums at some 2 GB/s. */
   private static final int DELIVERERS =
       Math.clamp(Runtime.getRuntime().availableProcessors() / 4, 2, 8);
 
@@ -47,7 +47,7 @@ record ReadThreads(DeadlineTimer timer, Executor deliverer, Executor blocking, R
         });
   }
 
-  /** What comes once its threads are gone runs on its caller's: it has to be answered. */
+  /** Runs steps on the caller's thread after shutdown, as each of them has to be answered. */
   private static ExecutorService deliverers() {
     return new ThreadPoolExecutor(
         DELIVERERS,

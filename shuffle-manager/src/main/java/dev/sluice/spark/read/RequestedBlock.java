@@ -3,8 +3,9 @@ package dev.sluice.spark.read;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A block that Spark asked for: partitions [startPartition, endPartition) of a map output. Whoever
- * claims it is the one to answer it, which makes the answer exactly one.
+ * A block that Spark requested: partitions [startPartition, endPartition) of a map output. The
+ * caller that claims it answers it, so that it gets exactly one answer. {@link FetchCall} alone
+ * claims blocks, on any thread.
  */
 final class RequestedBlock {
   private static final String PREFIX = "shuffle_";
@@ -29,7 +30,7 @@ final class RequestedBlock {
    * Parses the names of Spark's ShuffleBlockId ({@code shuffle_S_M_R}) and ShuffleBlockBatchId
    * ({@code shuffle_S_M_R_E}, partitions R to E - 1).
    *
-   * @return null for every other kind of block
+   * @return null for any other kind of block
    */
   static RequestedBlock parse(String id) {
     if (!id.startsWith(PREFIX)) {
@@ -72,7 +73,7 @@ final class RequestedBlock {
     return endPartition;
   }
 
-  /** True for exactly one caller, who then answers the block. */
+  /** Returns true for exactly one caller, which then answers the block. */
   boolean claim() {
     return claimed.compareAndSet(false, true);
   }

@@ -4,7 +4,10 @@ import dev.sluice.spark.table.BlockList;
 import java.util.Comparator;
 import java.util.List;
 
-/** What Spark asked one executor for, in the order in which it lies there. */
+/**
+ * Blocks that Spark requested of one executor, in the order in which they lie there. {@link
+ * ReadAttempt} makes it; immutable. Indexes are of this order, not of Spark's request.
+ */
 final class RequestedBlocks implements BlockList {
   private static final Comparator<RequestedBlock> BY_PLACE =
       Comparator.comparingLong(RequestedBlock::mapId)
@@ -14,7 +17,7 @@ final class RequestedBlocks implements BlockList {
   private final long[] mapIds;
 
   /**
-   * @param blocks of one shuffle
+   * @param blocks blocks of one shuffle
    */
   RequestedBlocks(List<RequestedBlock> blocks) {
     this.blocks = blocks.stream().sorted(BY_PLACE).toList();

@@ -4,15 +4,16 @@ import dev.sluice.spark.transport.ReadTransport;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The buffer of blocks that were READ together. It goes back to the pool when the last of them is
- * released; while nobody reads one of them it may be moved out of the pool, which is of use only
- * for all of them at once. Its creator makes the blocks, which is as if it read them, and then
- * calls {@link #complete}. Any thread.
+ * Buffer of blocks that were READ together. It returns to the pool when the last of them is
+ * released. While no thread reads any of them, all of them may be moved out of the pool together.
+ * The creator, {@link FetchedChunk} or {@link GatheredChunk}, makes the blocks, counts as their
+ * reader meanwhile, and then calls {@link #complete}. Any thread. No method of {@link ParkedBytes}
+ * and no release of a buffer may be called with this lock held.
  */
 final class SharedBytes {
   private final ParkedBytes parked;
 
-  // Guarded by this; both with the creator.
+  // Guarded by this; both counts include the creator.
   private ReadTransport.Buffer buffer;
   private int holders = 1;
   private int readers = 1;
@@ -20,25 +21,25 @@ final class SharedBytes {
   /**
    * Takes over a reference to the buffer.
    *
-   * @param parked where it may be waiting
+   * @param parked holds the bytes while they wait
    */
   SharedBytes(ParkedBytes parked, ReadTransport.Buffer buffer) {
     this.parked = parked;
     this.buffer = buffer;
   }
 
-  /** A block, with its first reference. */
+  /** Makes a block, with its first reference. */
   synchronized RdmaManagedBuffer block(long offset, long length) {
     holders++;
     return new RdmaManagedBuffer(this, offset, length);
   }
 
-  /** There are no more blocks to come. */
+  /** Notes that the creator makes no more blocks. */
   void complete() {
     release(true);
   }
 
-  /** The bytes, which stay where they are until the block that reads them is released. */
+  /** Returns the bytes, which stay in place until the block that reads them is released. */
   MemorySegment open() {
     MemorySegment bytes;
     synchronized (this) {
@@ -50,9 +51,9 @@ final class SharedBytes {
   }
 
   /**
-   * A block is released.
+   * Releases a block.
    *
-   * @param wasOpened whether it called {@link #open}
+   * @param wasOpened true if the block called {@link #open}
    */
   void release(boolean wasOpened) {
     ReadTransport.Buffer last;
@@ -74,19 +75,20 @@ final class SharedBytes {
     }
   }
 
-  private synchronized boolean isHeld() {
+  /** Returns true if some block was not released yet. */
+  synchronized boolean isHeld() {
     return holders > 0;
   }
 
-  /** Whether it can be moved out of the pool. Called with the lock held. */
+  /** Returns true if the bytes can leave the pool. Called with the lock held. */
   private boolean isIdle() {
     return holders > 0 && readers == 0 && !(buffer instanceof NettyBuffer);
   }
 
   /**
-   * Copies them out of the pool, unless somebody reads them.
+   * Copies the bytes out of the pool, unless a thread reads them.
    *
-   * @return false where there is no memory for that
+   * @return false if there is no memory for the copy
    */
   boolean moveOut() {
     ReadTransport.Buffer left;
@@ -101,7 +103,7 @@ final class SharedBytes {
       left = buffer;
       buffer = copy;
     }
-    left.release(); // Whoever waits for it goes on here, which no lock may meet.
+    left.release(); // Runs the next waiter, so no lock may be held.
     return true;
   }
 }

@@ -2,9 +2,11 @@ package dev.sluice.spark.read;
 
 import com.codahale.metrics.MetricSet;
 import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.spark.locate.Locator;
 import dev.sluice.spark.metrics.ShuffleCounters;
 import dev.sluice.spark.transport.FallbackReason;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockPushingListener;
@@ -14,8 +16,9 @@ import org.apache.spark.network.shuffle.MergedBlocksMetaListener;
 import org.apache.spark.network.shuffle.checksum.Cause;
 
 /**
- * What an executor fetches blocks through, in front of Spark's own client, which does whatever is
- * not fetching, and stays Spark's. Any thread.
+ * Block store client of an executor, in front of Spark's own. It passes all calls other than
+ * fetches to Spark's client, which Spark closes. The executor's runtime makes it. Task threads and
+ * Spark's own threads call it.
  */
 public abstract sealed class ShuffleClient extends BlockStoreClient
     permits RdmaBlockStoreClient, CountingClient {
@@ -26,19 +29,46 @@ public abstract sealed class ShuffleClient extends BlockStoreClient
   }
 
   /**
-   * One that READs nothing, and counts what Spark's fetches.
+   * Makes a client that READs nothing, and counts the blocks that Spark's client fetches.
    *
    * @param reason why nothing is READ
    */
   public static ShuffleClient without(
       BlockStoreClient sparkClient, FallbackReason reason, ShuffleCounters counters) {
-    return new CountingClient(sparkClient, reason, counters);
+    return new CountingClient(
+        new SparkTransfer(sparkClient, counters, Runnable::run, Optional.empty()),
+        reason,
+        Optional.empty(),
+        () -> {});
   }
 
-  /** A task is about to fetch blocks of the shuffle. Never blocks. */
+  /**
+   * Makes a client that READs nothing either, and also finds blocks at node daemons.
+   *
+   * @param reason why nothing is READ
+   * @param locator knows which node daemon has an executor's map outputs; asks only the driver
+   * @param timeoutMs an attempt at a daemon ends after this time without progress
+   */
+  public static ShuffleClient fromNodes(
+      BlockStoreClient sparkClient,
+      FallbackReason reason,
+      Locator locator,
+      RdmaBlockStoreClient.Nodes nodes,
+      long timeoutMs,
+      ShuffleCounters counters) {
+    ReadThreads threads = ReadThreads.start();
+    NodeFetch.Shared shared = nodes.shared(sparkClient, locator, threads, timeoutMs);
+    return new CountingClient(
+        new SparkTransfer(sparkClient, counters, threads.blocking(), Optional.of(shared)),
+        reason,
+        Optional.of(locator),
+        threads.end());
+  }
+
+  /** Announces that a task is about to fetch blocks of the shuffle. Never blocks. */
   public abstract void prepare(int shuffleId);
 
-  /** The shuffle is unregistered: what is known of it is forgotten. */
+  /** Forgets a shuffle that was unregistered. */
   public abstract void unregisterShuffle(int shuffleId);
 
   @Override

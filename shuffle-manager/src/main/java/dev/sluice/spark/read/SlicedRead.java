@@ -10,9 +10,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * READs blocks of any size in {@link Slices}, into Spark's download files or into memory of their
- * own, one block after the other. What happens is handled in steps, one at a time, on delivery
- * threads. Owns the slices and the block under way; a request of several gigabytes stays within its
+ * READs blocks of any size by {@link Slices}, one after the other, into Spark's download files or
+ * memory of their own. {@link ReadAttempt} makes and starts it. Events are handled in {@link
+ * Steps}, one at a time, on delivery threads, so plain fields suffice. Owns the slices and the
+ * current block, and frees both when it ends. A request of several gigabytes stays within its
  * deadline as long as there is progress.
  */
 final class SlicedRead implements Slices.Sink {
@@ -21,10 +22,9 @@ final class SlicedRead implements Slices.Sink {
   private static final int NONE = -1;
 
   /**
-   * A slice is verified and stored piece by piece, each while it is in the core's cache. Linux
-   * gives a write folios as large as it is, and for those above 32 KiB (PAGE_ALLOC_COSTLY_ORDER)
-   * compacts and reclaims memory while there is some: then map outputs have to come from the disk
-   * again.
+   * Size of a piece, which is verified and stored while it is in the core's cache. Linux gives a
+   * write folios of its own size. For folios above 32 KiB (PAGE_ALLOC_COSTLY_ORDER) it compacts and
+   * reclaims memory even if some is free. Map outputs then have to come from the disk again.
    */
   private static final int PIECE_BYTES = 32 << 10;
 
@@ -35,18 +35,23 @@ final class SlicedRead implements Slices.Sink {
   private final BlockVerifier verifier;
   private final Slices slices;
 
-  /** Blocks that have no answer yet, the current one included. */
+  /** Blocks that have no answer yet, including the current one. */
   private final BitSet remaining;
 
   private int current = NONE;
+
+  /** Bytes of the current block; null before the first block. */
   private PartialBlock partial;
+
+  /** True if the current block is READ for the second time. */
   private boolean again;
+
   private boolean ended;
 
   /**
-   * READs into the call's download files, where it has some; else into memory, as much as Spark's
-   * own transfer takes for blocks that no buffer of the pool takes, and bounded as that is:
-   * spark.reducer.maxSizeInFlight, or one block.
+   * READs into the call's download files if it has some, else into memory. This takes as much
+   * memory as Spark's own transport does for blocks that are larger than a buffer of the pool. The
+   * bound is the same: spark.reducer.maxSizeInFlight, or one block.
    */
   SlicedRead(ReadPath path, ReadAttempt attempt, BitSet blocks) {
     this.path = path;
@@ -144,7 +149,7 @@ final class SlicedRead implements Slices.Sink {
     }
   }
 
-  /** Spark's own transfer tries what is left: if it is the disk that fails, it says so as Spark. */
+  /** Falls back for the remaining blocks. Spark's own transport reports a disk that fails. */
   private void notStored(Throwable e) {
     LOG.warn("Could not store what was READ from {}", located.peer(), e);
     failed(call.files() == null ? FallbackReason.BUFFERS : FallbackReason.DISK);

@@ -11,33 +11,36 @@ import java.util.List;
 
 /**
  * READs blocks in slices, one block after the other, through a few pooled buffers: the sink has one
- * slice while the next ones are READ. Where the peer has to stage, each slice waits for its turn,
- * and for a buffer, anew: so that a block of many slices keeps others from neither. Everything here
- * is a step of the one whose sink it is, which closes it; READs that are under way then give back
- * their buffers when they end.
+ * slice while the next ones are READ. If the peer has to stage, each slice acquires a staging slot
+ * and a buffer anew. A block of many slices thus keeps neither from others. READs that are under
+ * way at the close free their buffers when they end.
+ *
+ * <p>{@link SlicedRead} makes it, starts it by {@link #acquire}, and closes it. Everything else
+ * runs in its steps, which alone use the plain fields. Answers of READs and buffers come on other
+ * threads, and only add steps; these threads read {@code closed}.
  */
 final class Slices implements StagedBuffer.User {
-  /** What a step throws that these are called in goes to whoever runs the steps. */
+  /** Gets slices and events in steps. An exception goes to the failure handler of {@link Steps}. */
   interface Sink {
-    /** There is a buffer: blocks can begin. */
+    /** Called when there is a buffer, so that blocks can begin. */
     void ready() throws IOException;
 
-    /** The block's next bytes, valid until this returns. */
+    /** Takes the block's next bytes, valid until this returns. */
     void arrived(MemorySegment slice) throws IOException;
 
-    /** The block has no more slices. */
+    /** Called when the block has no more slices. */
     void ended() throws IOException;
 
-    /** No more can be READ. */
+    /** Called when no more can be READ. */
     void failed(FallbackReason reason);
   }
 
-  /** One slice is READ while the sink has the other; and a task asks a peer to stage two. */
+  /** One slice is READ while the sink has another. A task also has two staging slots at a peer. */
   private static final int MIN_BUFFERS = 2;
 
   /**
-   * Of what is registered: each thread that a slice passes through finds several when it runs, on
-   * cores that others want as well.
+   * Limit for registered blocks. Threads compete for cores. With several slices under way, a thread
+   * finds several to handle when it runs.
    */
   private static final int MAX_BUFFERS = 8;
 
@@ -51,17 +54,17 @@ final class Slices implements StagedBuffer.User {
   private final Sink sink;
   private final Deque<StagedBuffer> free = new ArrayDeque<>();
 
-  /** In the order of their bytes. */
+  /** Slices that are READ or wait for the sink, in the order of their bytes. */
   private final Deque<Slice> underWay = new ArrayDeque<>();
 
   private int block;
 
-  /** Where the block's next slice begins. */
+  /** Offset of the next slice in the block. */
   private long position;
 
   private boolean begun;
 
-  /** Whether a buffer was asked for. */
+  /** True while a buffer is requested. */
   private boolean asking;
 
   private volatile boolean closed;
@@ -79,14 +82,14 @@ final class Slices implements StagedBuffer.User {
     this.located = located;
     this.bufferBytes = bufferBytes;
     this.staged = staged;
-    // All of them together are no more than one READ of a large block takes of the pool.
+    // All of them together take no more of the pool than one READ of a large block.
     int most = path.transport().maxBufferBytes() / bufferBytes;
     this.mostBuffers = staged ? MIN_BUFFERS : Math.clamp(most, MIN_BUFFERS, MAX_BUFFERS);
     this.steps = steps;
     this.sink = sink;
   }
 
-  /** Where there is no other buffer slices are READ one after the other. */
+  /** Requests a buffer. Without a second buffer, slices are READ one after the other. */
   void acquire() {
     asking = true;
     StagedBuffer.acquire(path, located.peer(), bufferBytes, staged, this);
@@ -98,7 +101,7 @@ final class Slices implements StagedBuffer.User {
   }
 
   @Override
-  public TaskLimit task() {
+  public TaskReads task() {
     return call.task();
   }
 
@@ -142,14 +145,14 @@ final class Slices implements StagedBuffer.User {
         });
   }
 
-  /** READs a block from its beginning, once the one before it has ended. */
+  /** Starts to READ a block, after the one before it has ended. */
   void begin(int next) {
     block = next;
     position = 0;
     read();
   }
 
-  /** Nobody waits for the rest of the block. */
+  /** Skips the rest of the block, which has its answer. */
   void skipRest() {
     position = located.length(block);
   }
@@ -158,7 +161,7 @@ final class Slices implements StagedBuffer.User {
     return position < located.length(block);
   }
 
-  /** As many slices as there are buffers. */
+  /** READs as many slices as there are free buffers. */
   private void read() {
     while (hasMore() && !free.isEmpty()) {
       int bytes = (int) Math.min(bufferBytes, located.length(block) - position);
@@ -174,7 +177,7 @@ final class Slices implements StagedBuffer.User {
     }
   }
 
-  /** Others that wait for buffers come before a third one. */
+  /** Returns the limit of buffers. It is two while others wait for buffers. */
   private int buffers() {
     return path.transport().isShort() ? MIN_BUFFERS : mostBuffers;
   }
@@ -216,14 +219,14 @@ final class Slices implements StagedBuffer.User {
           });
     }
 
-    /** Nothing is written into the buffer any more. */
+    /** Frees the buffer, which no READ writes to any more. */
     void end() {
       underWay.remove(this);
       release(buffer);
     }
   }
 
-  /** Gives the sink what has arrived. */
+  /** Hands the slices that have arrived to the sink. */
   private void deliver() throws IOException {
     while (!closed && !underWay.isEmpty() && underWay.peek().isThere) {
       Slice slice = underWay.peek();
@@ -247,7 +250,7 @@ final class Slices implements StagedBuffer.User {
     }
   }
 
-  /** Idempotent. */
+  /** Frees all buffers that no READ writes to. Idempotent. */
   void close() {
     closed = true;
     List<Slice> there = underWay.stream().filter(slice -> slice.isThere).toList();

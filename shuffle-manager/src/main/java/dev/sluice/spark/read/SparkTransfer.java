@@ -18,9 +18,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Spark's own block transfer, to which blocks go that are not READ, counted by reason: from the
- * executor that wrote them, or from its node's block server, which speaks the same. What it answers
- * reaches Spark's listener unchanged. Any thread; Spark's client belongs to Spark, which closes it.
+ * Fetches blocks by Spark's own transport, and counts them by the reason why they were not READ.
+ * They come from the executor that wrote them, or from its node daemon, which speaks the same
+ * protocol. Answers reach Spark's listener unchanged. {@link ShuffleClient}s call {@link #fetch} on
+ * tasks' threads, which may block; {@link FetchCall} calls {@link #fetchSoon} on any thread. Spark
+ * owns and closes its client.
  */
 final class SparkTransfer {
   private static final Logger LOG = LoggerFactory.getLogger(SparkTransfer.class);
@@ -32,7 +34,7 @@ final class SparkTransfer {
 
   /**
    * @param executor runs the client's calls, which block while they connect
-   * @param nodes how block servers of nodes are asked; empty where there are none
+   * @param nodes how node daemons are asked; empty if there are none
    */
   SparkTransfer(
       BlockStoreClient client,
@@ -49,12 +51,12 @@ final class SparkTransfer {
     return client;
   }
 
-  /** The block server of a node that has what the executor wrote; empty where there is none. */
+  /** Returns the node daemon that has the executor's map outputs; empty if there is none. */
   Optional<PeerAddress> node(String executorId) {
     return nodes.flatMap(shared -> shared.locator().node(executorId));
   }
 
-  /** Fetches on the calling thread, as Spark's tasks do: may block while it connects. */
+  /** Fetches on the calling thread, as Spark's tasks do. May block while it connects. */
   void fetch(
       BlockManagerId target,
       String[] blockIds,
@@ -65,7 +67,7 @@ final class SparkTransfer {
     fetch(target, blockIds, new Relay(blockIds, reason, listener), files);
   }
 
-  /** Fetches soon, on a thread that may block. Every block gets an answer. */
+  /** Fetches on another thread, which may block. Every block gets an answer. */
   void fetchSoon(
       BlockManagerId target,
       String[] blockIds,
@@ -95,7 +97,7 @@ final class SparkTransfer {
 
   private void fetch(
       BlockManagerId target, String[] blockIds, Relay relay, DownloadFileManager files) {
-    // What Spark's external shuffle service has merged of them is there alone.
+    // Only Spark's external shuffle service has the blocks that it merged.
     boolean areMapOutputs =
         Arrays.stream(blockIds).map(RequestedBlock::parse).allMatch(Objects::nonNull);
     if (nodes.isPresent() && areMapOutputs) {
@@ -105,7 +107,7 @@ final class SparkTransfer {
     }
   }
 
-  /** Passes answers on, the first one for each block. */
+  /** Passes on the first answer of each block. */
   private final class Relay implements BlockFetchingListener {
     private final Set<String> outstanding = ConcurrentHashMap.newKeySet();
     private final FallbackReason reason;
@@ -130,7 +132,7 @@ final class SparkTransfer {
       if (outstanding.remove(blockId)) {
         try {
           listener.onBlockFetchFailure(blockId, failure);
-        } catch (RuntimeException e) { // The other blocks' failures are to be told, too.
+        } catch (RuntimeException | Error e) { // The other blocks still need their answer.
           LOG.warn("Listener failed on the failure of block {}", blockId, e);
         }
       }

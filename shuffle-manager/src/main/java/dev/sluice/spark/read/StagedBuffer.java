@@ -7,31 +7,31 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A buffer of the pool for bytes of a peer and, where some of them have to be staged, what comes
- * first: one of the turns that its task has at the peer, and then a share of what may wait for
- * that, so that a slow peer leaves buffers to others. All take them in this order, so that nobody
- * waits in a circle. It gives back each of them once, whatever is thrown. Any thread, one step at a
- * time; never blocks.
+ * Acquires a pooled buffer for bytes of a peer. If the peer has to stage some of them, it first
+ * acquires a staging slot of the task at this peer, then part of the peer's quota. A slow peer thus
+ * leaves buffers to others. The fixed order prevents deadlock. Each of them is released once, also
+ * after an exception. {@link ChunkRead} and {@link Slices} use it, and release it. Any thread, one
+ * step at a time; never blocks.
  */
 final class StagedBuffer {
   private static final Logger LOG = LoggerFactory.getLogger(StagedBuffer.class);
 
-  /** Has one answer, on any thread, or none where it does not wait any more. */
+  /** Gets one answer, on any thread. Gets none once it no longer waits. */
   interface User {
     boolean awaits();
 
-    /** Whose turns it takes. */
-    TaskLimit task();
+    /** Returns the state of the task that has the staging slots. */
+    TaskReads task();
 
     long deadlineNanos();
 
-    /** Others of its task have come from the peer: the time to the deadline begins again. */
+    /** Restarts the deadline, as other bytes of the task have come from the peer. */
     void extendDeadline();
 
-    /** It is the user's, to {@link StagedBuffer#release}. */
+    /** Takes the buffer, which the user has to {@link StagedBuffer#release}. */
     void acquired(StagedBuffer buffer);
 
-    /** There is none. */
+    /** Called if no buffer could be acquired. */
     void failed(FallbackReason reason);
   }
 
@@ -39,8 +39,14 @@ final class StagedBuffer {
   private final PeerAddress peer;
   private final int bytes;
   private final User user;
+
+  /** True while this holds a staging slot. */
   private boolean hasTurn;
+
+  /** True while this holds a part of the peer's quota. */
   private boolean hasShare;
+
+  /** Null before it is acquired, and after it was taken or released. */
   private ReadTransport.Buffer buffer;
 
   private StagedBuffer(ReadPath path, PeerAddress peer, int bytes, User user) {
@@ -51,14 +57,14 @@ final class StagedBuffer {
   }
 
   /**
-   * @param isStaged whether the peer has to stage some of the bytes
+   * @param isStaged true if the peer has to stage some of the bytes
    */
   static void acquire(ReadPath path, PeerAddress peer, int bytes, boolean isStaged, User user) {
     StagedBuffer staged = new StagedBuffer(path, peer, bytes, user);
     staged.guard(isStaged ? staged::acquireTurn : staged::acquireBuffer);
   }
 
-  /** Runs a step if anybody waits; should it fail by a defect, the user still gets its answer. */
+  /** Runs a step if the user still waits. The user gets its answer even after a defect. */
   private void guard(Runnable step) {
     try {
       if (user.awaits()) {
@@ -76,7 +82,7 @@ final class StagedBuffer {
     user.task().acquireTurn(peer, this, this::turnCame);
   }
 
-  /** While it waits for its turn. */
+  /** Restarts the user's deadline while this waits for its staging slot. */
   void extendDeadline() {
     user.extendDeadline();
   }
@@ -97,7 +103,10 @@ final class StagedBuffer {
     guard(this::acquireBuffer);
   }
 
-  /** What is to be staged waits as for its peer: Spark's transfer would have the same disk read. */
+  /**
+   * Acquires the buffer. A staged read waits for it as long as for its peer: Spark's own transport
+   * would read the same disk.
+   */
   private void acquireBuffer() {
     long deadlineNanos = user.deadlineNanos();
     long untilNanos = hasShare ? deadlineNanos : path.bufferDeadlineNanos(deadlineNanos);
@@ -121,12 +130,12 @@ final class StagedBuffer {
     user.failed(reason);
   }
 
-  /** Until it is released. */
+  /** Returns the buffer, valid until the release. */
   ReadTransport.Buffer get() {
     return buffer;
   }
 
-  /** What was staged is here: the buffer alone is left, which from now on is the caller's. */
+  /** Releases slot and quota, as the bytes have arrived, and gives the buffer to the caller. */
   ReadTransport.Buffer take() {
     ReadTransport.Buffer taken = buffer;
     buffer = null;
@@ -134,7 +143,7 @@ final class StagedBuffer {
     return taken;
   }
 
-  /** What was staged is here: the buffer alone is left. Idempotent. */
+  /** Releases slot and quota, as the bytes have arrived. Idempotent. */
   void releaseShare() {
     releaseShare(true);
   }
@@ -150,7 +159,7 @@ final class StagedBuffer {
     }
   }
 
-  /** Gives back what it has. Idempotent. */
+  /** Releases everything. Idempotent. */
   void release() {
     if (buffer != null) {
       buffer.release();

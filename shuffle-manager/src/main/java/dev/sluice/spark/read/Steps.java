@@ -9,13 +9,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What happens to one thing, which any thread may say: handled in that order, one at a time, on
- * threads of an executor, of which none is held between.
+ * Runs the events of one object in their order, one at a time, on threads of an executor. {@link
+ * SlicedRead} has one, on delivery threads. Any thread adds events, also a step itself. No thread
+ * is held between them, and no lock while a step runs.
  */
 final class Steps {
   private static final Logger LOG = LoggerFactory.getLogger(Steps.class);
 
-  /** Never blocks. */
+  /** A step. Never blocks. */
   interface Step {
     void run() throws IOException;
   }
@@ -25,10 +26,12 @@ final class Steps {
 
   // Guarded by this.
   private final Queue<Step> steps = new ArrayDeque<>();
+
+  /** True while a thread runs steps, or is about to. */
   private boolean running;
 
   /**
-   * @param failed told, in the step's place, of what a step throws
+   * @param failed takes an exception that a step throws
    */
   Steps(Executor executor, Consumer<Throwable> failed) {
     this.executor = executor;
@@ -50,7 +53,7 @@ final class Steps {
     for (Step step = next(); step != null; step = next()) {
       try {
         step.run();
-      } catch (IOException | RuntimeException | Error e) { // Others have to be run, whatever it is.
+      } catch (IOException | RuntimeException | Error e) { // The other steps still have to run.
         report(e);
       }
     }

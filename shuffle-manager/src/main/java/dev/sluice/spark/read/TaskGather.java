@@ -1,6 +1,7 @@
 package dev.sluice.spark.read;
 
 import dev.sluice.blocks.wire.ControlMessages.Touch;
+import dev.sluice.rdma.TaskFailures;
 import dev.sluice.spark.gather.Arrival;
 import dev.sluice.spark.gather.BlockGroup;
 import dev.sluice.spark.gather.Chunk;
@@ -12,6 +13,7 @@ import dev.sluice.spark.transport.FallbackReason;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Queue;
@@ -19,79 +21,119 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Gathers a reduce task's blocks of other executors in chunks, within its part of the task's limit:
- * what is released makes room for more. The task starts it, takes the chunks, which are verified
- * then, and closes it; any thread answers. The lock is held for operations on queues only.
+ * Fetches a reader's blocks of other executors in batches, called chunks, within the reader's part
+ * of the task's limit. Released bytes make room for more. One thread starts it and takes the
+ * chunks, which are verified then; any thread answers. The lock is held for operations on queues
+ * only. A group's lock may be taken with it. Never READ, release memory or block while holding it.
  *
- * <p>What is under way has one answer, the first. It is the waiting task that keeps the deadlines:
- * nobody else waits, and there is no timer to wake for each chunk.
+ * <p>It owns every chunk until the chunk is released. The reader closes it after reading
+ * everything. {@link TaskReads} closes it when the task ends, perhaps on another thread and perhaps
+ * before the start. Closing wins in any order: it releases all chunks, including those that the
+ * reader has. It drops later arrivals and refuses to start or poll.
+ *
+ * <p>Each step has one answer, the first. The waiting reader checks the deadlines itself. No other
+ * thread waits, and no timer wakes for each chunk.
  */
 final class TaskGather implements RemoteChunks {
-  /** What the task waits for. Called with the lock held. */
+  /** A step that the task waits for. Called with the lock held. */
   interface Step {
-    /** When it has to be done. */
+    /** Returns the deadline of the step. */
     long deadlineNanos();
 
-    /** Leaves its blocks to Spark, whose way says and counts what is wrong. */
+    /** Leaves the step's blocks to Spark, whose own fetch reports and counts the failure. */
     void leave();
 
-    /** What it has of the limit. */
+    /** Returns the bytes that the step takes of the limit. */
     int bytes();
   }
 
-  /** What is in the queue for the task. */
+  /** An entry of the task's queue. */
   sealed interface Arrived permits GatheredChunk, Answered {}
 
-  /** One of Spark's iterators has an answer. */
+  /** An answer of one of Spark's iterators. */
   private record Answered(SparkBlocks blocks) implements Arrived {}
 
   private static final Logger LOG = LoggerFactory.getLogger(TaskGather.class);
 
   /**
-   * So many chunks fit into its part of the limit, so that one is consumed while others are READ.
+   * Number of chunks that fit into the reader's part of the limit, so that one is consumed while
+   * others are READ.
    */
   private static final int MIN_CHUNKS = 4;
 
-  /** A touch is sent within {@link Touch#INTERVAL_MS} and this of the last one. */
+  /** Delay of a touch: touches are at most {@link Touch#INTERVAL_MS} and this apart. */
   private static final long TOUCH_NANOS = TimeUnit.MILLISECONDS.toNanos(Touch.INTERVAL_MS / 4);
 
   private final ReadPath path;
-  private final TaskLimit limit;
+  private final TaskReads task;
+  private final Consumer<Chunk> unread;
 
   // Guarded by this.
   private final ChunkQueue waiting = new ChunkQueue();
   private final Set<Step> underWay = new LinkedHashSet<>();
   private final Queue<Arrived> arrived = new ArrayDeque<>();
+
+  /** Chunks that the reader has. */
+  private final Set<Chunk> taken = new HashSet<>();
+
+  /** Bytes of the chunks that are under way, have arrived or are taken. */
   private long bytes;
+
+  /** True while this counts as a reader of the task with chunks to come. */
   private boolean entered;
+
+  /** True while a thread starts chunks. */
   private boolean requesting;
 
-  /** Null while nothing waits. */
+  /** Null while no chunk waits. */
   private Future<?> touching;
 
-  /** Something may have been left to Spark since the task waited last. */
+  /** True if blocks may have been left to Spark since the task last waited. */
   private boolean left;
 
-  /**
-   * @param limit the task's, or one chunk
-   */
-  TaskGather(ReadPath path, TaskLimit limit) {
+  private boolean closed;
+
+  private TaskGather(ReadPath path, TaskReads task, Consumer<Chunk> unread) {
     this.path = path;
-    this.limit = limit;
-  }
-
-  TaskLimit limit() {
-    return limit;
+    this.task = task;
+    this.unread = unread;
   }
 
   /**
-   * Finding some of a group's blocks.
+   * Opens a batch fetch as {@link RdmaBlockStoreClient#gather} does.
    *
-   * @param members where they are is not known yet
+   * @throws IllegalStateException if the task has ended
+   */
+  static TaskGather open(ReadPath path, TaskReads task, Consumer<Chunk> unread) {
+    TaskGather opened = new TaskGather(path, task, unread);
+    task.add(opened);
+    return opened;
+  }
+
+  TaskReads task() {
+    return task;
+  }
+
+  static IllegalStateException taskHasEnded() {
+    return new IllegalStateException("the task has ended");
+  }
+
+  /** Called with the lock held. */
+  private void requireOpen() {
+    if (closed) {
+      throw taskHasEnded();
+    }
+  }
+
+  /**
+   * Locates some of a group's blocks.
+   *
+   * @param members blocks whose location is not known yet
    */
   private record Locating(BlockGroup group, BitSet members, long deadlineNanos) implements Step {
     @Override
@@ -99,7 +141,7 @@ final class TaskGather implements RemoteChunks {
       group.leave(members);
     }
 
-    /** Nothing is READ yet. */
+    /** Returns 0, as nothing is READ yet. */
     @Override
     public int bytes() {
       return 0;
@@ -113,7 +155,8 @@ final class TaskGather implements RemoteChunks {
 
   @Override
   public boolean start(BlockGroup group) {
-    // Of estimated sizes only the mean is right; and what is too large comes last, after a wait.
+    // Estimated sizes are right only on average. A block that proves too large comes last, after a
+    // wait.
     if (group.meanBytes() > maxMemberBytes() / 2) {
       return false;
     }
@@ -132,10 +175,11 @@ final class TaskGather implements RemoteChunks {
   }
 
   private synchronized void begin(Step step) {
+    requireOpen();
     underWay.add(step);
     if (!entered) {
       entered = true;
-      limit.enter();
+      task.enter();
     }
   }
 
@@ -143,23 +187,23 @@ final class TaskGather implements RemoteChunks {
   private void leaveLimit() {
     if (entered) {
       entered = false;
-      limit.leave();
+      task.leave();
     }
   }
 
-  /** Bytes of a member at most: half the largest buffer, so that two of them share its room. */
+  /** Returns the largest size of a member in bytes. Two members fit into the largest buffer. */
   int maxMemberBytes() {
     int largest = path.transport().maxBufferBytes() / 2;
-    return (int) Math.min(largest, Math.max(1, limit.bytes() / MIN_CHUNKS));
+    return (int) Math.min(largest, Math.max(1, task.bytes() / MIN_CHUNKS));
   }
 
-  /** Bytes of a chunk of several members at most. */
+  /** Returns the largest size in bytes of a chunk of several members. */
   private int maxChunkBytes() {
-    long part = Math.max(1, limit.part() / MIN_CHUNKS);
+    long part = Math.max(1, task.part() / MIN_CHUNKS);
     return (int) Math.min(Math.min(path.maxGroupBytes(), maxMemberBytes()), part);
   }
 
-  /** A group's first answer: in which parts it will be found. */
+  /** Takes the first answer about a group: its parts. */
   private void parted(Locating all, List<BlockLocator.Part> parts, Throwable failure) {
     if (failure != null) {
       failed(all, failure);
@@ -182,7 +226,7 @@ final class TaskGather implements RemoteChunks {
     }
   }
 
-  /** A part's answer: where it is to be READ. */
+  /** Takes the answer about a part: where to READ it. */
   private void located(Locating step, LocatedBlocks located, Throwable failure) {
     List<GatheredChunk> chunks;
     try {
@@ -208,8 +252,9 @@ final class TaskGather implements RemoteChunks {
   }
 
   /**
-   * A task may take minutes to consume what it has. Peers would take for idle what waits meanwhile,
-   * and deregister it: who READ it then would cost all who READ there their queue pair.
+   * Schedules a touch for waiting chunks. A task may take minutes to consume its chunks. Without a
+   * touch, peers would consider the waiting chunks idle and deregister them. A READ of such a chunk
+   * would then break the queue pair that all readers of that peer share.
    */
   private synchronized void touchLater() {
     if (touching == null && !waiting.isEmpty()) {
@@ -232,7 +277,7 @@ final class TaskGather implements RemoteChunks {
     giveUp(step, FallbackReason.TRANSPORT);
   }
 
-  /** What cannot be READ and verified here, or is large, is left to Spark. */
+  /** Lays out chunks. Leaves blocks to Spark that are large, or cannot be READ or verified here. */
   private List<GatheredChunk> layOut(BlockGroup group, LocatedBlocks located) {
     int maxMemberBytes = maxMemberBytes();
     BitSet members = located.members();
@@ -248,7 +293,7 @@ final class TaskGather implements RemoteChunks {
     group.leave(unfit);
     path.locator().forget(located, stale);
     List<GatheredChunk> chunks = new ArrayList<>();
-    for (LocatedBlocks.Span span : path.spans(located, maxChunkBytes())) {
+    for (LocatedBlocks.Span span : path.spans(located, maxChunkBytes(), false)) {
       chunks.add(new GatheredChunk(path, this, group, located, span));
     }
     return chunks;
@@ -259,7 +304,7 @@ final class TaskGather implements RemoteChunks {
         && located.length(member) <= Math.min(maxBytes, path.maxGatheredBytes(located, member));
   }
 
-  /** Starts what there is room for. One thread at a time, in a loop: a chunk may fail at once. */
+  /** Starts chunks while there is room. One thread at a time loops, as a chunk may fail at once. */
   private void request() {
     synchronized (this) {
       if (requesting) {
@@ -272,7 +317,7 @@ final class TaskGather implements RemoteChunks {
         start(next);
       }
     } catch (
-        Throwable e) { // Errors too: the waiting task tries again, and has it thrown at itself.
+        Throwable e) { // Errors too: the waiting task tries again, and gets the exception itself.
       synchronized (this) {
         requesting = false;
         left = true;
@@ -285,17 +330,17 @@ final class TaskGather implements RemoteChunks {
   private void start(GatheredChunk chunk) {
     try {
       chunk.start();
-    } catch (Throwable e) { // Errors too: the others are to be started all the same.
+    } catch (Throwable e) { // Errors too: the other chunks still have to start.
       failed(chunk, e);
     }
   }
 
-  /** Should anything be thrown here the chunk still waits. */
+  /** Takes the next chunk to start. If this throws, the chunk still waits. */
   private synchronized GatheredChunk nextRequest() {
     GatheredChunk first = waiting.peek();
-    // One is always on its way, whatever the task has not given back yet.
+    // One chunk is always under way, however much the task has not released yet.
     boolean isBusy = !underWay.isEmpty() || !arrived.isEmpty();
-    if (first == null || (bytes > 0 && isBusy && bytes + first.bytes() > limit.part())) {
+    if (first == null || (bytes > 0 && isBusy && bytes + first.bytes() > task.part())) {
       requesting = false;
       return null;
     }
@@ -305,15 +350,15 @@ final class TaskGather implements RemoteChunks {
     return waiting.poll();
   }
 
-  /** Whether the task still waits for an answer of the step. */
+  /** Returns true if the task still waits for an answer of the step. */
   synchronized boolean awaits(Step step) {
     return underWay.contains(step);
   }
 
   /**
-   * A chunk's answer.
+   * Takes a chunk's answer.
    *
-   * @return false where there was another one: it is not to be delivered
+   * @return false if there was an earlier answer; the chunk must not be delivered then
    */
   boolean arrived(GatheredChunk read) {
     synchronized (this) {
@@ -328,9 +373,9 @@ final class TaskGather implements RemoteChunks {
   }
 
   /**
-   * Called with the lock held.
+   * Ends a step. Called with the lock held.
    *
-   * @return false where the step has ended before
+   * @return false if the step has ended before
    */
   private boolean ended(Step step) {
     boolean first = underWay.remove(step);
@@ -340,7 +385,7 @@ final class TaskGather implements RemoteChunks {
     return first;
   }
 
-  /** A step's answer, unless there was another one: its blocks are left to Spark. */
+  /** Ends a step that failed, unless it has its answer. Its blocks are left to Spark. */
   void giveUp(Step step, FallbackReason reason) {
     synchronized (this) {
       if (!ended(step)) {
@@ -352,7 +397,7 @@ final class TaskGather implements RemoteChunks {
     request();
   }
 
-  /** What has arrived is not what was written. */
+  /** Leaves a chunk to Spark, as its bytes differ from the written ones. */
   void wrong(GatheredChunk read) {
     synchronized (this) {
       leave(read);
@@ -368,10 +413,11 @@ final class TaskGather implements RemoteChunks {
     notifyAll();
   }
 
-  /** A chunk was consumed. */
-  void released(int chunkBytes) {
+  /** Notes that a chunk was released. */
+  void released(Chunk chunk) {
     synchronized (this) {
-      consumed(chunkBytes);
+      taken.remove(chunk);
+      consumed(chunk.bytes());
     }
     request();
   }
@@ -386,11 +432,13 @@ final class TaskGather implements RemoteChunks {
 
   @Override
   public synchronized void answered(SparkBlocks blocks) {
-    arrived.add(new Answered(blocks));
-    notifyAll();
+    if (!closed) {
+      arrived.add(new Answered(blocks));
+      notifyAll();
+    }
   }
 
-  /** Verified on this thread, which waits for it anyway: no other has to run for that. */
+  /** Verifies on this thread, which waits for the chunk anyway. No other thread has to run. */
   @Override
   public Arrival poll() {
     Arrival arrival = null;
@@ -398,7 +446,7 @@ final class TaskGather implements RemoteChunks {
     while (arrival == null && next != null) {
       arrival =
           switch (next) {
-            case GatheredChunk read -> read.verify();
+            case GatheredChunk read -> taken(read.verify());
             case Answered answer -> answer.blocks();
           };
       next = arrival == null ? nextArrived() : null;
@@ -407,7 +455,28 @@ final class TaskGather implements RemoteChunks {
   }
 
   private synchronized Arrived nextArrived() {
+    requireOpen();
     return arrived.poll();
+  }
+
+  /**
+   * Gives the chunk to the reader, until it is released or this is closed.
+   *
+   * @param chunk null for none
+   */
+  private Chunk taken(Chunk chunk) {
+    if (chunk == null) {
+      return null;
+    }
+    synchronized (this) {
+      if (!closed) {
+        taken.add(chunk);
+        return chunk;
+      }
+    }
+    chunk.release();
+    unread.accept(chunk);
+    throw taskHasEnded();
   }
 
   @Override
@@ -415,19 +484,22 @@ final class TaskGather implements RemoteChunks {
     request();
     awaitStep().forEach(step -> giveUp(step, FallbackReason.DEADLINE));
     synchronized (this) {
+      requireOpen();
       return !arrived.isEmpty() || isMoreToCome();
     }
   }
 
   @Override
   public synchronized void awaitAnswer() throws InterruptedException {
-    if (arrived.isEmpty()) {
+    if (arrived.isEmpty() && !closed) {
       TimeUnit.MILLISECONDS.timedWait(this, path.options().readTimeoutMs());
     }
   }
 
   /**
-   * Returns when something has arrived or is left, or no chunk will come, or steps are late: those.
+   * Waits until something has arrived or is left to Spark, no chunk will come, or steps are late.
+   *
+   * @return the late steps
    */
   private synchronized List<Step> awaitStep() throws InterruptedException {
     while (arrived.isEmpty() && !left && isMoreToCome()) {
@@ -455,21 +527,44 @@ final class TaskGather implements RemoteChunks {
   }
 
   @Override
-  public synchronized List<Chunk> close() {
-    waiting.clear();
-    underWay.clear();
-    if (touching != null) {
-      touching.cancel(false);
+  public void close() {
+    task.remove(this);
+    List<Arrived> arrivedBefore;
+    List<Chunk> takenChunks;
+    synchronized (this) {
+      closed = true;
+      waiting.clear();
+      underWay.clear();
+      if (touching != null) {
+        touching.cancel(false);
+      }
+      leaveLimit();
+      arrivedBefore = new ArrayList<>(arrived);
+      arrived.clear();
+      takenChunks = List.copyOf(taken);
+      notifyAll();
     }
-    leaveLimit();
-    List<Chunk> undelivered = new ArrayList<>();
-    for (Arrived each : arrived) {
+    for (Arrived each : arrivedBefore) {
       if (each instanceof GatheredChunk read) {
-        undelivered.add(read.chunk());
+        guarded(() -> drop(read));
       }
     }
-    arrived.clear();
-    notifyAll();
-    return undelivered;
+    takenChunks.forEach(chunk -> guarded(chunk::release));
+  }
+
+  /** Releases a chunk that was not polled. It counts as READ. */
+  private void drop(GatheredChunk read) {
+    Chunk chunk = read.chunk();
+    guarded(chunk::release);
+    unread.accept(chunk);
+  }
+
+  /** Runs a step and logs its exceptions: the other chunks still have to be released. */
+  private static void guarded(Runnable step) {
+    try {
+      step.run();
+    } catch (Throwable e) {
+      TaskFailures.log(LOG, "A chunk of a reader that is closed could not be ended", e);
+    }
   }
 }

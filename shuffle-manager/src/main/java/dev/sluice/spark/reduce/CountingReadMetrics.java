@@ -4,8 +4,8 @@ import dev.sluice.spark.metrics.ShuffleCounters;
 import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
 
 /**
- * Passes a task's read metrics on to Spark, and counts local blocks and bytes (of this executor and
- * of its host) among the shuffle's paths. For the task's thread, as every reporter.
+ * Passes a task's read metrics on to Spark. Also counts local blocks and bytes, of this executor
+ * and of its host, in the shuffle's counters. Called on the task's thread, as every reporter.
  */
 record CountingReadMetrics(ShuffleReadMetricsReporter task, ShuffleCounters counters)
     implements ShuffleReadMetricsReporter {

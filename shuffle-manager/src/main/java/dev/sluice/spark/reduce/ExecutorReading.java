@@ -5,16 +5,15 @@ import dev.sluice.spark.gather.GatherPlan;
 import dev.sluice.spark.metrics.ShuffleCounters;
 import dev.sluice.spark.read.RdmaBlockStoreClient;
 import dev.sluice.spark.read.ShuffleClient;
-import dev.sluice.spark.transport.FallbackReason;
 import java.util.Optional;
-import org.apache.spark.network.shuffle.BlockStoreClient;
 
 /**
- * What the reduce tasks of an executor read with.
+ * Objects with which the reduce tasks of an executor read. The executor's runtime makes it and
+ * closes the client; {@link RdmaShuffleReader}s share it. Any thread.
  *
- * @param client fetches blocks of other executors, one by one
- * @param gathering fetches those of an executor together, where that is on
- * @param counters of the executor
+ * @param client fetches blocks of other executors one by one
+ * @param gathering fetches blocks of an executor in batches; empty if that is off
+ * @param counters counters of the executor
  */
 public record ExecutorReading(
     ShuffleClient client,
@@ -23,32 +22,23 @@ public record ExecutorReading(
     ShuffleCounters counters) {
 
   /**
-   * What blocks are gathered with.
+   * Objects for batch fetches.
    *
-   * @param registry this executor's map outputs
-   * @param own how those are read
+   * @param registry map outputs of this executor
+   * @param own way in which those are read
    */
   record Gathering(
       RdmaBlockStoreClient client, MapOutputRegistry registry, GatherPlan.Source own) {}
 
-  /**
-   * Nothing is READ.
-   *
-   * @param sparkClient Spark's own
-   */
-  public static ExecutorReading without(
-      BlockStoreClient sparkClient, FallbackReason reason, ShuffleCounters counters) {
-    return new ExecutorReading(
-        ShuffleClient.without(sparkClient, reason, counters),
-        Optional.empty(),
-        new ShuffleSerializers(),
-        counters);
+  /** Makes the objects of an executor that READs nothing. */
+  public static ExecutorReading without(ShuffleClient client, ShuffleCounters counters) {
+    return new ExecutorReading(client, Optional.empty(), new ShuffleSerializers(), counters);
   }
 
   /**
-   * Blocks are READ.
+   * Makes the objects of an executor that READs blocks.
    *
-   * @param loopback whether this executor's own are as well
+   * @param loopback true to READ this executor's own blocks as well
    */
   public static ExecutorReading with(
       RdmaBlockStoreClient client,

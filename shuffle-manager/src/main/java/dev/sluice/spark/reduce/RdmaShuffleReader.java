@@ -1,5 +1,6 @@
 package dev.sluice.spark.reduce;
 
+import dev.sluice.spark.gather.GatherMetrics;
 import dev.sluice.spark.gather.GatherPlan;
 import dev.sluice.spark.gather.GatheredBlocks;
 import dev.sluice.spark.gather.SparkBlocks;
@@ -23,7 +24,6 @@ import org.apache.spark.shuffle.ShuffleReader;
 import org.apache.spark.storage.BlockId;
 import org.apache.spark.storage.BlockManagerId;
 import org.apache.spark.storage.FallbackStorage;
-import org.apache.spark.util.TaskCompletionListener;
 import org.apache.spark.util.collection.ExternalSorter;
 import scala.Option;
 import scala.Product2;
@@ -33,10 +33,11 @@ import scala.collection.Iterator;
 import scala.collection.Seq;
 
 /**
- * Reads a reduce task's partitions as Spark's BlockStoreShuffleReader does: the blocks of an
- * executor gathered where they are small, all others with Spark's own iterator, but through our
- * block store client. The shuffle manager makes one for a task, on whose thread everything here
- * runs; what is held is freed when the task completes.
+ * Reads a reduce task's partitions as Spark's BlockStoreShuffleReader does. Small blocks of an
+ * executor are fetched in batches. Spark's own iterator fetches all others, but through our block
+ * store client. {@code SluiceShuffle} makes one per request of a task; Spark calls {@link #read}
+ * once. A task may make many, on its own thread or another one, even after it has completed. A
+ * reader's memory is freed after the last record, or when the task completes.
  *
  * @param <K> type of the keys
  * @param <C> type of the combined values
@@ -55,8 +56,8 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
   private final SparkEnv env = SparkEnv.get();
 
   /**
-   * @param blocks what the map output tracker says; read once
-   * @param shouldBatchFetch whether Spark asks for contiguous partitions as one block
+   * @param blocks answer of the map output tracker; read once
+   * @param shouldBatchFetch true if Spark requests contiguous partitions as one block
    */
   public RdmaShuffleReader(
       BaseShuffleHandle<K, ?, C> handle,
@@ -75,10 +76,17 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
     this.serializer = executor.serializers().get(handle.shuffleId(), dependency.serializer());
   }
 
+  /**
+   * @throws IllegalStateException if the task has completed: the fetched bytes would never be freed
+   */
   @Override
   public Iterator<Product2<K, C>> read() {
+    if (context.isCompleted()) {
+      throw new IllegalStateException(
+          "task " + context.taskAttemptId() + " has completed, and cannot read a shuffle any more");
+    }
     Iterator<Product2<K, C>> result = combine(spark.records(fetch(), serializer.newInstance()));
-    // Aggregator and sorter have consumed the iterator that heeds a task's being killed.
+    // Aggregator and sorter have consumed the iterator that stops when the task is killed.
     return result instanceof InterruptibleIterator
         ? result
         : new InterruptibleIterator<>(context, result);
@@ -93,19 +101,17 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
         .orElseGet(() -> spark.blocks(executor.client(), blocks, batch));
   }
 
-  /** Fetches the blocks of an executor together, and the others by Spark's iterator. */
+  /** Fetches blocks of an executor in batches, and the others by Spark's iterator. */
   private Iterator<Tuple2<BlockId, InputStream>> gather(
       ExecutorReading.Gathering gathering, boolean concatenates, boolean batch) {
     RdmaBlockStoreClient client = gathering.client();
+    GatherMetrics gatherMetrics = new GatherMetrics(metrics, executor.counters());
     GatheredBlocks gathered =
         new GatheredBlocks(
             reading(client, concatenates, batch),
             gathering.registry(),
-            client.gather(context),
-            metrics,
-            executor.counters());
-    TaskCompletionListener ended = _ -> gathered.close();
-    context.addTaskCompletionListener(ended);
+            client.gather(context, gatherMetrics::arrived),
+            gatherMetrics);
     gathered.start(
         GatherPlan.of(
             TrackedBlocks.of(blocks), address -> source(address, gathering.own()), batch));
@@ -134,7 +140,7 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
       @Override
       public Iterator<Tuple2<BlockId, InputStream>> fetch(
           List<TrackedBlocks> tracked, SparkBlocks asker) {
-        return spark.blocks(client.telling(asker), TrackedBlocks.toSpark(tracked), batch);
+        return spark.blocks(client.telling(asker, context), TrackedBlocks.toSpark(tracked), batch);
       }
 
       @Override
@@ -154,7 +160,7 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
     };
   }
 
-  /** Whether several blocks' bytes, one after the other, are what one block of them would be. */
+  /** Returns true if the bytes of several blocks, one after the other, can be read as one block. */
   private boolean concatenates() {
     if (!serializer.supportsRelocationOfSerializedObjects()) {
       return false;
@@ -180,7 +186,7 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
     if (dependency.mapSideCombine()) {
       return retyped(aggregator.get().combineCombinersByKey(records, context));
     }
-    // What comes are values, of a type that only the aggregator knows.
+    // The records are values, of a type that only the aggregator knows.
     return retyped(aggregator.get().combineValuesByKey(retyped(records), context));
   }
 
@@ -195,13 +201,13 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
     return sorter.insertAllAndUpdateMetrics(retyped(records));
   }
 
-  /** The aggregator for values that the map side has combined. */
+  /** Returns the aggregator for values that the map side has combined. */
   private static <K, C> Aggregator<K, C, C> ofCombined(Aggregator<K, Object, C> aggregator) {
     return new Aggregator<>(
         combined -> combined, aggregator.mergeCombiners(), aggregator.mergeCombiners());
   }
 
-  /** Scala's variance and the erased types of values, which Java cannot express. */
+  /** Casts for Scala's variance and the erased types of values, which Java cannot express. */
   @SuppressWarnings("unchecked")
   private static <T> T retyped(Object object) {
     return (T) object;

@@ -8,16 +8,16 @@ import org.apache.spark.serializer.KryoSerializer;
 import org.apache.spark.serializer.Serializer;
 
 /**
- * Lets the reduce tasks of an executor share the serializer of a shuffle. Each task comes with a
- * copy of its own, which for Kryo has an empty pool: setting up a Kryo and registering all that
- * Spark registers takes longer than deserialising some thousand records. Any thread.
+ * Shares the serializer of a shuffle among the reduce tasks of an executor. Each task brings its
+ * own copy, which for Kryo has an empty pool. Making a Kryo and registering all of Spark's classes
+ * takes longer than deserialising some thousand records. Any thread.
  *
- * <p>Only Spark's own KryoSerializer is shared, of which SparkEnv has one that all tasks use, too.
- * Tasks of sessions with classes of their own have class loaders of their own, and so do not meet.
+ * <p>Only Spark's own KryoSerializer is shared; SparkEnv has one that all tasks use, too. Tasks of
+ * sessions with classes of their own have class loaders of their own, and therefore share nothing
+ * with others.
  *
- * <p>The tasks hold what they share, and nobody else does: a serializer goes, and with it its
- * session's class loader, when the garbage collector finds that no task reads with it, also where
- * that task outlived its shuffle.
+ * <p>Only the tasks hold a shared serializer. The garbage collector frees it, and its session's
+ * class loader, when no task reads with it, even if a task outlived its shuffle.
  */
 final class ShuffleSerializers {
   // Guarded by this; by class loader and shuffle id.
@@ -25,9 +25,9 @@ final class ShuffleSerializers {
       new WeakHashMap<>();
 
   /**
-   * The serializer to read a shuffle with.
+   * Returns the serializer with which to read a shuffle.
    *
-   * @param own the calling task's copy
+   * @param own copy of the calling task
    */
   synchronized Serializer get(int shuffleId, Serializer own) {
     if (own.getClass() != KryoSerializer.class) {

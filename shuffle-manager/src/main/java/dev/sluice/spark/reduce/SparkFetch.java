@@ -23,8 +23,9 @@ import scala.collection.Seq;
 import scala.runtime.BoxedUnit;
 
 /**
- * Spark's own iterators of a reduce task, as its BlockStoreShuffleReader puts them together, around
- * blocks of any client. One for a task, on whose thread it works.
+ * Spark's own iterators of a reduce task around blocks of any client, put together as in Spark's
+ * BlockStoreShuffleReader. Each {@link RdmaShuffleReader} has one, and uses it on the task's thread
+ * as a rule. The end of the task closes Spark's iterators.
  */
 final class SparkFetch {
   private static final package$ SETTINGS = package$.MODULE$;
@@ -40,9 +41,9 @@ final class SparkFetch {
   }
 
   /**
-   * The blocks, each as it comes.
+   * Returns the blocks as they come.
    *
-   * @param batch whether contiguous partitions may come as one block
+   * @param batch true if contiguous partitions may come as one block
    */
   Iterator<Tuple2<BlockId, InputStream>> blocks(
       BlockStoreClient client,
@@ -70,7 +71,7 @@ final class SparkFetch {
         .toCompletionIterator();
   }
 
-  /** The records of all blocks, as they come; a task that is killed stops here. */
+  /** Returns the records of all blocks as they come. Stops if the task is killed. */
   @SuppressWarnings("unchecked") // Scala's variance, which Java cannot express.
   <K, C> Iterator<Product2<K, C>> records(
       Iterator<Tuple2<BlockId, InputStream>> blocks, SerializerInstance serializer) {
@@ -96,7 +97,7 @@ final class SparkFetch {
     return this.<Long>setting(SETTINGS.REDUCER_MAX_SIZE_IN_FLIGHT()) * 1024 * 1024;
   }
 
-  /** Spark's settings of primitive types look like Objects to Java. */
+  /** Returns a setting. Java sees Spark's settings of primitive types as Objects. */
   @SuppressWarnings("unchecked")
   <T> T setting(ConfigEntry<Object> entry) {
     return (T) conf.get(entry);

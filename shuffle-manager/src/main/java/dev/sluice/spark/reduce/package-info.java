@@ -1,2 +1,8 @@
-/** Reduce tasks' readers: Spark's own iterators around blocks that are READ, alone or gathered. */
+/**
+ * Readers of reduce tasks. {@link RdmaShuffleReader} is the entry point, which the shuffle manager
+ * makes from the {@link ExecutorReading} of its executor. It combines batch fetches of {@code
+ * dev.sluice.spark.gather} with Spark's own iterators, which {@link SparkFetch} puts together
+ * around our block store client. {@link ShuffleSerializers} saves tasks the cost of a serializer
+ * each.
+ */
 package dev.sluice.spark.reduce;

@@ -3,15 +3,18 @@ package dev.sluice.spark.resolve;
 import java.io.IOException;
 import org.apache.spark.network.buffer.FileSegmentManagedBuffer;
 
-/** Blocks in files. */
+/**
+ * Checks of blocks in files. {@link SluiceBlockResolver} and its buffers call it, on the threads
+ * that read a block. It only asks for the file's length.
+ */
 final class FileSegments {
   private FileSegments() {}
 
   /**
-   * Looks whether the file is as long as the block wants it: where it was cut off, the streams of
-   * some codecs and of Kryo just end, and records are lost without anybody noticing.
+   * Checks that the file is long enough for the block. In a truncated file, the streams of some
+   * codecs and of Kryo just end, and records would be lost unnoticed.
    *
-   * @throws IOException where the file ends before the block does, or is gone
+   * @throws IOException if the file ends before the block does, or is gone
    */
   static void requireWhole(FileSegmentManagedBuffer block) throws IOException {
     long end = block.getOffset() + block.getLength();

@@ -12,9 +12,10 @@ import org.apache.spark.network.buffer.ManagedBuffer;
 
 /**
  * A block of this executor's own map outputs, while they are registered. A task reads it from
- * registered memory, where it costs neither an open file nor a system call for each of the pieces
- * of 4 KiB in which Kryo, for one, reads; Spark's transport sends it from its file, which costs no
- * copy. For the thread of a task, or of the transport.
+ * registered memory, without an open file and without a system call for each piece of, for example,
+ * Kryo's 4 KiB. Spark's transport sends it from its file, without a copy. {@link
+ * SluiceBlockResolver} makes it for one request, so one thread at a time uses it: a task's, or one
+ * of the transport. A stream keeps the memory mapped until it is closed.
  */
 final class RegisteredManagedBuffer extends ManagedBuffer {
   private final FileSegmentManagedBuffer file;
@@ -23,8 +24,8 @@ final class RegisteredManagedBuffer extends ManagedBuffer {
   private int references;
 
   /**
-   * @param file the block's bytes in its file
-   * @param registered opens them in registered memory; null where they are not there any more
+   * @param file the block in its file
+   * @param registered opens the block in registered memory; returns null if it is no longer there
    */
   RegisteredManagedBuffer(
       FileSegmentManagedBuffer file, Supplier<RegisteredInputStream> registered) {
@@ -43,8 +44,9 @@ final class RegisteredManagedBuffer extends ManagedBuffer {
   }
 
   /**
-   * Streams are closed at the latest when the last reference is released. Never throws: Spark's
-   * iterator expects that of files alone, and takes it for a bug of others.
+   * Opens a stream, which is closed at the latest when the last reference is released. Never
+   * throws: Spark's iterator expects exceptions of file buffers only, and reports those of others
+   * as a bug.
    */
   @Override
   public InputStream createInputStream() {
@@ -76,7 +78,7 @@ final class RegisteredManagedBuffer extends ManagedBuffer {
     return this;
   }
 
-  /** Spark's iterator has one reference, and releases it also where a task fails half-way. */
+  /** Releases a reference. Spark's iterator does so for its own even if a task fails half-way. */
   @Override
   public ManagedBuffer release() {
     references--;

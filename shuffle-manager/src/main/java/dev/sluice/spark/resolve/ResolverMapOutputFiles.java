@@ -12,8 +12,13 @@ import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import scala.Option;
 import scala.Some;
 
-/** Map outputs as Spark's resolver lays them out in the executor's local directories. */
+/**
+ * Map outputs as Spark's resolver lays them out in the executor's local directories. {@code
+ * SluiceShuffle} makes it when the executor starts. The registry's thread, map tasks' and those of
+ * hand-overs call it without a lock. {@link #find} may block on a disk, {@link #paths} does not.
+ */
 public final class ResolverMapOutputFiles implements MapOutputFiles {
+  /** Stands for the resolver's own directories, in which it makes missing folders. */
   private static final Option<String[]> LOCAL_DIRS = Option.empty();
 
   private final IndexShuffleBlockResolver resolver;
@@ -21,7 +26,7 @@ public final class ResolverMapOutputFiles implements MapOutputFiles {
   private final Option<String[]> directories;
 
   /**
-   * @param directories the executor's local ones, as its resolver has them
+   * @param directories local directories of the executor, as its resolver has them
    */
   public ResolverMapOutputFiles(
       SparkConf conf, IndexShuffleBlockResolver resolver, String[] directories) {
@@ -34,7 +39,7 @@ public final class ResolverMapOutputFiles implements MapOutputFiles {
   public Files find(int shuffleId, long mapId) {
     Path index = resolver.getIndexFile(shuffleId, mapId, LOCAL_DIRS).toPath();
     if (!java.nio.file.Files.exists(index)) {
-      // Also where a shuffle data plugin keeps map outputs elsewhere.
+      // Happens also if a shuffle data plugin keeps map outputs elsewhere.
       return null;
     }
     Path data = resolver.getDataFile(shuffleId, mapId).toPath();
@@ -43,7 +48,7 @@ public final class ResolverMapOutputFiles implements MapOutputFiles {
         data, index, checksumFile, checksumFile == null ? ChecksumAlgorithm.NONE : checksums);
   }
 
-  /** Of given directories Spark makes none of the folders that it names. */
+  /** Returns the paths. Spark makes no folders in directories that are passed to it. */
   @Override
   public List<Path> paths(int shuffleId, long mapId) {
     Path data = resolver.getDataFile(shuffleId, mapId, directories).toPath();
@@ -66,11 +71,12 @@ public final class ResolverMapOutputFiles implements MapOutputFiles {
   }
 
   /**
-   * Whether Spark's checksums are those of the files' bytes. Its serialized writer computes them
-   * over what it spills. A merge of several spills that copies bytes leaves them right, but one
-   * that decodes and encodes them again does not: so it is with encrypted files (each stream has
-   * its own initialization vector), with the fast merge switched off, and with a codec whose
-   * streams cannot be concatenated. For Spark they are a means of diagnosis only; here they decide.
+   * Returns true if Spark's checksums are those of the files' bytes. Spark's serialized writer
+   * computes them over its spills. A merge of several spills that copies bytes keeps them right,
+   * but one that decodes and encodes the bytes again does not. This happens for encrypted files
+   * (each stream has its own initialization vector), if the fast merge is switched off, and for a
+   * codec whose streams cannot be concatenated. Spark uses the checksums for diagnosis only; here
+   * they decide.
    */
   static boolean checksumsMatchFiles(SparkConf conf) {
     package$ config = package$.MODULE$;

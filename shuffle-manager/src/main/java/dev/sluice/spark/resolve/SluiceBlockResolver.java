@@ -24,10 +24,11 @@ import org.apache.spark.storage.ShuffleIndexBlockId;
 import scala.Option;
 
 /**
- * Spark's resolver, which knows the registered map outputs: it finds their blocks without opening
- * an index file for each, and sees to it that no region outlives its files. Tasks' threads call it
- * for local blocks, Spark's transport threads for blocks that they serve. The executor's runtime
- * owns the registry.
+ * Spark's resolver with knowledge of the registered map outputs. It finds their blocks without
+ * opening an index file for each, and ensures that no region outlives its files. {@code
+ * SluiceShuffle} makes it. Tasks' threads call it for local blocks, Spark's transport threads for
+ * blocks that they serve. The executor's runtime owns the registry. A method that deletes or
+ * replaces files must deregister the map output first.
  */
 public final class SluiceBlockResolver extends IndexShuffleBlockResolver {
   private final IndexShuffleBlockResolver migrating;
@@ -36,19 +37,20 @@ public final class SluiceBlockResolver extends IndexShuffleBlockResolver {
   private final boolean refuseNetty;
   private final TransportConf transportConf;
 
-  /** What follows when a map output has come from another executor. */
+  /** Action after a map output has come from another executor. */
   @FunctionalInterface
   public interface Migrated {
     /**
-     * @throws IOException where it is not where it was promised to be; the message is the reason
+     * @throws IOException if the map output is not where Spark was promised it to be; the message
+     *     is the reason
      */
     void committed(int shuffleId, long mapId) throws IOException;
   }
 
   /**
-   * @param migrating the stock shuffle manager's own, which takes what migrates to here: so that
-   *     unregistering a shuffle finds that as well
-   * @param registry gives none as long as nothing can be registered
+   * @param migrating resolver of the stock shuffle manager, which takes migrated map outputs, so
+   *     that unregistering a shuffle finds those as well
+   * @param registry empty as long as nothing can be registered
    */
   public SluiceBlockResolver(
       SparkConf conf,
@@ -67,7 +69,7 @@ public final class SluiceBlockResolver extends IndexShuffleBlockResolver {
 
   @Override
   public ManagedBuffer getBlockData(BlockId blockId, Option<String[]> dirs) {
-    // Tasks ask for blocks of their own executor; without a task it is for the transport.
+    // Tasks request blocks of their own executor. Without a task, the transport makes the request.
     if (refuseNetty && TaskContext.get() == null) {
       throw new IllegalStateException(
           "spark.shuffle.rdma.testing.refuseNetty: " + blockId + " is not served");
@@ -79,7 +81,7 @@ public final class SluiceBlockResolver extends IndexShuffleBlockResolver {
         .orElseGet(() -> whole(super.getBlockData(blockId, dirs)));
   }
 
-  /** An exception is a fetch failure to Spark, which has the map output written again. */
+  /** Checks the file's length. An exception is a fetch failure: Spark reruns the map task. */
   private static ManagedBuffer whole(ManagedBuffer block) {
     if (block instanceof FileSegmentManagedBuffer segment) {
       try {
@@ -91,7 +93,7 @@ public final class SluiceBlockResolver extends IndexShuffleBlockResolver {
     return block;
   }
 
-  /** Null for what is not. */
+  /** Returns null for a block that is not registered. */
   private ManagedBuffer registered(MapOutputRegistry outputs, BlockId blockId) {
     return switch (blockId) {
       case ShuffleBlockId id ->
@@ -119,7 +121,8 @@ public final class SluiceBlockResolver extends IndexShuffleBlockResolver {
   }
 
   /**
-   * Both look at it: what is stored counts for {@code ...decommission.shuffleBlocks.maxDiskSize}.
+   * Tells both resolvers, as stored bytes count towards {@code
+   * ...decommission.shuffleBlocks.maxDiskSize}.
    */
   @Override
   public void addShuffleToSkip(int shuffleId) {
@@ -133,7 +136,7 @@ public final class SluiceBlockResolver extends IndexShuffleBlockResolver {
     super.removeDataByMap(shuffleId, mapId);
   }
 
-  /** Takes a file of a map output that migrates to here from an executor that is going away. */
+  /** Takes a file of a map output that migrates here from a decommissioned executor. */
   @Override
   public StreamCallbackWithID putShuffleBlockAsStream(
       BlockId blockId, SerializerManager serializerManager) {
@@ -154,7 +157,7 @@ public final class SluiceBlockResolver extends IndexShuffleBlockResolver {
         && getIndexFile(shuffleId, mapId, Option.empty()).exists();
   }
 
-  /** A file on its way to here: data and index come one after the other, in either order. */
+  /** A migrating file. Data and index come one after the other, in either order. */
   private final class Migration implements StreamCallbackWithID {
     private final StreamCallbackWithID callback;
     private final int shuffleId;
@@ -178,7 +181,7 @@ public final class SluiceBlockResolver extends IndexShuffleBlockResolver {
 
     @Override
     public void onComplete(String streamId) throws IOException {
-      // An older file of the same name is replaced now.
+      // This replaces an older file of the same name.
       invalidate(shuffleId, mapId);
       callback.onComplete(streamId);
       if (isComplete(shuffleId, mapId)) {

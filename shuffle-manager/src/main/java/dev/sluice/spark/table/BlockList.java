@@ -1,8 +1,10 @@
 package dev.sluice.spark.table;
 
 /**
- * Blocks of one shuffle that one executor has, by their place in the list: partitions [start, end)
- * of a map output each, one after the other in memory and as they are READ.
+ * Blocks of one shuffle that one executor has, by index. Each block is partitions [start, end) of
+ * one map output, which lie one after the other in memory and are READ in this order. {@code
+ * BlockGroup} and {@code RequestedBlocks} implement it. Implementations must not change: any thread
+ * calls them without a lock.
  */
 public interface BlockList {
   int shuffleId();
@@ -10,13 +12,13 @@ public interface BlockList {
   /** Number of blocks. */
   int size();
 
-  /** Map ids of all blocks; not to be changed. */
+  /** Map ids of all blocks; callers must not change the array. */
   long[] mapIds();
 
   int startPartition(int block);
 
   int endPartition(int block);
 
-  /** Spark's name of the block. */
+  /** Returns Spark's name of the block. */
   String name(int block);
 }

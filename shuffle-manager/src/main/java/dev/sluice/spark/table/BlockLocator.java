@@ -13,14 +13,15 @@ import java.util.concurrent.Executor;
 import java.util.function.LongSupplier;
 
 /**
- * Finds blocks, for all fetches of an executor: in the driver's table or at the executor that has
- * them, and then in its partition tables, which are READ or, of what is staged, asked for. Any
- * thread; never blocks; nothing to close.
+ * Finds blocks, for all fetches of an executor. First it locates their map outputs, in the driver's
+ * table or at the executor that has them. Then it gets their partition tables by READ, or by
+ * request if they are not registered. {@code RdmaBlockStoreClient} makes one for each executor.
+ * Fetches call it by {@code ReadPath} on any thread; it never blocks. Nothing to close.
  */
 public final class BlockLocator {
   /**
-   * Heap of what is known of tables at most: the headers of a million map outputs, or all of 60,000
-   * tables of 32 partitions.
+   * Limit of the heap for cached tables: headers of a million map outputs, or 60,000 whole tables
+   * of 32 partitions.
    */
   private static final long HEADER_CACHE_BYTES = 32 << 20;
 
@@ -30,15 +31,15 @@ public final class BlockLocator {
   /**
    * Blocks that are found together.
    *
-   * @param blocks who they are; where they are once it is done
-   * @param found completes exceptionally by a defect only
+   * @param blocks the blocks; they have positions once {@code found} is done
+   * @param found completes exceptionally only after a defect
    */
   public record Part(LocatedBlocks blocks, CompletableFuture<Void> found) {}
 
   /**
-   * @param deliverer reads what partition tables say
-   * @param maxReadBytes bytes of partition tables that are READ with one request
-   * @param nanoClock which deadlines are given in
+   * @param deliverer evaluates partition tables
+   * @param maxReadBytes maximum bytes of partition tables in one READ request
+   * @param nanoClock clock of the deadlines
    */
   public BlockLocator(
       Locator locator,
@@ -51,18 +52,19 @@ public final class BlockLocator {
         new TableReader(transport, deliverer, HEADER_CACHE_BYTES, maxReadBytes, nanoClock);
   }
 
-  /** A task is about to fetch blocks of the shuffle. */
+  /** Called when a task is about to fetch blocks of the shuffle. */
   public void prepare(int shuffleId) {
     locator.prepare(shuffleId);
   }
 
   /**
-   * Finds an executor's blocks. Completes on the thread that finished the last step, this one
-   * perhaps; exceptionally by a defect only.
+   * Finds an executor's blocks. Completes on the thread that finished the last step, which may be
+   * the caller's; exceptionally only after a defect.
    *
-   * @param verifiable whether what has no checksums is staged even where it is registered
-   * @param bufferDeadlineNanos asked when a buffer for partition tables is: when to have it
-   * @return parts of which each has its answer when its own tables are there
+   * @param verifiable true to have map outputs without checksums staged even if they are registered
+   * @param bufferDeadlineNanos returns the deadline for a buffer, when one is requested for
+   *     partition tables
+   * @return parts, each of which is found when its own tables have arrived
    */
   public CompletableFuture<List<Part>> locate(
       String executorId,
@@ -100,8 +102,8 @@ public final class BlockLocator {
   }
 
   /**
-   * A READ found the locations of blocks stale: neither they nor what was READ through them is used
-   * again.
+   * Called when a READ found the locations of blocks stale. Neither these locations nor tables that
+   * were READ through them are used again.
    */
   public void forget(LocatedBlocks located, BitSet blocks) {
     int shuffleId = located.blocks().shuffleId();
@@ -109,14 +111,14 @@ public final class BlockLocator {
     for (int block = blocks.nextSetBit(0); block >= 0; block = blocks.nextSetBit(block + 1)) {
       stale.add(located.location(block));
     }
-    stale.remove(null); // that was not known
+    stale.remove(null); // locations that were not known
     for (MapOutputLocation location : stale) {
       locator.invalidate(shuffleId, location);
       tables.drop(shuffleId, location);
     }
   }
 
-  /** The shuffle is unregistered. */
+  /** Forgets a shuffle that is unregistered. */
   public void forget(int shuffleId) {
     tables.drop(shuffleId);
   }

@@ -8,36 +8,37 @@ import java.util.List;
 import java.util.stream.LongStream;
 
 /**
- * Bytes [position, position + length) of a map output's data file.
+ * Bytes [position, position + length) of a map output's data file. {@link LocatedBlocks} makes it,
+ * and {@code DataRead} stages or READs it; immutable.
  *
- * @param isStaged whether the peer has to be asked for them before they can be READ
+ * @param isStaged true if the peer must stage them before they can be READ
  */
 public record Extent(MapOutputHeader output, boolean isStaged, long position, long length) {
   public boolean hasChecksums() {
     return output.checksumAlgorithm() != ChecksumAlgorithm.NONE;
   }
 
-  /** Where it is to be READ, if it is not staged. */
+  /** Returns the region to READ, if the bytes are not staged. */
   public RemoteRegion region() {
     return new RemoteRegion(output.data().address() + position, length, output.data().rkey());
   }
 
-  /** What is to be asked for, if it is. */
+  /** Returns the piece to stage, if the bytes are staged. */
   public Piece piece() {
     return new Piece(output.mapId(), position, Math.toIntExact(length));
   }
 
-  /** Adds the next one; what adjoins is one. */
+  /** Appends an extent, or extends the last one that it adjoins. */
   public static void add(List<Extent> extents, Extent next) {
     boolean adjoins = !extents.isEmpty() && extents.getLast().adjoins(next);
     extents.add(adjoins ? extents.removeLast().with(next) : next);
   }
 
   /**
-   * What has to be asked for one after the other, where a peer stages so many bytes at a time: all
-   * at once, or one extent that is larger in parts of one size.
+   * Divides extents into requests, because a peer stages a limited number of bytes at a time. The
+   * result is all extents together, or equal parts of one that is larger.
    *
-   * @param extents of which so many bytes are staged at most; or one
+   * @param extents together at most {@code maxStagedBytes} that are staged, or a single extent
    */
   public static List<List<Extent>> split(List<Extent> extents, int maxStagedBytes) {
     Extent first = extents.getFirst();

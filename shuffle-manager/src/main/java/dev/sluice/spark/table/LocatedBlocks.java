@@ -15,12 +15,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Where blocks of an executor are to be READ, and what their bytes must be: in arrays, some 60
- * bytes a block. A block that cannot be READ has the reason instead. Each of the {@link #parts} is
- * filled by one thread at a time.
+ * Regions of an executor's blocks, and their lengths and checksums, in arrays of some 60 bytes a
+ * block. A block that cannot be READ has the reason instead. {@link BlockLocator} makes it and
+ * fills it, on a delivery thread or the caller's. The {@link #parts} share the arrays: one thread
+ * at a time may use each, and only for its {@link #members}. After that, only {@link #leaveOut}
+ * changes it; call it before {@link #spans}, and use a span with the object that made it.
  */
 public final class LocatedBlocks {
-  /** A peer is asked to stage so many pieces at most. */
+  /** Maximum number of pieces that a peer stages for one request. */
   private static final int MAX_SPAN_BLOCKS = ControlMessages.MAX_PIECES;
 
   private final BlockList blocks;
@@ -30,25 +32,25 @@ public final class LocatedBlocks {
   private final MapOutputHeader[] outputs;
   private final FallbackReason[] failures;
 
-  /** What this is about; of the others nothing is said. */
+  /** Blocks that this object concerns; it ignores all others. */
   private final BitSet members = new BitSet();
 
   private final BitSet leftOut = new BitSet();
 
-  /** The part of a partition table that each block is in. */
+  /** Piece of a partition table that contains the block's entries. */
   private final TablePiece[] pieces;
 
-  /** Where each block begins in its data file, and its bytes. */
+  /** Position of each block in its data file, and its bytes. */
   private final long[] offsets;
 
   private final long[] lengths;
 
-  /** Blocks [from, to), of which those that are READ have so many bytes. */
+  /** Blocks [from, to); {@code bytes} is the total of those that are READ. */
   public record Span(int from, int to, int bytes) {}
 
   /**
-   * @param verifiable whether what has no checksums is staged even where it is registered: who
-   *     copies it takes one
+   * @param verifiable true to have map outputs without checksums staged even if they are
+   *     registered: the stager computes a checksum while it copies
    */
   LocatedBlocks(BlockList blocks, Located located, boolean verifiable) {
     this.blocks = blocks;
@@ -67,7 +69,7 @@ public final class LocatedBlocks {
     }
   }
 
-  /** Some of the blocks, in the same arrays. */
+  /** Creates an object for some of the blocks, which shares the arrays. */
   private LocatedBlocks(LocatedBlocks all, BitSet members) {
     blocks = all.blocks;
     verifiable = all.verifiable;
@@ -82,8 +84,8 @@ public final class LocatedBlocks {
   }
 
   /**
-   * What does not wait for one another: of a peer whose process stands still tables can be READ,
-   * and it says nothing of those that are not registered.
+   * Divides the blocks into parts that do not wait for each other. If the peer's process hangs,
+   * registered tables can still be READ, but it does not answer questions for the other tables.
    */
   List<LocatedBlocks> parts() {
     BitSet asked = new BitSet();
@@ -114,7 +116,7 @@ public final class LocatedBlocks {
     return inTable ? null : FallbackReason.STALE_LOCATION;
   }
 
-  /** What is needed of the peer's partition tables. */
+  /** Returns the pieces of the peer's partition tables that are needed. */
   Collection<TablePiece> pieces() {
     Map<Object, TablePiece> wanted = new LinkedHashMap<>();
     TablePiece piece = null;
@@ -131,7 +133,7 @@ public final class LocatedBlocks {
     return wanted.values();
   }
 
-  /** Takes what was READ of the {@link #pieces}; this. */
+  /** Evaluates the {@link #pieces} after they were filled; returns this. */
   LocatedBlocks fill() {
     for (int block = nextMember(0); block >= 0; block = nextMember(block + 1)) {
       if (failures[block] == null) {
@@ -141,7 +143,7 @@ public final class LocatedBlocks {
     return this;
   }
 
-  /** Why the block cannot be READ; null where it can. */
+  /** Returns the reason why the block cannot be READ; null if it can. */
   private FallbackReason fill(int block) {
     TablePiece piece = pieces[block];
     if (piece.failure() != null) {
@@ -156,7 +158,7 @@ public final class LocatedBlocks {
     long end = offsets[block] = piece.offset(slot, start);
     for (int partition = start; partition < blocks.endPartition(block); partition++) {
       if (piece.offset(slot, partition) != end) {
-        return FallbackReason.STALE_LOCATION; // These cannot be one table's.
+        return FallbackReason.STALE_LOCATION; // These entries cannot belong to one table.
       }
       end += piece.length(slot, partition);
     }
@@ -164,11 +166,11 @@ public final class LocatedBlocks {
     if (end > outputs[block].data().length()) {
       return FallbackReason.STALE_LOCATION;
     }
-    // An empty block is an error to Spark, which is then to be Spark's own.
+    // Spark reports an empty block as an error, so its own transfer handles it.
     return lengths[block] > 0 ? null : FallbackReason.BLOCK_KIND;
   }
 
-  /** The same one for blocks of the same map output. */
+  /** Returns the header; the same object for blocks of the same map output. */
   private MapOutputHeader output(int block, int slot) {
     return block > 0 && locations[block] == locations[block - 1] && outputs[block - 1] != null
         ? outputs[block - 1]
@@ -183,32 +185,32 @@ public final class LocatedBlocks {
     return blocks;
   }
 
-  /** The blocks that this is about: all of them, or those that were found together. */
+  /** Returns the blocks that this object concerns: all of them, or one part. */
   public BitSet members() {
     return (BitSet) members.clone();
   }
 
-  /** Null where the executor has none. */
+  /** Returns the peer that serves the map outputs; null if this process can READ from none. */
   public PeerAddress peer() {
     return peer;
   }
 
-  /** Why the block cannot be READ; null where it can. */
+  /** Returns the reason why the block cannot be READ; null if it can. */
   public FallbackReason failure(int block) {
     return failures[block];
   }
 
-  /** Whoever calls this does something else about the block than READing it with the others. */
+  /** Excludes a block from the common READs, because the caller handles it otherwise. */
   public void leaveOut(int block) {
     leftOut.set(block);
   }
 
-  /** Whether the block is READ with the others. */
+  /** Returns true if the block is READ together with the others. */
   public boolean isRead(int block) {
     return members.get(block) && failures[block] == null && !leftOut.get(block);
   }
 
-  /** The blocks of a span that are READ. */
+  /** Returns the blocks of a span that are READ. */
   public BitSet read(Span span) {
     BitSet read = new BitSet();
     for (int block = span.from(); block < span.to(); block++) {
@@ -217,12 +219,12 @@ public final class LocatedBlocks {
     return read;
   }
 
-  /** Whether the peer has to be asked for its bytes before they can be READ. */
+  /** Returns true if the peer must stage the block's bytes before they can be READ. */
   public boolean isStaged(int block) {
     return outputs[block].isStaged() || (verifiable && !hasChecksums(block));
   }
 
-  /** Whether Spark has something to compare its bytes with. */
+  /** Returns true if Spark wrote checksums to compare the bytes with. */
   public boolean hasChecksums(int block) {
     return algorithm(block) != ChecksumAlgorithm.NONE;
   }
@@ -231,17 +233,17 @@ public final class LocatedBlocks {
     return outputs[block].checksumAlgorithm();
   }
 
-  /** Bytes of a block that has been found; may exceed 2 GiB. */
+  /** Returns the bytes of a block that has been found; may exceed 2 GiB. */
   public long length(int block) {
     return lengths[block];
   }
 
-  /** Partitions of a block. */
+  /** Returns the number of partitions of a block. */
   public int partitions(int block) {
     return blocks.endPartition(block) - blocks.startPartition(block);
   }
 
-  /** Bytes of one partition of a block. */
+  /** Returns the bytes of one partition of a block. */
   public long length(int block, int partition) {
     return pieces[block].length(locations[block].slot(), blocks.startPartition(block) + partition);
   }
@@ -251,16 +253,19 @@ public final class LocatedBlocks {
         locations[block].slot(), blocks.startPartition(block) + partition);
   }
 
-  /** A block's bytes from {@code position} on. */
+  /** Returns {@code length} bytes of a block from {@code position} on. */
   public Extent extent(int block, long position, long length) {
     return new Extent(outputs[block], isStaged(block), offsets[block] + position, length);
   }
 
   /**
-   * All that is not left out, in spans of so many bytes, of which so many are staged, and of 4,096
-   * blocks; or of one block.
+   * Divides all blocks that are not left out into spans. A span has at most the given total and
+   * staged bytes and 4,096 blocks, or it is a single block.
+   *
+   * @param apart true if registered blocks in a span must belong to one map output, so that a map
+   *     output that cannot be READ fails no block of another
    */
-  public List<Span> spans(int maxBytes, int maxStagedBytes) {
+  public List<Span> spans(int maxBytes, int maxStagedBytes, boolean apart) {
     List<Span> spans = new ArrayList<>();
     int from = 0;
     long bytes = 0;
@@ -269,8 +274,10 @@ public final class LocatedBlocks {
       from = bytes == 0 ? block : from;
       long length = isRead(block) ? length(block) : 0;
       long stagedLength = length > 0 && isStaged(block) ? length : 0;
+      boolean allStaged = stagedBytes + stagedLength == bytes + length;
       boolean fits =
-          bytes + length <= maxBytes
+          (!apart || allStaged || locations[block] == locations[from])
+              && bytes + length <= maxBytes
               && stagedBytes + stagedLength <= maxStagedBytes
               && block - from < MAX_SPAN_BLOCKS;
       if (bytes > 0 && !fits) {
@@ -288,12 +295,12 @@ public final class LocatedBlocks {
     return spans;
   }
 
-  /** One block alone, which was not left out. */
+  /** Returns a span of one block, which must not be left out. */
   public Span span(int block) {
     return new Span(block, block + 1, Math.toIntExact(length(block)));
   }
 
-  /** Where the blocks of a span end when they lie one after the other. */
+  /** Returns the end of each block of a span in a buffer with the blocks one after the other. */
   public int[] ends(Span span) {
     int[] ends = new int[span.to() - span.from()];
     int end = 0;
@@ -304,7 +311,7 @@ public final class LocatedBlocks {
     return ends;
   }
 
-  /** What to READ to have the blocks of a span one after the other; what adjoins is one extent. */
+  /** Returns the extents of a span's blocks, in their order; adjoining blocks are one extent. */
   public List<Extent> extents(Span span) {
     List<Extent> extents = new ArrayList<>();
     for (int block = span.from(); block < span.to(); block++) {
@@ -315,12 +322,12 @@ public final class LocatedBlocks {
     return extents;
   }
 
-  /** Whether the peer has to be asked for some bytes of the span. */
+  /** Returns true if the peer must stage some bytes of the span. */
   public boolean isStaged(Span span) {
     return stagedBytes(span) > 0;
   }
 
-  /** Bytes of the span that the peer has to be asked for. */
+  /** Returns the bytes of the span that the peer must stage. */
   public long stagedBytes(Span span) {
     long bytes = 0;
     for (int block = span.from(); block < span.to(); block++) {
@@ -329,7 +336,7 @@ public final class LocatedBlocks {
     return bytes;
   }
 
-  /** Where a block was thought to be; null where that was not known. */
+  /** Returns the location of a block, which may be stale; null if there is none. */
   MapOutputLocation location(int block) {
     return locations[block];
   }

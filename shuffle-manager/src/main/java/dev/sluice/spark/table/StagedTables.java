@@ -20,20 +20,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Asks one peer for what is wanted of partition tables that are not registered, as those of map
- * outputs are that it stages. Any thread; never blocks. Each time it is asked anew: nobody else
- * wants the entries, and headers come with them.
+ * Asks one peer for entries of partition tables that are not registered, which are those of map
+ * outputs that it stages. {@link TableReader} makes one for each read, on any thread; it never
+ * blocks. Delivery threads fill the pieces: two answers may concern the same piece at once, so they
+ * write disjoint entries, equal headers, and any one of their failures. It caches nothing: no other
+ * task needs the entries, and headers come with them.
  */
 final class StagedTables {
   private static final Logger LOG = LoggerFactory.getLogger(StagedTables.class);
 
-  /** Of the time that there is: what it finds is then to be staged and READ, and needs some. */
+  /** Fraction (1/2) of the remaining time for an answer; staging and READ need the rest. */
   private static final int SHARE = 2;
 
   /**
-   * Some entries, and where they go.
+   * Entries to ask for, and their target.
    *
-   * @param at the index of the first long in the target
+   * @param at index of the first long in the target
    */
   private record Part(TablePiece piece, Partitions wanted, long[] target, int at) {
     int entries() {
@@ -48,7 +50,7 @@ final class StagedTables {
   private final int shuffleId;
 
   /**
-   * @param deliverer takes the answers
+   * @param deliverer evaluates the answers
    */
   StagedTables(
       ReadTransport transport,
@@ -66,7 +68,7 @@ final class StagedTables {
   /**
    * Fills the pieces.
    *
-   * @param answers gets what never completes exceptionally: pieces say what failed
+   * @param answers receives futures that never complete exceptionally: pieces record failures
    */
   void ask(List<TablePiece> pieces, long deadlineNanos, List<CompletableFuture<Void>> answers) {
     List<Part> parts = new ArrayList<>();
@@ -80,7 +82,7 @@ final class StagedTables {
     }
   }
 
-  /** In parts of which each fits a request. */
+  /** Adds the entries of a piece, in parts that fit a request. */
   private static void add(TablePiece piece, TablePiece.Rows rows, List<Part> parts) {
     long[] entries = new long[(rows.end() - rows.start()) * TableEntry.LONGS];
     rows.entries(entries);

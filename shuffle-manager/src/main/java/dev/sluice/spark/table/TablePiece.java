@@ -13,18 +13,21 @@ import java.util.TreeMap;
 import java.util.stream.IntStream;
 
 /**
- * What is wanted of a segment of partition tables: of some slots the headers, and the entries of
- * some partitions. Where the segment is not registered, it is of one map output alone. Filled by
- * one thread at a time.
+ * Part of a segment of partition tables that a reader needs: the headers of some slots, and their
+ * entries for some partitions. A piece of an unregistered segment concerns one map output.
+ *
+ * <p>{@link LocatedBlocks} makes it and calls {@link #want} for all blocks first. Then {@link
+ * TableReader} sets the arrays, and delivery threads fill them, each its own longs. LocatedBlocks
+ * reads it after all of them, unless it {@link #failed}.
  */
 final class TablePiece {
-  /** A READ for each partition costs less than all of one where so small a part is wanted. */
+  /** Up to 1/8 of the slots, one READ per partition costs less than READing those of all slots. */
   private static final int SPARSE = 8;
 
-  /** Of so few partitions an executor's tasks want the entries of most, one after the other. */
+  /** With so few partitions, the tasks of an executor need most of the entries over time. */
   static final int FEW_PARTITIONS = 32;
 
-  /** The entries of partitions [start, end), from the first one's of the first slot on. */
+  /** Entries of partitions [start, end), from the first wanted slot of the first partition on. */
   final class Rows {
     private final int start;
     private final int end;
@@ -44,7 +47,7 @@ final class TablePiece {
     }
 
     /**
-     * Where they are to be READ, one after the other: in one piece, unless most of it would be
+     * Returns the regions to READ, one after the other: a single one, unless most of it would be
      * entries of other slots.
      */
     List<RemoteRegion> regions() {
@@ -65,7 +68,7 @@ final class TablePiece {
       return new Rows(Math.min(start, other.start), Math.max(end, other.end));
     }
 
-    /** Takes what is about to be READ, or is asked for. */
+    /** Sets the array that a READ or an answer is to fill. */
     void entries(long[] ofRegions) {
       entries = ofRegions;
     }
@@ -79,13 +82,13 @@ final class TablePiece {
   private final TableSegment segment;
   private final long mapId;
 
-  /** By their starts; none touches another. */
+  /** Rows by their first partition; they neither overlap nor adjoin. */
   private final TreeMap<Integer, Rows> rows = new TreeMap<>();
 
-  /** A bit for each slot that is wanted. */
+  /** Bit set of the slots that are wanted. */
   private long slots;
 
-  /** Of the whole segment, with those that are wanted; all entries follow where all is READ. */
+  /** Headers of all slots, valid for the wanted ones; followed by all entries if all is READ. */
   private long[] headers;
 
   private FallbackReason failure;
@@ -98,17 +101,17 @@ final class TablePiece {
     mapId = first.mapId();
   }
 
-  /** What is the same for all locations of a piece. */
+  /** Returns a key that is equal for all locations of a piece. */
   static Object place(MapOutputLocation location) {
     return location.segment().isRegistered() ? location.segment() : location;
   }
 
-  /** Whether a location is known to be of this piece, without comparing much. */
+  /** Returns true if the location surely belongs to this piece; a cheap test that may miss it. */
   boolean has(MapOutputLocation location) {
     return segment == location.segment() && (segment.isRegistered() || mapId == location.mapId());
   }
 
-  /** Partitions [start, end) of a slot; blocks mostly want the same, or some that adjoin. */
+  /** Adds partitions [start, end) of a slot; most blocks want the same ones, or adjoining ones. */
   void want(int slot, int start, int end) {
     slots |= 1L << slot;
     Rows all = new Rows(start, end);
@@ -125,7 +128,7 @@ final class TablePiece {
     return segment;
   }
 
-  /** Of the one map output, where the segment is not registered. */
+  /** Returns the id of the one map output, if the segment is not registered. */
   long mapId() {
     return mapId;
   }
@@ -134,12 +137,12 @@ final class TablePiece {
     return slots;
   }
 
-  /** Whether all of the segment may be READ at once. */
+  /** Returns true if all of the segment may be READ at once. */
   boolean hasFewPartitions() {
     return segment.isRegistered() && segment.partitions() <= FEW_PARTITIONS;
   }
 
-  /** Whether it is, and the rows are not. */
+  /** Returns true if all of the segment is READ at once, so that the rows are not. */
   boolean isWhole() {
     return hasFewPartitions() && headers.length == segmentLongs();
   }
@@ -156,7 +159,7 @@ final class TablePiece {
     return Long.SIZE - 1 - Long.numberOfLeadingZeros(slots);
   }
 
-  /** And those between them. */
+  /** Counts the wanted slots and those between them. */
   private int wantedSlots() {
     return lastSlot() + 1 - firstSlot();
   }
@@ -165,7 +168,7 @@ final class TablePiece {
     return rows.values();
   }
 
-  /** Takes what is known, or about to be READ or asked for: no more, or all of the segment. */
+  /** Sets the headers, cached or still to be filled; or the array for all of the segment. */
   void headers(long[] ofSegment) {
     headers = ofSegment;
   }
@@ -178,12 +181,12 @@ final class TablePiece {
     failure = reason;
   }
 
-  /** Why there is nothing; null where all was READ. */
+  /** Returns the reason why there is no data; null if all has arrived. */
   FallbackReason failure() {
     return failure;
   }
 
-  /** Null where the slot is not the map output's. */
+  /** Returns the header; null if the slot does not belong to the map output. */
   MapOutputHeader header(int slot, long mapId) {
     return MapOutputHeader.of(mapId, headers, slot * MapOutputHeader.LONGS);
   }
@@ -200,7 +203,7 @@ final class TablePiece {
     return TableEntry.checksum(entry(slot, partition, 1));
   }
 
-  /** One of the longs of an entry. */
+  /** Returns one of the longs of an entry. */
   private long entry(int slot, int partition, int at) {
     if (isWhole()) {
       return headers[(int) (segment.entry(partition, slot) / Long.BYTES) + at];

@@ -15,7 +15,11 @@ import java.util.concurrent.Executor;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** READs parts of one peer's partition tables, all in one request and one buffer. */
+/**
+ * READs parts of one peer's partition tables, all in one request and one buffer. {@link
+ * TableReader} makes and starts it, on any thread. A delivery thread copies the longs to their
+ * targets. It owns the buffer and releases it at its end, success or not.
+ */
 final class TableRead implements ReadListener {
   private static final Logger LOG = LoggerFactory.getLogger(TableRead.class);
 
@@ -23,9 +27,9 @@ final class TableRead implements ReadListener {
       ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   /**
-   * Some longs, and where they go.
+   * Longs to READ, and their target.
    *
-   * @param at the index of the first one in the target
+   * @param at index of the first long in the target
    */
   record Part(TablePiece piece, RemoteRegion region, long[] target, int at) {}
 
@@ -35,6 +39,8 @@ final class TableRead implements ReadListener {
   private final List<Part> parts;
   private final long deadlineNanos;
   private final CompletableFuture<Void> done = new CompletableFuture<>();
+
+  /** Null before it was acquired. */
   private ReadTransport.Buffer buffer;
 
   TableRead(
@@ -50,7 +56,7 @@ final class TableRead implements ReadListener {
     this.deadlineNanos = deadlineNanos;
   }
 
-  /** Completes on a delivery thread, never exceptionally: the parts' pieces say what failed. */
+  /** Completes on a delivery thread, never exceptionally: the parts' pieces record failures. */
   CompletableFuture<Void> start(long bufferDeadlineNanos) {
     int bytes = parts.stream().mapToInt(part -> (int) part.region().length()).sum();
     try {

@@ -22,25 +22,27 @@ import java.util.function.LongSupplier;
 import java.util.function.ToLongFunction;
 
 /**
- * READs other executors' partition tables, and asks for those that are not registered ({@link
- * StagedTables}): the entries of a reducer's partitions each time, for nobody else wants them, and
- * the headers of map outputs once an executor; where there are few partitions, all of it once an
- * executor. Any thread; the lock is held for map operations only. Lives as long as the executor's
- * {@link BlockLocator}; holds heap only.
+ * READs partition tables of other executors, and asks for those that are not registered ({@link
+ * StagedTables}). It READs the entries of a reducer's partitions each time, because no other task
+ * needs them, and headers of map outputs once an executor. If a segment has few partitions, it
+ * READs all of it once an executor. {@link BlockLocator} calls it on any thread; the lock is held
+ * for map operations only. It lives as long as that and holds heap only. Arrays in the cache are
+ * shared by tasks, so they never change: new headers go to a copy.
  *
- * <p>A shuffle of 100,000 maps has 3.2 MB of headers. Where there is more than may be kept, the
- * least recently used leaves and is READ again: 32 bytes more a block, or 528 where all is READ.
+ * <p>A shuffle of 100,000 maps has 3.2 MB of headers. Beyond the limit of the cache, the least
+ * recently used tables are dropped and READ again: 32 bytes more a block, or 528 where all of a
+ * segment is READ.
  */
 final class TableReader {
-  /** Heap of what is known of a segment beside its longs. */
+  /** Estimated heap of a cached segment in addition to its longs: map entry, key and segment. */
   private static final int OVERHEAD_BYTES = 200;
 
   private record Key(int shuffleId, TableSegment segment) {}
 
   /**
-   * What was READ of a segment, which is not changed: its headers, or all of it.
+   * Longs that were READ of a segment, unchanged since: its headers, or all of it.
    *
-   * @param slots that were written before it was READ, and were there
+   * @param slots slots that were written before the READ, with map outputs present
    */
   private record Known(long[] longs, long slots) {
     static final Known NOTHING = new Known(null, 0);
@@ -49,7 +51,7 @@ final class TableReader {
       return (piece.slots() & ~slots) == 0;
     }
 
-    /** The same with what was READ now. Of other slots there may be a header and no entries yet. */
+    /** Adds the slots that were READ now. Other slots may have a header and no entries yet. */
     Known with(TablePiece piece) {
       long present = 0;
       for (long left = slots | piece.slots(); left != 0; left &= left - 1) {
@@ -68,19 +70,19 @@ final class TableReader {
   private final int maxReadBytes;
   private final LongSupplier nanoClock;
 
-  /** Guarded by this, as all that follows. */
+  /** Guarded by this, like all fields below. */
   private final Map<Key, Known> cached = new LinkedHashMap<>(16, 0.75f, true);
 
   private long cachedBytes;
 
-  /** Of segments that are READ whole now. */
+  /** Bytes of the segments that are being READ whole. */
   private long wholeBytes;
 
   /**
-   * @param deliverer takes what was READ out of its buffer
-   * @param maxCachedBytes heap of what is cached at most
-   * @param maxReadBytes bytes that are READ with one request
-   * @param nanoClock which deadlines are given in
+   * @param deliverer copies data out of the READ buffers
+   * @param maxCachedBytes limit of the heap that is cached
+   * @param maxReadBytes maximum bytes in one READ request
+   * @param nanoClock clock of the deadlines
    */
   TableReader(
       ReadTransport transport,
@@ -144,7 +146,7 @@ final class TableReader {
     }
   }
 
-  /** All of the segment, or the headers that are wanted. */
+  /** Adds all of the segment, or the headers that are wanted. */
   private void addUnknown(TablePiece piece, Known known, List<Part> parts) {
     TableSegment segment = piece.segment();
     if (piece.hasFewPartitions() && beginWhole(segment)) {
@@ -167,7 +169,7 @@ final class TableReader {
     addParts(piece, regions, entries, parts);
   }
 
-  /** What lies in the regions fills the target. */
+  /** Adds READs that fill the target from the regions. */
   private void addParts(
       TablePiece piece, List<RemoteRegion> regions, long[] target, List<Part> parts) {
     int at = 0;
@@ -179,7 +181,7 @@ final class TableReader {
     }
   }
 
-  /** In parts of which each fits a request. */
+  /** Divides a region into parts that fit a request. */
   private List<RemoteRegion> fitting(RemoteRegion region) {
     List<RemoteRegion> parts = new ArrayList<>();
     int step = maxReadBytes - maxReadBytes % Long.BYTES;
@@ -190,7 +192,7 @@ final class TableReader {
     return parts;
   }
 
-  /** In batches of so much at most, and of no more parts than a request may have. */
+  /** Groups parts into batches of limited size, with no more parts than a request may have. */
   static <T> List<List<T>> batches(List<T> parts, ToLongFunction<T> size, long max) {
     List<List<T>> batches = new ArrayList<>();
     long sum = 0;
@@ -207,7 +209,7 @@ final class TableReader {
     return batches;
   }
 
-  /** Of many segments it would be more than may be kept, and in each task's heap at that. */
+  /** Reserves a whole segment, within a limit: many would exceed the cache and fill the heap. */
   private synchronized boolean beginWhole(TableSegment segment) {
     long bytes = segment.region().length();
     boolean fits = wholeBytes + bytes <= maxCachedBytes / 2;
@@ -241,7 +243,7 @@ final class TableReader {
     return known == null ? 0 : (long) known.longs().length * Long.BYTES + OVERHEAD_BYTES;
   }
 
-  /** The shuffle is unregistered. */
+  /** Forgets a shuffle that is unregistered. */
   synchronized void drop(int shuffleId) {
     Iterator<Map.Entry<Key, Known>> entries = cached.entrySet().iterator();
     while (entries.hasNext()) {
@@ -253,12 +255,12 @@ final class TableReader {
     }
   }
 
-  /** A READ found the location stale: what was READ through it may be, too. */
+  /** Forgets data that was READ through a stale location, which may be stale as well. */
   synchronized void drop(int shuffleId, MapOutputLocation stale) {
     cachedBytes -= heapBytes(cached.remove(new Key(shuffleId, stale.segment())));
   }
 
-  /** Heap of what is cached. */
+  /** Returns the heap of cached data. */
   synchronized long heapBytes() {
     return cachedBytes;
   }

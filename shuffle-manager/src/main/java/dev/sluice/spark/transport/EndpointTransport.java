@@ -14,7 +14,10 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
-/** {@link ReadTransport} over the process's endpoint, which the shuffle manager owns and closes. */
+/**
+ * {@link ReadTransport} over the process's endpoint and the control channel. The executor's runtime
+ * makes it; it owns and closes both. A target of a READ must be a buffer that this gave out.
+ */
 public record EndpointTransport(RdmaEndpoint endpoint, BlockServerClient servers)
     implements ReadTransport {
 

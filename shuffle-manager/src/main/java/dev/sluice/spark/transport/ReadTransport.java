@@ -11,34 +11,38 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
 /**
- * What reading needs of the transfer engine and of the control channel, so that tests can script
- * both. Called by any thread; nothing here blocks.
+ * The parts of the transfer engine and of the control channel that reading needs. Fetches and
+ * partition tables call it. Tests script both. Any thread calls it; no method blocks, and no lock
+ * may be held: answers come on the caller's thread, the completion thread or the transport's.
  */
 public interface ReadTransport {
-  /** A piece of registered memory, whose owner releases it once. */
+  /** A piece of registered memory. Its owner releases it once. */
   interface Buffer {
     MemorySegment segment();
 
     void release();
   }
 
-  /** The largest buffer that can be asked for, in bytes. */
+  /** Returns the size of the largest possible buffer in bytes. */
   int maxBufferBytes();
 
-  /** Bytes of all buffers at most. */
+  /** Returns the limit of all buffers in bytes. */
   long poolBytes();
 
-  /** Hands a buffer to {@code taker}, or null when none became free by the deadline. */
+  /**
+   * Hands a buffer to {@code taker}, or null if none became free by the deadline. Runs it on this
+   * thread, the one that releases a buffer, or the transfer engine's; it must not block.
+   */
   void acquire(int bytes, long deadlineNanos, Consumer<Buffer> taker);
 
-  /** Whether somebody waits for a buffer. */
+  /** Returns true if a request waits for a buffer. */
   boolean isShort();
 
-  /** Has {@code listener} called, on any thread, when somebody has to wait for a buffer. */
+  /** Calls {@code listener}, on any thread, whenever a request has to wait for a buffer. */
   void onShortage(Runnable listener);
 
   /**
-   * READs the ranges back to back into {@code target}, from {@code offset} on; the listener gets
+   * READs the ranges back to back into {@code target}, from {@code offset} on. The listener gets
    * exactly one answer.
    */
   void read(
@@ -49,15 +53,15 @@ public interface ReadTransport {
       long deadlineNanos,
       ReadListener listener);
 
-  /** As {@link dev.sluice.blocks.client.BlockServerClient#stage}. */
+  /** Stages as {@link dev.sluice.blocks.client.BlockServerClient#stage} does. */
   CompletableFuture<Object> stage(PeerAddress peer, Stage request);
 
-  /** As {@link dev.sluice.blocks.client.BlockServerClient#tables}. */
+  /** Asks for tables as {@link dev.sluice.blocks.client.BlockServerClient#tables} does. */
   CompletableFuture<Object> tables(PeerAddress peer, GetTables request);
 
   /** Ends a lease. */
   void done(PeerAddress peer, long leaseId);
 
-  /** Tells the peer that its map outputs of the shuffle are in use; limits its own rate. */
+  /** Tells the peer that its map outputs of the shuffle are in use. Limits its own rate. */
   void touch(PeerAddress peer, int shuffleId);
 }

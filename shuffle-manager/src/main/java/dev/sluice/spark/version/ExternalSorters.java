@@ -12,8 +12,9 @@ import scala.Option;
 import scala.math.Ordering;
 
 /**
- * Makes Spark's sorters, which since 4.1 take an array of checksums of rows (SPARK-51756). Any
- * thread.
+ * Makes Spark's sorters, which since 4.1 take an array of row checksums (SPARK-51756). {@code
+ * RdmaShuffleReader} calls it on tasks' threads. {@code SluiceShuffle} only loads it, by {@link
+ * #requireKnown}, so that an unknown Spark fails there.
  */
 public final class ExternalSorters {
   private static final MethodType SINCE_4_0 =
@@ -32,9 +33,9 @@ public final class ExternalSorters {
   private ExternalSorters() {}
 
   /**
-   * Fails when the application starts, where a sort would fail otherwise.
+   * Fails when the application starts, where a sort would otherwise fail later.
    *
-   * @throws LinkageError for a Spark whose sorters are made in another way
+   * @throws LinkageError if this Spark makes its sorters in another way
    */
   public static void requireKnown() {}
 
@@ -47,7 +48,7 @@ public final class ExternalSorters {
     }
   }
 
-  /** Only map tasks compute the checksums. */
+  /** Finds the constructor of 4.1. It gets no checksums, which only map tasks compute. */
   private static MethodHandle findSince41(MethodHandles.Lookup lookup) {
     try {
       Object none =
@@ -63,10 +64,10 @@ public final class ExternalSorters {
   }
 
   /**
-   * One that does not partition, for a reduce task.
+   * Makes a sorter that does not partition, for a reduce task.
    *
-   * @param aggregator combines values of a key, if they are to be combined
-   * @param ordering of the keys, if they are to be sorted
+   * @param aggregator combines the values of a key, if defined
+   * @param ordering order of the keys, if they have to be sorted
    */
   @SuppressWarnings("unchecked") // The handle knows no type parameters.
   public static <K, V, C> ExternalSorter<K, V, C> create(

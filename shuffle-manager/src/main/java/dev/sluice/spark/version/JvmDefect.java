@@ -6,21 +6,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A defect of the JVM that corrupts data silently (JDK-8377811): with G1, Java 25 before 25.0.3
- * moves arrays that native code is working on, as codecs' and zlib's do. Whether any build of 26
- * has it is not known. The shuffle manager's constructor warns of it, once a process.
+ * Warns of a defect of the JVM that corrupts data silently (JDK-8377811). With G1, Java 25 before
+ * 25.0.3 moves arrays on which native code is working, as that of codecs and zlib does. It is not
+ * known if any build of 26 has the defect. {@code SluiceShuffle}'s constructor warns, once per
+ * process; the doctor's check of Java reports it. Any thread.
  */
 public final class JvmDefect {
   private static final Logger LOG = LoggerFactory.getLogger(JvmDefect.class);
 
   private JvmDefect() {}
 
-  /** Warns where this JVM has the defect. */
+  /** Warns if this JVM has the defect. */
   public static void warn() {
     warning(Runtime.version(), collectorIsG1()).ifPresent(LOG::warn);
   }
 
-  /** What to say where a JVM has the defect. */
+  /** Returns the warning for a JVM; empty if it does not have the defect. */
   public static Optional<String> warning(Runtime.Version version, boolean g1) {
     return g1 && version.feature() == 25 && version.update() < 3
         ? Optional.of(
@@ -32,7 +33,7 @@ public final class JvmDefect {
         : Optional.empty();
   }
 
-  /** Each collector's beans begin with its name. */
+  /** Returns true if the collector is G1. Its beans' names begin with the collector's. */
   public static boolean collectorIsG1() {
     return ManagementFactory.getGarbageCollectorMXBeans().stream()
         .anyMatch(collector -> collector.getName().startsWith("G1 "));

@@ -3,8 +3,9 @@ package dev.sluice.spark.version;
 import java.util.List;
 
 /**
- * Whether Sluice runs on a JVM with a Spark. Compiled for the oldest JVM that Spark runs on, and
- * linked to no class of Spark.
+ * Tells if Sluice runs on a JVM with a Spark. {@code RdmaShuffle} and the doctor call it, on any
+ * thread. Compiled for the oldest JVM that Spark runs on, Java 17, and linked to no class of Spark:
+ * the doctor runs without it.
  */
 public final class Platform {
   private static final int JAVA = 25;
@@ -13,10 +14,10 @@ public final class Platform {
   private Platform() {}
 
   /**
-   * Why it does not; empty where it does.
+   * Returns why Sluice does not run; empty if it does.
    *
-   * @param javaVersion the JVM's feature release
-   * @param sparkVersion as Spark says it: also 4.1.1-SNAPSHOT, or 4.0.2.vendor.3
+   * @param javaVersion feature release of the JVM
+   * @param sparkVersion version that Spark reports, also 4.1.1-SNAPSHOT, or 4.0.2.vendor.3
    */
   public static String lack(int javaVersion, String sparkVersion) {
     if (SPARKS.stream().noneMatch(line -> isOf(line, sparkVersion))) {
@@ -27,7 +28,7 @@ public final class Platform {
     return lack(javaVersion);
   }
 
-  /** Why it does not run on a JVM of a feature release; empty where it does. */
+  /** Returns why Sluice does not run on a feature release of the JVM; empty if it does. */
   public static String lack(int javaVersion) {
     return javaVersion < JAVA
         ? String.format("RDMA shuffle needs Java %d, this JVM is Java %d", JAVA, javaVersion)

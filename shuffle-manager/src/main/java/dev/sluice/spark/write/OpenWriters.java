@@ -3,7 +3,11 @@ package dev.sluice.spark.write;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** How many map tasks of this executor are writing, by shuffle. Any thread. */
+/**
+ * Number of map tasks of this executor that are writing, by shuffle. {@link
+ * RegisteringShuffleWriter}s count on map tasks' threads; the publisher's thread reads it, without
+ * a lock. Each writer counts once and ends once, or the publisher lingers in vain.
+ */
 public final class OpenWriters {
   private final Map<Integer, Integer> counts = new ConcurrentHashMap<>();
 
@@ -15,7 +19,7 @@ public final class OpenWriters {
     counts.computeIfPresent(shuffleId, (_, count) -> count == 1 ? null : count - 1);
   }
 
-  /** Whether another map output of the shuffle is to be expected soon. */
+  /** Returns true if another map output of the shuffle can be expected soon. */
   public boolean any(int shuffleId) {
     return counts.containsKey(shuffleId);
   }

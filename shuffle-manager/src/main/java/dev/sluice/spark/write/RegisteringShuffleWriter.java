@@ -13,10 +13,12 @@ import scala.Product2;
 import scala.collection.Iterator;
 
 /**
- * One of Spark's writers, after whose commit the map output is registered, or handed over to the
- * node. The map task's thread calls it. The MapStatus is passed on unchanged: it says where the
- * block is and carries row-based checksums. Registering never fails the task, but a hand-over does:
- * Spark has been told that the map output stays whatever becomes of this executor.
+ * Wraps one of Spark's writers. After its commit, the map output is registered or handed over to
+ * the node daemon. {@code SluiceShuffle} makes it. The map task's thread calls it and ends it, so
+ * it needs no lock. The MapStatus is passed on unchanged: it says where the block is and carries
+ * row-based checksums. Neither registration nor a refused hand-over fails the task. The task fails
+ * only if Spark was promised that the map output outlives this executor, it does not, and the
+ * driver does not answer.
  */
 public final class RegisteringShuffleWriter<K, V> extends ShuffleWriter<K, V> {
   private static final Logger LOG = LoggerFactory.getLogger(RegisteringShuffleWriter.class);
@@ -27,19 +29,19 @@ public final class RegisteringShuffleWriter<K, V> extends ShuffleWriter<K, V> {
   private final Commit committed;
   private boolean stopped;
 
-  /** What follows when a map output's files are there. */
+  /** Action after a commit, when the files of a map output are there. */
   @FunctionalInterface
   public interface Commit {
     /**
-     * @throws IOException where the map output is not where it was promised to be; the message is
-     *     the reason
+     * @throws IOException if the map output ends with this executor and the driver does not know
+     *     that; the message is the reason
      */
     void committed() throws IOException;
   }
 
   /**
-   * @param task whose end is this writer's, too: Spark stops no writer that ended with an Error
-   * @param open counts it until then
+   * @param task its end also ends this writer, as Spark stops no writer that failed with an Error
+   * @param open counts this writer until then
    * @param committed called when the map output's files are there
    */
   public RegisteringShuffleWriter(
@@ -70,7 +72,8 @@ public final class RegisteringShuffleWriter<K, V> extends ShuffleWriter<K, V> {
   }
 
   /**
-   * @throws UncheckedIOException when the map output could not be handed over, with the reason
+   * @throws UncheckedIOException if the driver has to know where the map output is and does not
+   *     answer, with the reason
    */
   @Override
   public Option<MapStatus> stop(boolean success) {

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Whatever our classes call of SLF4J is there where the doctor runs without it. */
+/** Every method of SLF4J that our classes call exists when the doctor runs without SLF4J. */
 class LogTest {
   @Test
   void hasEveryMethodThatIsCalled() {

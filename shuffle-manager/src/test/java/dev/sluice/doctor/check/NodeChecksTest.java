@@ -16,11 +16,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is asked of a node, with directories in the place of /proc, /sys and /dev. */
+/** Checks of a node, with directories in place of /proc, /sys and /dev. */
 class NodeChecksTest {
   private static final long MIB = 1 << 20;
   private static final MemoryBudget BUDGET = new MemoryBudget(120 * MIB, 48 * MIB, 24 * MIB);
@@ -135,25 +136,75 @@ class NodeChecksTest {
   @Test
   void memlockIsComparedWithWhatAnExecutorTakes() throws Exception {
     limits("8388608", "0000000000000000", "0000000000000000");
-    assertFinding(new LockedMemoryCheck(root, 8 * MIB), Level.OK, "memlock 8192 KiB");
-    assertFinding(new LockedMemoryCheck(root, 9 * MIB), Level.WARN, "9216 KiB", "ulimit -l");
+    assertFinding(memlock(8 * MIB), Level.OK, "memlock 8192 KiB");
+    assertFinding(memlock(9 * MIB), Level.OK, "9216 KiB", "without a device nothing is locked");
     Files.createDirectories(root.resolve("sys/class/infiniband"));
-    assertFinding(new LockedMemoryCheck(root, 9 * MIB), Level.WARN, "9216 KiB", "ulimit -l");
+    assertFinding(memlock(9 * MIB), Level.OK, "9216 KiB", "without a device nothing is locked");
     write("sys/class/infiniband/mlx5_0/node_guid", "");
-    assertFinding(new LockedMemoryCheck(root, 9 * MIB), Level.FAIL, "9216 KiB", "ulimit -l");
+    assertFinding(memlock(9 * MIB), Level.FAIL, "9216 KiB", "ulimit -l");
     limits("8388608", "0000000000004000", "0000000000004000");
-    assertFinding(new LockedMemoryCheck(root, 9 * MIB), Level.OK, "exempt by CAP_IPC_LOCK");
+    assertFinding(memlock(9 * MIB), Level.OK, "exempt by CAP_IPC_LOCK");
+  }
+
+  private LockedMemoryCheck memlock(long neededBytes, String... environment) {
+    Map<String, String> given =
+        environment.length == 0 ? Map.of() : Map.of(environment[0], environment[1]);
+    return new LockedMemoryCheck(root, given, neededBytes);
+  }
+
+  private void assertMemlockIsRaised(String place, String way, String... environment)
+      throws Exception {
+    Finding finding = only(memlock(9 * MIB, environment));
+    assertThat(finding.level()).isEqualTo(Level.FAIL);
+    assertThat(finding.said()).contains(place);
+    assertThat(finding.set()).contains(way);
+    boolean runtime = way.contains("containerd") || way.contains("--ulimit");
+    assertThat(finding.set().contains("runtime")).isEqualTo(runtime);
+  }
+
+  /** Any user of a plain host has all capabilities in the bounding set. */
+  @Test
+  void memlockIsRaisedWhereTheLimitComesFrom() throws Exception {
+    write("sys/class/infiniband/mlx5_0/node_guid", "");
+    limits("8388608", "0000000000000000", "000001ffffffffff");
+    write("proc/self/cgroup", "0::/user.slice/user-1000.slice/session-3.scope\n");
+    assertMemlockIsRaised("a plain host", "/etc/security/limits.d");
+    write("proc/self/cgroup", "0::/user.slice/user-1000.slice/user@1000.service/app.slice\n");
+    assertMemlockIsRaised("a plain host", "/etc/security/limits.d");
+    write("proc/self/cgroup", "0::/system.slice/spark-worker.service\n");
+    assertMemlockIsRaised("unit spark-worker.service", "unit spark-worker.service, and restart it");
+    assertMemlockIsRaised(
+        "a YARN container",
+        "NodeManager",
+        "CONTAINER_ID",
+        "container_1700000000000_0001_01_000002");
+    write("proc/self/cgroup", "0::/system.slice/docker-0123abcd.scope\n");
+    assertMemlockIsRaised("a container", "--ulimit memlock=-1");
+    write("proc/self/cgroup", "0::/\n");
+    assertMemlockIsRaised("a container", "--ulimit memlock=-1", "container", "podman");
+    assertMemlockIsRaised("a plain host", "/etc/security/limits.d");
+    write("run/.containerenv", "");
+    assertMemlockIsRaised("a container", "--ulimit memlock=-1");
+    assertMemlockIsRaised("a Kubernetes pod", "containerd", "KUBERNETES_SERVICE_HOST", "10.0.0.1");
+    write("proc/self/cgroup", "0::/kubepods.slice/kubepods-pod1.slice/cri-containerd-1.scope\n");
+    assertMemlockIsRaised("a Kubernetes pod", "containerd");
   }
 
   @Test
-  void aCapabilityInTheBoundingSetOnlyIsNoHelp() throws Exception {
-    write("sys/class/infiniband/mlx5_0/node_guid", "");
-    limits("8388608", "0000000000000000", "00000000a80465fb");
-    assertFinding(
-        new LockedMemoryCheck(root, 9 * MIB),
-        Level.FAIL,
-        "in the bounding set only",
-        "LimitMEMLOCK=infinity of the container runtime's unit");
+  void aKernelWithoutADeviceIsOneLine() throws Exception {
+    Files.createDirectories(root.resolve("sys/class"));
+    limits("8388608", "0000000000000000", "0000000000000000");
+    List<Finding> findings = new Checkup().of(Checks.of(on("auto")));
+    assertThat(findings)
+        .filteredOn(finding -> finding.level() != Level.OK)
+        .singleElement()
+        .satisfies(
+            finding -> assertThat(finding.name()).isEqualTo("devices"),
+            finding -> assertThat(finding.level()).isEqualTo(Level.WARN),
+            finding -> assertThat(finding.consequences()).containsExactly("provider is soft"));
+    assertThat(findings)
+        .extracting(Finding::name)
+        .doesNotContain("rdma-core", "device files", "port", "mappings");
   }
 
   private void limits(String memlock, String effective, String bounding) throws IOException {
@@ -217,11 +268,15 @@ class NodeChecksTest {
   }
 
   private Patient onSoft() {
+    return on("soft");
+  }
+
+  private Patient on(String provider) {
     return new Patient(
         root,
         InetAddress.getLoopbackAddress(),
         new Patient.Rdma(
-            "soft", VerbsOptions.DEFAULT, SoftOptions.DEFAULT, TransferOptions.DEFAULT),
+            provider, VerbsOptions.DEFAULT, SoftOptions.DEFAULT, TransferOptions.DEFAULT),
         new Patient.Memory(BUDGET, RegistrationMode.AUTO, List.of(root)),
         List.of());
   }

@@ -34,7 +34,12 @@ class PeerCheckTest {
     try (PeerServer server = PeerServer.open(patient(FaultPlan.NONE), 0)) {
       Finding finding = read(server.port());
       assertThat(finding.level()).as(finding.said()).isEqualTo(Level.OK);
-      assertThat(finding.said()).matches("READ from localhost \\(soft soft0\\): \\d+ MB/s, .* us");
+      assertThat(finding.said())
+          .matches(
+              "READ from localhost \\(soft soft0\\): \\d+ MB/s, .* us, not judged: provider soft has no port");
+      assertThat(finding.values())
+          .containsEntry("host", "localhost")
+          .containsKeys("read_bytes_per_second", "read_latency_microseconds");
     }
   }
 
@@ -86,7 +91,7 @@ class PeerCheckTest {
     try (Socket client = other.accept()) {
       client.getOutputStream().write("SSH-2.0-OpenSSH_9.2\r\n".getBytes(US_ASCII));
     } catch (IOException e) {
-      // The test sees it.
+      // Reported to the test.
     }
   }
 
@@ -117,7 +122,7 @@ class PeerCheckTest {
     assertThat(said.toString(US_ASCII)).containsOnlyOnce("Too many open files");
   }
 
-  /** As where strangers have taken all file descriptors. */
+  /** Happens if strangers have taken all file descriptors. */
   private static final class ExhaustedSocket extends ServerSocket {
     private volatile boolean exhausted = true;
     private volatile Thread listener;
@@ -144,6 +149,25 @@ class PeerCheckTest {
         Thread.onSpinWait();
       }
     }
+  }
+
+  @Test
+  void bandwidthIsJudgedBesideTheRateOfTheSlowerPort() {
+    assertJudged(0.01, Level.WARN, "125 MB/s, 3.0 us, 1 % of the slower port's 100 Gb/s");
+    assertJudged(0.49, Level.WARN, "49 %");
+    assertJudged(0.51, Level.OK, "51 %");
+  }
+
+  private static void assertJudged(double share, Level level, String words) {
+    LinkRate link = new LinkRate(12.5e9, "");
+    Finding finding =
+        new PeerCheck(patient(FaultPlan.NONE), new PeerAddress("b", "b", 1))
+            .judged(
+                new PeerReader.Measured(
+                    "verbs mlx5_0", share * link.bytesPerSecond(), 3, 4096, 4096, link));
+    assertThat(finding.level()).isEqualTo(level);
+    assertThat(finding.said()).contains(words);
+    assertThat(finding.set().isEmpty()).isEqualTo(level == Level.OK);
   }
 
   private static Finding read(int port) throws Exception {

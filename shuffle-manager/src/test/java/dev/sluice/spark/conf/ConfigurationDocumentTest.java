@@ -7,7 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
-/** Writes docs/configuration.md from the table of settings, and fails when that is stale. */
+/** Writes docs/configuration.md from the table of settings, and fails when it is stale. */
 class ConfigurationDocumentTest {
   private static final Path DOCUMENT =
       Path.of(System.getProperty("sluice.basedir", "."), "..", "docs", "configuration.md");

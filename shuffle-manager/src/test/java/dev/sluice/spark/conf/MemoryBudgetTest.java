@@ -28,6 +28,28 @@ class MemoryBudgetTest {
         .isEqualTo(new MemoryBudget(1280 * MIB, 512 * MIB, 256 * MIB));
   }
 
+  /** Spark puts the profile's heap into the executor's configuration, and no overhead. */
+  @Test
+  void isAShareOfTheDefaultProfilesOverheadInAProfileWithoutItsOwn() {
+    conf.set("spark.executor.memory", "2g").set("spark.executor.memoryOverheadFactor", "0.5");
+    ExecutorMemory.announce(conf);
+    conf.set("spark.executor.memory", "16g");
+    assertThat(derive(0.5, OptionalLong.empty()))
+        .isEqualTo(new MemoryBudget(320 * MIB, 128 * MIB, 64 * MIB));
+    conf.set("spark.executor.memoryOverhead", "256m");
+    assertThat(derive(0.5, OptionalLong.empty()))
+        .isEqualTo(new MemoryBudget(80 * MIB, 32 * MIB, 16 * MIB));
+  }
+
+  @Test
+  void aCopiedConfigurationIsAnnouncedAnew() {
+    ExecutorMemory.announce(conf);
+    conf.set("spark.executor.memory", "2g").set("spark.executor.memoryOverheadFactor", "0.5");
+    ExecutorMemory.announce(conf);
+    assertThat(derive(0.5, OptionalLong.empty()))
+        .isEqualTo(new MemoryBudget(320 * MIB, 128 * MIB, 64 * MIB));
+  }
+
   @Test
   void isNoMoreThanTheContainerLeavesBesideHeapAndOffHeap() {
     conf.set("spark.executor.memoryOverhead", "8g")

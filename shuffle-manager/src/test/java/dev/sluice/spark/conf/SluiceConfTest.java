@@ -1,8 +1,10 @@
 package dev.sluice.spark.conf;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.blocks.RegistrationMode;
+import dev.sluice.blocks.node.NodeClient;
 import dev.sluice.rdma.transfer.TransferOptions;
 import dev.sluice.rdma.verbs.AddressRange;
 import dev.sluice.rdma.verbs.ConnectMode;
@@ -32,6 +34,14 @@ class SluiceConfTest {
   }
 
   @Test
+  void anUnknownKeyIsRefusedWithTheNearestOne() {
+    SparkConf misspelt = new SparkConf(false).set("spark.shuffle.rdma.provder", "soft");
+    assertThatThrownBy(() -> new SluiceConf(misspelt))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("no such key (did you mean spark.shuffle.rdma.provider?); allowed");
+  }
+
+  @Test
   void limitsThatAreSetWinOverDerivedOnes() {
     conf.set("spark.shuffle.rdma.buffers.maxBytes", "5m")
         .set("spark.shuffle.rdma.registration.maxBytes", "7m");
@@ -46,6 +56,15 @@ class SluiceConfTest {
     conf.set("spark.shuffle.rdma.dataPort", "7400").set("spark.port.maxRetries", "5");
     assertThat(new SluiceConf(conf).softOptions().port()).isEqualTo(7400);
     assertThat(new SluiceConf(conf).softOptions().portRetries()).isEqualTo(5);
+  }
+
+  @Test
+  void messagesToTheDriverHaveTheTimeOfSparksOwn() {
+    assertThat(new SluiceConf(conf).rpcTimeoutMs()).isEqualTo(120_000);
+    conf.set("spark.network.timeout", "90s");
+    assertThat(new SluiceConf(conf).rpcTimeoutMs()).isEqualTo(90_000);
+    conf.set("spark.rpc.askTimeout", "70s");
+    assertThat(new SluiceConf(conf).rpcTimeoutMs()).isEqualTo(70_000);
   }
 
   @Test
@@ -95,7 +114,7 @@ class SluiceConfTest {
   }
 
   @Test
-  void whatANodeServesNoExecutorRegisters() {
+  void anExecutorWithANodeMayRegisterWhatTheNodeDoesNotTake() {
     assertThat(new SluiceConf(conf).node()).isEmpty();
     conf.set("spark.shuffle.rdma.node", "required")
         .set("spark.shuffle.rdma.node.incarnation", "ab")
@@ -103,8 +122,13 @@ class SluiceConfTest {
         .set("spark.shuffle.rdma.node.timeout", "2s");
     SluiceConf made = new SluiceConf(conf);
     assertThat(made.node())
-        .contains(new NodeAccess("ab", Path.of("/there"), Duration.ofSeconds(2)));
-    assertThat(made.registrationMaxBytes()).isZero();
+        .contains(
+            new NodeAccess(
+                "ab",
+                Path.of("/there"),
+                new NodeClient.Limits(Duration.ofSeconds(2), Duration.ofSeconds(120))));
+    assertThat(made.registrationMaxBytes()).isPositive();
+    assertThat(made.stagingMaxBytes()).isPositive();
   }
 
   @Test
@@ -143,7 +167,7 @@ class SluiceConfTest {
     assertThat(new SluiceConf(conf).readOptions(1).gatherBytes()).isEqualTo(5 << 20);
   }
 
-  /** Which local mode does not look at, and which standalone clusters do not need. */
+  /** Local mode ignores the setting, and standalone clusters do not need it. */
   @Test
   void theCoresThatAnExecutorHasCountAndNotThoseThatAreConfigured() {
     conf.set("spark.shuffle.rdma.buffers.maxBytes", "64m").set("spark.executor.cores", "2");
@@ -178,7 +202,7 @@ class SluiceConfTest {
         .set("spark.shuffle.rdma.registration.maxBytes", "70m")
         .set("spark.shuffle.rdma.staging.maxBytes", "4m")
         .set("spark.shuffle.rdma.connections.max", "256");
-    int queuePairs = 256 * (256 * 256 + 4 * 4096);
+    int queuePairs = 256 * (256 * 64 + 4 * 4096);
     assertThat(verbsOptions(Map.of()).registeredBytes())
         .isEqualTo(((5 + 70 + 4) << 20) + queuePairs);
     conf.set("spark.shuffle.rdma.registration.mode", "odp");

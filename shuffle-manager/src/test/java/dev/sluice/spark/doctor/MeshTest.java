@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 class MeshTest {
   private static MeshRead read(String to, String from, double megabytesPerSecond) {
-    return new MeshRead(to, from, megabytesPerSecond * 1e6, 12.5);
+    return new MeshRead(to, from, megabytesPerSecond * 1e6, 12.5, 0);
   }
 
   private static MeshRead failed(String to, String from) {
@@ -27,7 +27,7 @@ class MeshTest {
     return IntStream.range(0, count).mapToObj(i -> "n" + i).toList();
   }
 
-  /** Each node's READs from all others. */
+  /** Returns findings about each node's READs from all others. */
   private static List<Finding> findings(
       int nodes, BiFunction<Integer, Integer, MeshRead> readOfPair) {
     List<MeshReport> reports = new ArrayList<>();
@@ -59,13 +59,14 @@ class MeshTest {
 
     assertThat(said(findings, Level.OK))
         .containsExactly(
-            "5 pairs READ, median 1000 MB/s; the slowest is 1 from 3: 400 MB/s, 12.5 us");
+            "5 pairs READ, median 1000 MB/s, not judged as no port has a known rate; the slowest is"
+                + " 1 from 3: 400 MB/s, 12.5 us");
     assertThat(said(findings, Level.WARN)).containsExactly("slow: 1 from 3: 400 MB/s, 12.5 us");
     assertThat(said(findings, Level.FAIL)).containsExactly("3 from 1: RETRY_EXC_ERR");
     assertThat(findings.get(1).set()).isEqualTo("the firewall");
   }
 
-  /** As one of hundreds, whose pairs would hide all others. */
+  /** One of hundreds is bad. Its pairs would hide all others. */
   @Test
   void aNodeThatIsBadIsNamedOnce() {
     List<Finding> findings =
@@ -147,10 +148,28 @@ class MeshTest {
   }
 
   @Test
-  void oneHostAloneIsNoMesh() {
+  void oneHostAloneIsNoWarning() {
     assertThat(Mesh.of(List.of(), List.of("1")))
         .extracting(Finding::level)
-        .containsExactly(Level.WARN);
+        .containsExactly(Level.OK);
+  }
+
+  @Test
+  void readsAreJudgedBesideTheRateOfThePorts() {
+    assertThat(ofShare(0.01))
+        .satisfies(
+            slow -> assertThat(slow.level()).isEqualTo(Level.WARN),
+            slow -> assertThat(slow.said()).contains("125 MB/s, 1 % of the slower port's rate"));
+    assertThat(ofShare(0.24).level()).isEqualTo(Level.WARN);
+    assertThat(ofShare(0.26).level()).isEqualTo(Level.OK);
+  }
+
+  private static Finding ofShare(double share) {
+    double link = 100e9 / 8;
+    List<Finding> findings =
+        findings(3, (to, from) -> new MeshRead("n" + to, "n" + from, share * link, 3, link));
+    assertThat(findings).hasSize(1);
+    return findings.getFirst();
   }
 
   @Test

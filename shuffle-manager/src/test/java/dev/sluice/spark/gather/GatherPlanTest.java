@@ -13,7 +13,7 @@ import org.apache.spark.storage.ShuffleMergedBlockId;
 import org.junit.jupiter.api.Test;
 import scala.Option;
 
-/** Which blocks are gathered. */
+/** Choice of the blocks for batch fetches. */
 class GatherPlanTest {
   private static final BlockManagerId EXECUTOR =
       BlockManagerId.apply("7", "host", 99, Option.empty());

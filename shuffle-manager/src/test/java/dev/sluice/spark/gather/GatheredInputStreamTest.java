@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.apache.spark.FetchFailed;
 import org.apache.spark.SparkConf;
@@ -30,7 +31,7 @@ import scala.Option;
 import scala.Tuple2;
 import scala.collection.Iterator;
 
-/** A chunk reads as one block would, and its errors name the member that they are in. */
+/** A chunk reads like one block, and its errors name the member that they are in. */
 class GatheredInputStreamTest {
   private static final BlockManagerId EXECUTOR =
       BlockManagerId.apply("7", "host", 99, Option.empty());
@@ -40,7 +41,7 @@ class GatheredInputStreamTest {
   private final ByteArrayOutputStream written = new ByteArrayOutputStream();
   private int releases;
 
-  /** A chunk of one block from each map output; map ids are ten times the map index. */
+  /** Returns a chunk of one block from each map output. Map ids are ten times the map index. */
   private Chunk chunk(UnaryOperator<OutputStream> codec, int corrupt) throws IOException {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     List<TrackedBlocks.Block> blocks = new ArrayList<>();
@@ -68,10 +69,10 @@ class GatheredInputStreamTest {
         ends,
         MemorySegment.ofArray(bytes.toByteArray()),
         Chunk.Way.LOCAL,
-        () -> releases++);
+        _ -> releases++);
   }
 
-  /** All members in one. */
+  /** Returns one stream over all members. */
   private static InputStream stream(Chunk chunk, Reading reading) {
     return new ChunkStreams(chunk, reading).next()._2();
   }
@@ -152,7 +153,7 @@ class GatheredInputStreamTest {
     Chunk chunk = chunk(codec::compressedOutputStream, 7);
     ChunkStreams streams = new ChunkStreams(chunk, new Reading(codec, true, false));
     for (int map = 0; map < 7; map++) {
-      streams.next()._2().close(); // read or not
+      streams.next()._2().close(); // whether it was read or not
     }
     Throwable failure = catchThrowable(() -> streams.next()._2().readAllBytes());
     assertThat(failure).isInstanceOf(FetchFailedException.class);
@@ -165,7 +166,7 @@ class GatheredInputStreamTest {
   @Test
   void whatIsNotInTheChunkHasNoStream() throws IOException {
     int[] ends = {0, 10, 10, 30, 30};
-    Chunk whole = new Chunk(group(), 2, ends, bytes(30), Chunk.Way.LOCAL, () -> releases++);
+    Chunk whole = new Chunk(group(), 2, ends, bytes(30), Chunk.Way.LOCAL, _ -> releases++);
     ChunkStreams streams = new ChunkStreams(whole, new Reading(null, true, false));
     assertThat(streams.next()._1()).isEqualTo(new ShuffleBlockId(3, 30, 5));
     Tuple2<BlockId, InputStream> last = streams.next();
@@ -176,10 +177,25 @@ class GatheredInputStreamTest {
     assertThat(releases).isEqualTo(1);
   }
 
+  /** Happens if a thread reads on while its task ends. */
+  @Test
+  void bytesOfMemoryThatIsReleasedWhileItIsCopiedAreNotGiven() {
+    int[] ends = {30};
+    Chunk whole = new Chunk(group(), 0, ends, bytes(30), Chunk.Way.LOCAL, _ -> {});
+    Supplier<MemorySegment> releasing =
+        () -> {
+          MemorySegment memory = whole.memory();
+          whole.release();
+          return memory;
+        };
+    ChunkInputStream raw = new ChunkInputStream(releasing, ends, 0, ends.length);
+    assertThatThrownBy(() -> raw.read(new byte[10])).hasMessageContaining("was released");
+  }
+
   @Test
   void anEndThatComesTooEarlyIsTheLastMembersThatIsThere() throws IOException {
     int[] ends = {10, 30, 30, 30};
-    Chunk whole = new Chunk(group(), 0, ends, bytes(30), Chunk.Way.LOCAL, () -> {});
+    Chunk whole = new Chunk(group(), 0, ends, bytes(30), Chunk.Way.LOCAL, _ -> {});
     ChunkInputStream raw = new ChunkInputStream(whole::memory, ends, 0, ends.length);
     assertThat(raw.readAllBytes()).hasSize(30);
     assertThat(raw.read()).isEqualTo(-1);
@@ -219,7 +235,7 @@ class GatheredInputStreamTest {
   }
 
   /**
-   * Spark's part.
+   * The parts of reading that Spark does.
    *
    * @param codec null for none
    */

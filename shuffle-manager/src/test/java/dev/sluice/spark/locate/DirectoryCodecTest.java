@@ -9,6 +9,7 @@ import dev.sluice.spark.locate.DirectoryMessage.Arrival;
 import dev.sluice.spark.locate.DirectoryMessage.Failure;
 import dev.sluice.spark.locate.DirectoryMessage.Find;
 import dev.sluice.spark.locate.DirectoryMessage.Found;
+import dev.sluice.spark.locate.DirectoryMessage.Kept;
 import dev.sluice.spark.locate.DirectoryMessage.LiveExecutors;
 import dev.sluice.spark.locate.DirectoryMessage.Locate;
 import dev.sluice.spark.locate.DirectoryMessage.Over;
@@ -20,6 +21,7 @@ import dev.sluice.spark.locate.DirectoryMessage.Table;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -43,6 +45,8 @@ class DirectoryCodecTest {
         new Found(null, true),
         new Found(Samples.atNode("2", "node").peer(), false),
         new Silent(Samples.atNode("2", "node").peer()),
+        new Kept("1", 3, 1L << 40, "the node is drained", Optional.empty()),
+        new Kept("1", 3, 4, "the disk is full", Optional.of(Samples.endpoint("1"))),
         new Failure("1", "no device \u2013 none"));
   }
 

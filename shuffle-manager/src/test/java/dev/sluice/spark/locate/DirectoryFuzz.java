@@ -26,9 +26,10 @@ import java.util.Map;
 import java.util.stream.LongStream;
 
 /**
- * Bytes that come to the driver's directory or back from it, whatever they are, are a message or a
- * {@link MessageException}. What the directory is asked it answers or refuses with an IOException,
- * and so does an executor with a table; both allocate in proportion to what they got and know.
+ * Decodes arbitrary bytes as messages to or from the driver's directory. They are a message, or
+ * decoding throws a {@link MessageException}. The directory answers a message or throws an
+ * IOException, and an executor handles a table in the same way. Both allocate in proportion to the
+ * message and their state.
  */
 public final class DirectoryFuzz {
   private static final long BASE_ALLOCATION_BYTES = 64 << 10;
@@ -40,7 +41,7 @@ public final class DirectoryFuzz {
 
   private DirectoryFuzz() {}
 
-  /** What may end in an IOException. */
+  /** Step that may throw an IOException. */
   private interface Step {
     void run() throws IOException;
   }
@@ -103,7 +104,8 @@ public final class DirectoryFuzz {
   /** A directory that knows an executor and some map outputs. */
   private static LocationDirectory directory() {
     LocationDirectory directory =
-        new LocationDirectory(new FakeBroadcasts(), Samples.logBytes(4), _ -> true, _ -> {});
+        new LocationDirectory(
+            new FakeBroadcasts().shipping(), Samples.logBytes(4), _ -> true, _ -> {});
     MapOutputLocation[] locations = new MapOutputLocation[KNOWN];
     Arrays.setAll(locations, Samples::location);
     try {
@@ -114,7 +116,7 @@ public final class DirectoryFuzz {
     return directory;
   }
 
-  /** As the executor that asked for it does, whose tasks then look for map outputs. */
+  /** Takes a table like the executor that asked for it; its tasks then look for map outputs. */
   private static void take(Table table, KnownExecutors executors, ShuffleLocations locations)
       throws IOException {
     Locate question = locations.question();
@@ -123,7 +125,7 @@ public final class DirectoryFuzz {
     locations.find("1", LongStream.range(0, KNOWN).toArray());
   }
 
-  /** Each message as executors and driver send it. */
+  /** Returns each kind of message as executors and driver send it. */
   public static List<byte[]> valid() throws IOException {
     LocationDirectory directory = directory();
     List<DirectoryMessage> messages = new ArrayList<>();
@@ -133,7 +135,7 @@ public final class DirectoryFuzz {
     for (int known = 0; known <= KNOWN; known++) {
       messages.add(new Locate(Samples.SHUFFLE, GENERATION, known, 0));
     }
-    messages.add(directory.handle(new Locate(Samples.SHUFFLE, 0, 0, 0)));
+    messages.add(directory.handle(new Locate(Samples.SHUFFLE, 0, 0, 0)).join());
     messages.add(
         new Table(
             5,

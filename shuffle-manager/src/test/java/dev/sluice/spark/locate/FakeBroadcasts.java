@@ -9,18 +9,30 @@ import java.util.Map;
 final class FakeBroadcasts implements Broadcasts {
   private final Map<Integer, byte[]> live = new HashMap<>();
   private Runnable destroying = () -> {};
+  private Runnable shipping = () -> {};
   private int shipped;
   private int fetched;
   private boolean failing;
 
-  /** Runs before each broadcast that is destroyed from now on. */
+  /** Sets an action that runs before each broadcast is destroyed from now on. */
   void whenDestroying(Runnable action) {
     destroying = action;
+  }
+
+  /** Sets an action that runs before each broadcast is shipped from now on, and may fail. */
+  void whenShipping(Runnable action) {
+    shipping = action;
+  }
+
+  /** Returns settings that ship on the caller's thread. */
+  LocationDirectory.Shipping shipping() {
+    return new LocationDirectory.Shipping(this, Runnable::run, 10_000);
   }
 
   @Override
   public Shipped ship(byte[] bytes) {
     int number = ++shipped;
+    shipping.run();
     live.put(number, bytes);
     return new Shipped(
         ByteBuffer.allocate(Integer.BYTES).putInt(number).array(), () -> destroy(number));
@@ -40,7 +52,7 @@ final class FakeBroadcasts implements Broadcasts {
     return live.get(ByteBuffer.wrap(handle).getInt());
   }
 
-  /** From now on nothing can be fetched. */
+  /** Makes all fetches fail from now on. */
   void fail() {
     failing = true;
   }

@@ -58,6 +58,25 @@ class KnownExecutorsTest {
     assertThat(lost).containsExactly("node");
   }
 
+  /** READs from the node are pending. */
+  @Test
+  void aNodeIsNotLostWhileItsLastExecutorServesItself() {
+    table.add(Samples.atNode("1", "node"));
+    update();
+    table.remove("1");
+    table.add(Samples.endpoint("1"));
+    update();
+    assertThat(lost).isEmpty();
+
+    table.remove("1");
+    table.add(Samples.atNode("1", "node"));
+    update();
+    assertThat(lost).containsExactly("1");
+    table.remove("1");
+    update();
+    assertThat(lost).containsExactly("1", "node");
+  }
+
   @Test
   void answersThatOvertakeEachOtherEndInTheNewest() {
     Random random = new Random(7);

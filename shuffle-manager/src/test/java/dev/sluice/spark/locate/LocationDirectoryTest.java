@@ -13,6 +13,7 @@ import dev.sluice.spark.locate.DirectoryMessage.Arrival;
 import dev.sluice.spark.locate.DirectoryMessage.Failure;
 import dev.sluice.spark.locate.DirectoryMessage.Find;
 import dev.sluice.spark.locate.DirectoryMessage.Found;
+import dev.sluice.spark.locate.DirectoryMessage.Kept;
 import dev.sluice.spark.locate.DirectoryMessage.LiveExecutors;
 import dev.sluice.spark.locate.DirectoryMessage.Locate;
 import dev.sluice.spark.locate.DirectoryMessage.Over;
@@ -23,11 +24,14 @@ import dev.sluice.spark.locate.DirectoryMessage.Table;
 import dev.sluice.spark.locate.Samples.Logged;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -41,7 +45,10 @@ class LocationDirectoryTest {
   private final List<Report> reports = new ArrayList<>();
   private final LocationDirectory directory =
       new LocationDirectory(
-          broadcasts, Samples.logBytes(LARGE), id -> !forgotten.contains(id), reports::add);
+          broadcasts.shipping(),
+          Samples.logBytes(LARGE),
+          id -> !forgotten.contains(id),
+          reports::add);
 
   @Test
   void knowsNothingOfAShuffleThatNobodyPublished() throws IOException {
@@ -76,7 +83,8 @@ class LocationDirectoryTest {
 
     directory.nodeIsNow(Samples.atNode("1", "before").peer(), "after");
 
-    LiveExecutors news = ((Table) directory.handle(new Locate(SHUFFLE, 0, 0, known))).executors();
+    LiveExecutors news =
+        ((Table) directory.handle(new Locate(SHUFFLE, 0, 0, known)).join()).executors();
     assertThat(news.arrived())
         .extracting(Arrival::endpoint)
         .containsExactly(Samples.atNode("1", "after"));
@@ -138,16 +146,19 @@ class LocationDirectoryTest {
     directory.handle(new Publish(node, List.of()));
     assertThat(serving()).containsExactly(Samples.endpoint("1"));
     assertThat(directory.nodes()).containsExactly(node.peer());
-    assertThat(directory.handle(new Find("1"))).isEqualTo(new Found(node.peer(), false));
+    assertThat(directory.handle(new Find("1"))).isCompletedWithValue(new Found(node.peer(), false));
     int known = locate(0, 0).executors().version();
 
     directory.executorLost("1");
 
     assertThat(serving()).containsExactly(node);
     assertThat(Samples.read(locate(0, 0).records())).as("its own locations").isEmpty();
-    assertThat(((Table) directory.handle(new Locate(SHUFFLE, 0, 0, known))).executors().staying())
+    assertThat(
+            ((Table) directory.handle(new Locate(SHUFFLE, 0, 0, known)).join())
+                .executors()
+                .staying())
         .isEmpty();
-    assertThat(directory.handle(new Find("1"))).isEqualTo(new Found(node.peer(), true));
+    assertThat(directory.handle(new Find("1"))).isCompletedWithValue(new Found(node.peer(), true));
   }
 
   @Test
@@ -171,7 +182,48 @@ class LocationDirectoryTest {
     directory.forgetAtNodes(Set.of("1"));
     assertThat(directory.goneAtNodes()).isEmpty();
     assertThat(serving()).containsExactly(Samples.atNode("2", "node"));
-    assertThat(directory.handle(new Find("1"))).isEqualTo(new Found(null, true));
+    assertThat(directory.handle(new Find("1"))).isCompletedWithValue(new Found(null, true));
+  }
+
+  @Test
+  void anExecutorThatKeepsAMapOutputServesAllOfItsOwnUntilItIsGone() throws IOException {
+    ExecutorEndpoint node = Samples.atNode("1", "node");
+    directory.handle(new Publish(node, List.of()));
+    assertThat(serving()).containsExactly(node);
+
+    Kept kept = new Kept("1", SHUFFLE, 5, "it is full", Optional.of(Samples.endpoint("1")));
+    directory.handle(kept);
+    directory.handle(new Publish(node, List.of()));
+    assertThat(serving()).containsExactly(Samples.endpoint("1"));
+
+    directory.executorLost("1");
+    directory.handle(kept);
+    assertThat(serving()).containsExactly(node);
+  }
+
+  @Test
+  void mapOutputsThatStayAreLostWithTheirExecutor() throws IOException {
+    for (String executorId : List.of("1", "2", "worker-a", "worker-b")) {
+      directory.handle(new Kept(executorId, SHUFFLE, 5, "the disk is full", Optional.empty()));
+    }
+    assertThat(directory.keptByGone()).isEmpty();
+
+    directory.executorLost("1");
+    directory.executorLost("worker-a");
+    directory.handle(new Kept("1", SHUFFLE, 6, "as it went", Optional.empty()));
+    directory.executorLost("3");
+    directory.handle(new Kept("3", SHUFFLE, 7, "as it went", Optional.empty()));
+    assertThat(directory.keptByGone())
+        .isEqualTo(
+            Map.of(
+                "1", Map.of(SHUFFLE, Set.of(5L, 6L)),
+                "3", Map.of(SHUFFLE, Set.of(7L)),
+                "worker-a", Map.of(SHUFFLE, Set.of(5L))));
+
+    directory.forgetKept(Set.of("1"));
+    assertThat(directory.keptByGone()).containsOnlyKeys("3", "worker-a");
+    directory.unregister(SHUFFLE);
+    assertThat(directory.keptByGone()).isEmpty();
   }
 
   private List<ExecutorEndpoint> serving() throws IOException {
@@ -256,7 +308,7 @@ class LocationDirectoryTest {
     }
   }
 
-  /** It may be one of 16 MiB, and as text it is many times that. */
+  /** The message may have 16 MiB, and many times that as text. */
   @Test
   void anAnswerInThePlaceOfAQuestionIsNotRepeatedInTheRefusal() {
     Arrival arrival = new Arrival(1, Samples.endpoint("1"));
@@ -398,6 +450,23 @@ class LocationDirectoryTest {
   }
 
   @Test
+  void everyBroadcastIsDestroyedThoughOneCannotBe() throws IOException {
+    publishMany(0, LARGE);
+    locate(0, 0);
+    publishMany(LARGE, 2 * LARGE);
+    locate(0, 0);
+    Queue<Error> errors = new ArrayDeque<>(List.of(new NoClassDefFoundError("of the test")));
+    broadcasts.whenDestroying(
+        () -> {
+          if (!errors.isEmpty()) {
+            throw errors.remove();
+          }
+        });
+    directory.unregister(SHUFFLE);
+    assertThat(broadcasts.live()).isEqualTo(1);
+  }
+
+  @Test
   void aLostExecutorsRecordsAreInNoBroadcast() throws IOException {
     directory.handle(publish("2", location(1000)));
     publishMany(0, LARGE);
@@ -416,13 +485,13 @@ class LocationDirectoryTest {
     forgotten.add(9);
     Report report =
         new Report("1", 1, "soft/soft0", Map.of("read.blocks", 3L), List.of(SHUFFLE, 9));
-    assertThat(directory.handle(report)).isEqualTo(new Over(List.of(9)));
+    assertThat(directory.handle(report)).isCompletedWithValue(new Over(List.of(9)));
     assertThat(reports).containsExactly(report);
   }
 
   @Test
   void failuresAreAcknowledged() throws IOException {
-    assertThat(directory.handle(new Failure("1", "no device"))).isEqualTo(new Ack());
+    assertThat(directory.handle(new Failure("1", "no device"))).isCompletedWithValue(new Ack());
   }
 
   private void publishMany(int from, int count) throws IOException {
@@ -436,7 +505,7 @@ class LocationDirectoryTest {
   }
 
   private Table question(long generation, int bytes, int executors) throws IOException {
-    return (Table) directory.handle(new Locate(SHUFFLE, generation, bytes, executors));
+    return (Table) directory.handle(new Locate(SHUFFLE, generation, bytes, executors)).join();
   }
 
   private static List<Logged> log(Table table) throws IOException {
@@ -455,7 +524,7 @@ class LocationDirectoryTest {
   }
 
   /**
-   * @param destroys what the directory knows of a shuffle that it has shipped
+   * @param destroys makes the directory destroy a broadcast
    */
   private void assertOthersAreAnsweredDuring(Runnable destroys) throws Exception {
     for (int mapId = 0; mapId < LARGE; mapId++) {

@@ -35,7 +35,7 @@ class LocationLogTest {
             });
   }
 
-  /** Of 1,000 executors, each of which publishes its map outputs one by one. */
+  /** Logs locations of 1,000 executors, which publish their map outputs one by one. */
   @Test
   void aLocationTakesFewBytes() {
     int executors = 1000;
@@ -52,7 +52,7 @@ class LocationLogTest {
     assertThat(log.bytes()).isLessThan(6 * slots * executors);
   }
 
-  /** They have one place as far as that goes. */
+  /** Unregistered segments all look the same. */
   @Test
   void mapOutputsThatAreStagedAreFoundAndForgottenOneByOne() throws IOException {
     TableSegment nowhere = TableSegment.unregistered(80_000);
@@ -112,7 +112,7 @@ class LocationLogTest {
     assertThat(Samples.read(log.records(0)).getLast()).isEqualTo(new Logged(1, location(4)));
   }
 
-  /** As when a thousand are given back at once. */
+  /** As when an application releases a thousand executors at once. */
   @Test
   void howeverManyExecutorsAreLostTheRecordsAreWrittenOnce() throws IOException {
     for (int i = 0; i < 20_000; i++) {

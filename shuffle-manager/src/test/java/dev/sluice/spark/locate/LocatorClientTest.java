@@ -37,7 +37,7 @@ class LocatorClientTest {
   private final DirectoryCodec codec = new DirectoryCodec();
   private final FakeBroadcasts broadcasts = new FakeBroadcasts();
   private final LocationDirectory directory =
-      new LocationDirectory(broadcasts, 1000, _ -> true, _ -> {});
+      new LocationDirectory(broadcasts.shipping(), 1000, _ -> true, _ -> {});
   private final Queue<Runnable> driverQuestions = new ArrayDeque<>();
   private final List<String> lost = new ArrayList<>();
   private final List<String> peerQuestions = new ArrayList<>();
@@ -46,7 +46,7 @@ class LocatorClientTest {
   private Error peerDefect;
   private boolean driverIsGone;
 
-  /** What it looks at itself. */
+  /** Blocks the driver's answer to a report until counted down. */
   private CountDownLatch driverAnswers = new CountDownLatch(0);
 
   private int asked;
@@ -128,7 +128,7 @@ class LocatorClientTest {
     var located = locator.locate(SHUFFLE, "1", new long[] {5});
     assertThat(driverQuestions).isEmpty();
 
-    directory.handle(publish("1", location(5))); // at the same time as this one
+    directory.handle(publish("1", location(5))); // published at the same time as this executor's
     published.complete(null);
     answer();
 
@@ -137,7 +137,7 @@ class LocatorClientTest {
     assertThat(peerQuestions).isEmpty();
   }
 
-  /** It may be tried for a minute, while the driver answers others. */
+  /** Publishing may be retried for a minute, while the driver answers other questions. */
   @Test
   void asksTheDriverAlsoWhereItCannotBeToldWhatIsHere() throws IOException {
     directory.handle(publish("1", location(5)));
@@ -198,7 +198,7 @@ class LocatorClientTest {
     assertThat(found.join()).isEqualTo(new Locator.Whereabouts(Optional.empty(), false));
   }
 
-  /** Which looks itself, for seconds: nobody else's question waits for that. */
+  /** The driver asks the node itself, for seconds: other questions must not wait for that. */
   @Test
   void theDriverIsToldOnceOfANodeThatDoesNotAnswer() {
     driverAnswers = new CountDownLatch(1);
@@ -322,7 +322,7 @@ class LocatorClientTest {
     directory.nodeIsNow(Samples.atNode("1", "before").peer(), "after");
     atPeer.put(8L, location(8, 1));
     nowNanos += TimeUnit.SECONDS.toNanos(2);
-    locate("1", 9); // Which is not known: so there are news.
+    locate("1", 9); // This one is not known, so the locator asks the driver.
 
     assertThat(locate("1", 8).outputs()).containsExactly(location(8, 1));
     assertThat(peerQuestions).containsExactly("before [8]", "after [9]", "after [8]");
@@ -454,7 +454,7 @@ class LocatorClientTest {
     assertThat(asked).isEqualTo(2);
   }
 
-  /** It has withdrawn that from the driver, which never had it. */
+  /** The executor has withdrawn that location, but the driver never had it. */
   @Test
   void whatAnExecutorHasSaidIsNotBelievedForNewsOfTheDrivers() throws IOException {
     directory.handle(publish("1", location(5)));
@@ -469,7 +469,7 @@ class LocatorClientTest {
     assertThat(locate("1", 5, 8).outputs()).containsExactly(location(5), location(8, 1));
   }
 
-  /** It may have withdrawn them for that, while others of the shuffle are READ all the time. */
+  /** The executor may have withdrawn idle locations, while tasks READ others of the shuffle. */
   @Test
   void whatNobodyReadOfAnExecutorIsNotBelievedBeforeThereAreNews() throws IOException {
     directory.handle(publish("1", location(5), location(6)));
@@ -492,7 +492,7 @@ class LocatorClientTest {
     assertThat(asked).isEqualTo(2);
   }
 
-  /** It may have withdrawn them meanwhile, and the driver not have said so. */
+  /** The executor may have withdrawn locations, without news from the driver. */
   @Test
   void anExecutorIsAskedItselfWhereTheDriverHasNoNewsOfIt() throws IOException {
     directory.handle(publish("1", location(5)));
@@ -510,7 +510,7 @@ class LocatorClientTest {
     assertThat(locate("2", 6).outputs()).containsExactly(location(6));
   }
 
-  /** Whether they were READ or not. */
+  /** News count for all executors, even if no task asked for their locations. */
   @Test
   void newsAreBelievedOfAllExecutors() throws IOException {
     directory.handle(publish("1", location(5)));
@@ -538,7 +538,7 @@ class LocatorClientTest {
                 Thread.ofPlatform()
                     .daemon()
                     .start(() -> second.complete(locator.locate(SHUFFLE, "1", new long[] {5})));
-                // It may have to wait until this returns.
+                // The question may have to wait until this returns.
                 second.copy().completeOnTimeout(null, 100, TimeUnit.MILLISECONDS).join();
               }
             },
@@ -654,7 +654,7 @@ class LocatorClientTest {
       await(driverAnswers);
       return new Ack();
     }
-    byte[] answer = codec.encode(directory.handle(codec.decode(codec.encode(question))));
+    byte[] answer = codec.encode(directory.handle(codec.decode(codec.encode(question))).join());
     return codec.decode(answer);
   }
 

@@ -42,14 +42,14 @@ import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
 
 /**
- * The driver's parts and those of an executor that stays, wired as in an application, in which
- * other executors come, write a shuffle, are READ from and go. All of these are one process. For
- * one thread, which closes it.
+ * Parts of the driver and of an executor that stays, wired as in an application. Other executors
+ * arrive, write a shuffle, are READ from and leave; together they are one process. One thread uses
+ * it and closes it.
  */
 final class LongApplication implements AutoCloseable {
   private static final String APPLICATION = "long";
 
-  /** The name of the process that the others are. */
+  /** Name of the process of the other executors. */
   private static final String OTHERS = "others";
 
   private static final long MAP = 1;
@@ -76,19 +76,19 @@ final class LongApplication implements AutoCloseable {
   private int lastForgotten = -1;
   private long nowNanos;
 
-  // The driver.
+  // Parts of the driver.
   private final DirectoryCodec codec = new DirectoryCodec();
   private final ApplicationTotals totals = new ApplicationTotals();
   private final LocationDirectory locations =
       new LocationDirectory(
-          new FakeBroadcasts(), 1 << 20, id -> id > lastForgotten, totals::accept);
+          new FakeBroadcasts().shipping(), 1 << 20, id -> id > lastForgotten, totals::accept);
 
-  // The executor that stays.
+  // Parts of the executor that stays.
   private final BlockServerClient client;
   private final RdmaEndpoint endpoint;
   private final LocatorClient locator;
 
-  // Those that come and go.
+  // Parts of the executors that come and go.
   private final RdmaEndpoint otherEndpoint;
   private final MapOutputRegistry otherOutputs;
   private final BlockServer otherServer;
@@ -142,7 +142,7 @@ final class LongApplication implements AutoCloseable {
                 otherEndpoint.protectionDomain(), otherOutputs, 4 << 20, 2, System::nanoTime));
   }
 
-  /** Connects to any of the others by the name that they have. */
+  /** Connects to any of the other executors by its name. */
   private final class Connector implements QueuePairConnector {
     @Override
     public CompletableFuture<QueuePairAddress> exchange(
@@ -182,13 +182,13 @@ final class LongApplication implements AutoCloseable {
   }
 
   private DirectoryMessage ask(DirectoryMessage message) throws IOException {
-    byte[] answer = codec.encode(locations.handle(codec.decode(codec.encode(message))));
+    byte[] answer = codec.encode(locations.handle(codec.decode(codec.encode(message))).join());
     return codec.decode(answer);
   }
 
   /**
-   * The executor with that id comes and writes the shuffle with that id, which is READ and
-   * unregistered, and the executor goes; then comes what comes too late.
+   * Runs the life of an executor with that id: it arrives and writes the shuffle with that id,
+   * which is READ and unregistered, and it leaves. Then its late messages arrive.
    */
   void executorAndShuffle(int id) throws Exception {
     nowNanos += TimeUnit.SECONDS.toNanos(1);
@@ -249,7 +249,7 @@ final class LongApplication implements AutoCloseable {
     answer.get(TIMEOUT_MS, TimeUnit.MILLISECONDS);
   }
 
-  /** The sums over all executors' counters. */
+  /** Returns the sums of all executors' counters. */
   Map<String, Long> totals() {
     return totals.totals();
   }

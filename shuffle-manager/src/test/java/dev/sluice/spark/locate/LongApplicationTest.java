@@ -9,12 +9,12 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What comes and goes leaves nothing, on the driver and on executors that stay. */
+/** Executors and shuffles that end leave nothing on the driver and on executors that stay. */
 class LongApplicationTest {
   private static final int EARLY = 1_000;
   private static final int LATE = 10_000;
 
-  /** 220 bytes for each executor and shuffle between; a socket or a report takes far more. */
+  /** 220 bytes for each executor and shuffle in between; a socket or a report takes far more. */
   private static final long NOISE_BYTES = 2_000_000;
 
   private static final long NOISE_FILES = 20;
@@ -50,7 +50,7 @@ class LongApplicationTest {
     }
   }
 
-  /** What is in use after the collector has found all that it can. */
+  /** Returns the least bytes in use after any of five garbage collections. */
   private static long usedBytes() throws InterruptedException {
     Runtime runtime = Runtime.getRuntime();
     long least = Long.MAX_VALUE;

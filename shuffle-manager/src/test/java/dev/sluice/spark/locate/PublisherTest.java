@@ -92,6 +92,8 @@ class PublisherTest {
         _ -> {
           throw new IllegalStateException("nobody asks");
         };
+    publisher.start(ENDPOINT);
+    next();
     publisher.flush();
     publisher.registered(3, location(1));
     publisher.flush();
@@ -99,9 +101,6 @@ class PublisherTest {
     publisher.flush();
     answers.release(100);
 
-    publisher.start(ENDPOINT);
-
-    next();
     assertThat(next().outputs()).containsExactly(new Published(3, location(1)));
     assertThat(next().outputs()).containsExactly(new Published(4, location(2)));
   }
@@ -179,9 +178,25 @@ class PublisherTest {
   }
 
   @Test
+  void tellsTheDriverNothingBeforeItStarts() throws InterruptedException {
+    publisher.registered(3, location(1));
+    assertThat(publisher.flush()).isCompleted();
+    answers.release(100);
+    publisher.start(ENDPOINT);
+    publisher.start(ENDPOINT);
+    assertThat(next()).isEqualTo(new Publish(ENDPOINT, List.of()));
+    publisher.registered(3, location(2));
+    assertThat(next().outputs()).containsExactly(new Published(3, location(2)));
+    assertThat(sent).isEmpty();
+  }
+
+  @Test
   void isClosedBeforeItWasStarted() {
     publisher.close();
     publisher.close();
+    publisher.start(ENDPOINT);
+    assertThat(publisher.flush()).isCompleted();
+    assertThat(sent).isEmpty();
   }
 
   private DirectoryMessage driver(DirectoryMessage message) throws IOException {

@@ -23,26 +23,26 @@ final class Samples {
     return new ExecutorEndpoint(new PeerAddress(executorId, "host-" + executorId, 4000), "soft");
   }
 
-  /** An executor whose map outputs the block server of a node has. */
+  /** Returns the endpoint of an executor whose map outputs are at a node daemon. */
   static ExecutorEndpoint atNode(String executorId, String nodeId) {
     return new ExecutorEndpoint(executorId, new PeerAddress(nodeId, "host", 5000), "soft");
   }
 
-  /** A location that differs with its map id. */
+  /** Returns a location that differs for each map id. */
   static MapOutputLocation location(long mapId) {
     return location(mapId, 0);
   }
 
-  /** Another location of the same map output. */
+  /** Returns another location of the same map output. */
   static MapOutputLocation location(long mapId, int move) {
     int slot = (int) (mapId % SLOTS);
-    long number = 1 + mapId / SLOTS; // What is registered is not at address 0.
+    long number = 1 + mapId / SLOTS; // Registered memory is not at address 0.
     RemoteRegion region =
         new RemoteRegion(number << 20 | move, TableSegment.bytes(SLOTS, 3), (int) number + 1);
     return new MapOutputLocation(mapId, new TableSegment(region, SLOTS), slot);
   }
 
-  /** What the log of locations [0, count) takes, of one executor. */
+  /** Returns the bytes of a log with locations [0, count) of one executor. */
   static int logBytes(int count) {
     LocationLog log = new LocationLog();
     for (int i = 0; i < count; i++) {
@@ -51,14 +51,14 @@ final class Samples {
     return log.bytes();
   }
 
-  /** A location in a log, and the number of the executor that has it. */
+  /** A location in a log, with the number of its executor. */
   record Logged(int executor, MapOutputLocation location) {
     long mapId() {
       return location.mapId();
     }
   }
 
-  /** What logs say, of which each goes on where the one before ends. */
+  /** Returns the locations in logs, each of which continues the previous one. */
   static List<Logged> read(byte[]... logs) throws IOException {
     List<Logged> read = new ArrayList<>();
     LocationReader reader = new LocationReader();
@@ -74,7 +74,7 @@ final class Samples {
     return read;
   }
 
-  /** All that the executor has published is withdrawn. */
+  /** Withdraws all locations that the executor has published. */
   static Publish withdrawal(String executorId) {
     return new Publish(endpoint(executorId), List.of(new Published(SHUFFLE, null)));
   }

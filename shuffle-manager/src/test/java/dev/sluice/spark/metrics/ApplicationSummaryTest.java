@@ -65,7 +65,7 @@ class ApplicationSummaryTest {
     assertThat(RemoteBytes.key(FallbackReason.TRANSPORT)).isEmpty();
   }
 
-  /** As with a budget of 0, or where no form of registration works. */
+  /** Happens with a budget of 0, or if no form of registration works. */
   @Test
   void namesBudgetAndModeWhereNothingIsRegisteredInAnyDirectory() {
     summary.accept(
@@ -101,7 +101,7 @@ class ApplicationSummaryTest {
                 + " spark.shuffle.rdma.registration.maxBytes makes it less)");
   }
 
-  /** As encrypted ones are, which have no checksums. */
+  /** Encrypted map outputs are staged, as they have no checksums. */
   @Test
   void namesNoLimitWhereRegisteredMapOutputsWereStaged() {
     summary.accept(report("1", Map.of("read.bytes", 2L << 20, "staged.bytes", 2L << 20)));
@@ -152,7 +152,10 @@ class ApplicationSummaryTest {
             LINE + "read.blocks=3; and 2 of executors that ended before they had reported");
   }
 
-  /** Spark counts the blocks that were merged into a chunk, a block store client the chunk. */
+  /**
+   * Spark counts the blocks that were merged into a chunk, while a block store client counts the
+   * chunk.
+   */
   @Test
   void aMergedChunkIsNotMissing() {
     TaskMetrics metrics = new TaskMetrics();

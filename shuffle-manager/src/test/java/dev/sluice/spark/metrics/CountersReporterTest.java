@@ -235,7 +235,10 @@ class CountersReporterTest {
     return new Over(over);
   }
 
-  /** Its time passes when the test says so; what is due at once has a thread of its own. */
+  /**
+   * A scheduler whose time the test advances. Tasks that are due at once have a thread of their
+   * own.
+   */
   private static final class HandTurnedScheduler extends ScheduledThreadPoolExecutor {
     private record Delayed(Runnable action, long dueNanos) {}
 

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class ChunkReadTest {
-  /** Throws at some time that it is asked whether it waits: the fifth is between two parts. */
+  /** Throws at a given call of {@link #awaits}; the fifth is between two parts. */
   private static final class Defect implements ChunkRead.Sink {
     final List<FallbackReason> answers = new ArrayList<>();
     private int left;
@@ -60,7 +60,7 @@ class ChunkReadTest {
         path.locate("7", blocks, false, path.deadlineNanos()).join().getFirst().blocks();
     Defect sink = new Defect(time);
 
-    new ChunkRead(path, located, located.span(0), sink).start(new TaskLimit(1));
+    new ChunkRead(path, located, located.span(0), sink).start(new TaskReads(1));
 
     assertThat(sink.answers).containsExactly(FallbackReason.TRANSPORT);
     fixture.assertNothingIsHeld();

@@ -29,7 +29,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of bytes that are to be staged, and of those beside them that are registered. */
+/** READs of bytes that have to be staged, together with registered ones. */
 class DataReadTest {
   private static final String ARRIVED = "arrived";
 
@@ -249,7 +249,7 @@ class DataReadTest {
         .containsExactly(10_000, 5_000);
   }
 
-  /** As one of a process that was stopped when it had taken the lease. */
+  /** Happens if the process is stopped after it has taken the lease. */
   @Test
   void anAnswerThatComesAfterItsLeaseIsAskedForAgain() {
     fixture.staged(10, 100);
@@ -298,7 +298,7 @@ class DataReadTest {
     assertThat(lateAfter(8_000, 0, 7_000)).isEqualTo(1);
   }
 
-  /** The peer had it for so long: the lease begins with its answer. */
+  /** The peer took this time, and the lease begins with its answer. */
   @Test
   void theTimeThatThePeerTookIsAddedToTheLease() {
     assertThat(lateAfter(8_000, 2_000, 8_999)).isZero();
@@ -385,7 +385,7 @@ class DataReadTest {
     assertFailed(FallbackReason.TRANSPORT);
   }
 
-  /** As when the server was started again: nobody has that key any more. */
+  /** Happens if the server has restarted: the key is no longer valid. */
   @Test
   void stagingMemoryThatIsGoneIsAStaleLocation() {
     fixture.staged(10, 100);

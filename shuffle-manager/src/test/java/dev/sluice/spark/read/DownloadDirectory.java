@@ -28,7 +28,7 @@ final class DownloadDirectory implements DownloadFileManager {
     this.directory = directory;
   }
 
-  /** No file is taken over for cleaning any more. */
+  /** Refuses to take over files for cleaning from now on. */
   void endTask() {
     taskIsOver = true;
   }
@@ -44,7 +44,7 @@ final class DownloadDirectory implements DownloadFileManager {
     };
   }
 
-  /** Knows how much was written at a time. */
+  /** Records how much is written at a time. */
   private record CountingChannel(DownloadFileWritableChannel file, List<Integer> writes)
       implements DownloadFileWritableChannel {
     @Override
@@ -77,17 +77,17 @@ final class DownloadDirectory implements DownloadFileManager {
     return !taskIsOver;
   }
 
-  /** Files that Spark would delete with the task. */
+  /** Returns the files that Spark would delete at the end of the task. */
   List<String> registered() {
     return registered;
   }
 
-  /** Bytes of each write. */
+  /** Returns the bytes of each write. */
   List<Integer> writes() {
     return writes;
   }
 
-  /** Files that are there. */
+  /** Returns the files that exist. */
   List<String> files() throws IOException {
     try (Stream<Path> files = Files.list(directory)) {
       return files.map(Path::toString).toList();

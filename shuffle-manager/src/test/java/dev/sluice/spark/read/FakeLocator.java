@@ -12,7 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
-/** Knows the locations that the test gives it. */
+/** Locator that has the locations of the test. */
 final class FakeLocator implements Locator {
   private final Executor completions;
   private final Map<Long, MapOutputLocation> locations = new HashMap<>();
@@ -35,7 +35,7 @@ final class FakeLocator implements Locator {
     peer = newPeer;
   }
 
-  /** From now on no question gets an answer. */
+  /** Leaves all requests without an answer from now on. */
   void silence() {
     silent = true;
   }

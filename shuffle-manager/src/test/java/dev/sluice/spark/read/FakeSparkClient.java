@@ -11,7 +11,7 @@ import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.network.shuffle.DownloadFileManager;
 
-/** Stands for Spark's own client; delivers every block that was written, unless it is lost. */
+/** Stands for Spark's own client. Delivers every block that was written, unless it is lost. */
 final class FakeSparkClient extends BlockStoreClient {
   /** A call of fetchBlocks. */
   record Fetch(
@@ -24,18 +24,18 @@ final class FakeSparkClient extends BlockStoreClient {
   private boolean closed;
 
   /**
-   * @param written bytes of a block
+   * @param written returns the bytes of a block
    */
   FakeSparkClient(Function<String, byte[]> written) {
     this.written = written;
   }
 
-  /** The block cannot be fetched any more. */
+  /** Makes fetches of the block fail. */
   void lose(String blockId) {
     lost.add(blockId);
   }
 
-  /** After its first block every fetch throws this. */
+  /** Makes every fetch throw this after its first block. */
   void failWith(RuntimeException newThrown) {
     thrown = newThrown;
   }

@@ -8,7 +8,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
-/** Time that passes when the test says so. */
+/** Clock and timer that the test advances. */
 final class FakeTimer implements DeadlineTimer {
   private record Timeout(long nanos, Runnable task, CompletableFuture<Void> future) {}
 
@@ -37,12 +37,12 @@ final class FakeTimer implements DeadlineTimer {
     return timeout.future();
   }
 
-  /** It is thrown at whoever asks next what time it is. */
+  /** Throws this at the next call of {@link #nanoTime}. */
   void throwOnce(Error newDefect) {
     defect = newDefect;
   }
 
-  /** As where the client is closed. */
+  /** Refuses tasks, as if the client were closed. */
   void close() {
     closed = true;
   }
@@ -58,7 +58,7 @@ final class FakeTimer implements DeadlineTimer {
     due.forEach(timeout -> timeout.task().run());
   }
 
-  /** Tasks that were neither run nor cancelled. */
+  /** Returns the number of tasks that were neither run nor cancelled. */
   long scheduled() {
     return timeouts.stream().filter(timeout -> !timeout.future().isDone()).count();
   }

@@ -1,6 +1,7 @@
 package dev.sluice.spark.read;
 
 import dev.sluice.blocks.MapOutputRegistry;
+import dev.sluice.spark.gather.GatherMetrics;
 import dev.sluice.spark.gather.GatherPlan;
 import dev.sluice.spark.gather.GatheredBlocks;
 import dev.sluice.spark.gather.RemoteChunks;
@@ -19,7 +20,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
+import org.apache.spark.TaskContext;
 import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
 import org.apache.spark.storage.BlockId;
 import org.apache.spark.storage.BlockId$;
@@ -30,9 +33,9 @@ import scala.collection.Iterator;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * A reduce task that gathers the blocks of executor 7 through a {@link ReadFixture}. What it leaves
- * to Spark's iterator is recorded, and delivered as it was written. Blocks should have some bytes
- * each, so that the streams tell which are in them.
+ * A reduce task that fetches the blocks of executor 7 in batches through a {@link ReadFixture}.
+ * Blocks that it leaves to Spark's iterator are recorded, and delivered as they were written.
+ * Blocks should have some bytes each, so that the streams show which blocks they have.
  */
 final class GatherFixture implements SparkReading {
   private static final BlockManagerId EXECUTOR =
@@ -40,25 +43,32 @@ final class GatherFixture implements SparkReading {
 
   final ReadFixture reads;
 
-  /** Sums of what Spark's reporter was told, by method. */
+  /** Sums of the calls of Spark's reporter, by method. */
   final Map<String, Long> metrics = new TreeMap<>();
 
-  /** What Spark's iterators were asked for. */
+  /** Blocks that Spark's iterators were asked for. */
   final List<String> bySpark = new ArrayList<>();
 
-  /** Blocks of the streams that the task has read, whoever fetched them. */
+  /** Blocks of the streams that the task has read, however they were fetched. */
   final List<String> delivered = new ArrayList<>();
 
-  /** Whether Spark's iterators fail when they are asked for a block. */
+  /** The last of Spark's iterators; null before the first. */
+  SparkBlocks lastAsker;
+
+  /** True if Spark's iterators fail when they are asked for a block. */
   boolean sparkFails;
 
-  /** Whether the blocks of a chunk are one stream. */
+  /** True if every call of Spark's reporter fails. */
+  boolean reporterFails;
+
+  /** True if the blocks of a chunk are one stream. */
   boolean concatenates = true;
 
-  /** Streams that were gathered. */
+  /** Number of streams of chunks. */
   int chunks;
 
   private final GatherPlan.Source source;
+  private final RemoteChunks remote;
   private final GatheredBlocks blocks;
   private Set<String> expected;
 
@@ -67,27 +77,34 @@ final class GatherFixture implements SparkReading {
   }
 
   /** A reader of a task that has others. */
-  GatherFixture(ReadFixture reads, TaskLimit limit) {
-    this(reads, new TaskGather(reads.client.path, limit), GatherPlan.Source.REMOTE, null);
+  GatherFixture(ReadFixture reads, TaskReads task) {
+    this(reads, null, metrics -> TaskGather.open(reads.client.path, task, metrics::arrived));
   }
 
   /**
-   * @param chunks what the task sees of the chunks
-   * @param local where the task finds the map outputs if it runs on executor 7 itself, else null
+   * A reader as the shuffle makes it.
+   *
+   * @param local map outputs of the task's executor if it runs on executor 7 itself, else null
+   */
+  GatherFixture(ReadFixture reads, TaskContext task, MapOutputRegistry local) {
+    this(reads, local, metrics -> reads.client.gather(task, metrics::arrived));
+  }
+
+  /**
+   * @param chunks wraps the chunks that the task sees
+   * @param local map outputs of the task's executor if it runs on executor 7 itself, else null
    */
   GatherFixture(ReadFixture reads, UnaryOperator<RemoteChunks> chunks, MapOutputRegistry local) {
-    this(
-        reads,
-        chunks.apply(reads.client.gather(null)),
-        local == null ? GatherPlan.Source.REMOTE : GatherPlan.Source.LOCAL,
-        local);
+    this(reads, local, metrics -> chunks.apply(reads.client.gather(null, metrics::arrived)));
   }
 
   private GatherFixture(
-      ReadFixture reads, RemoteChunks remote, GatherPlan.Source source, MapOutputRegistry local) {
+      ReadFixture reads, MapOutputRegistry local, Function<GatherMetrics, RemoteChunks> open) {
+    GatherMetrics gatherMetrics = new GatherMetrics(reporter(), reads.counters);
     this.reads = reads;
-    this.source = source;
-    blocks = new GatheredBlocks(this, local, remote, reporter(), reads.counters);
+    this.source = local == null ? GatherPlan.Source.REMOTE : GatherPlan.Source.LOCAL;
+    this.remote = open.apply(gatherMetrics);
+    this.blocks = new GatheredBlocks(this, local, remote, gatherMetrics);
   }
 
   private ShuffleReadMetricsReporter reporter() {
@@ -96,12 +113,15 @@ final class GatherFixture implements SparkReading {
             getClass().getClassLoader(),
             new Class<?>[] {ShuffleReadMetricsReporter.class},
             (_, method, arguments) -> {
+              if (reporterFails) {
+                throw new IllegalStateException("of the reporter");
+              }
               metrics.merge(method.getName(), (Long) arguments[0], Long::sum);
               return null;
             });
   }
 
-  /** Starts to fetch the blocks, which the tracker says are on executor 7. */
+  /** Starts to fetch the blocks, which the tracker reports on executor 7. */
   GatherFixture start(String... blockIds) {
     expected = new LinkedHashSet<>(Arrays.asList(blockIds));
     List<TrackedBlocks.Block> infos =
@@ -115,7 +135,7 @@ final class GatherFixture implements SparkReading {
     return this;
   }
 
-  /** Reads all that is left. */
+  /** Reads all streams that are left. */
   GatherFixture readAll() {
     while (readNext()) {
       continue;
@@ -123,19 +143,19 @@ final class GatherFixture implements SparkReading {
     return this;
   }
 
-  /** Takes all that is left and reads nothing of it. */
+  /** Takes all streams that are left without reading them. */
   void skipAll() {
     while (blocks.hasNext()) {
       blocks.next();
     }
   }
 
-  /** Whether there is another stream, which the task has then. */
+  /** Returns true if there is another stream, which the task then has. */
   boolean hasNext() {
     return blocks.hasNext();
   }
 
-  /** Reads a stream to its end and closes it; false where there is none. */
+  /** Reads a stream to its end and closes it. Returns false if there is none. */
   boolean readNext() {
     if (!blocks.hasNext()) {
       return false;
@@ -148,7 +168,7 @@ final class GatherFixture implements SparkReading {
     }
   }
 
-  /** Reads all that is left, as a deserialiser does that closes no stream. */
+  /** Reads all streams that are left, like a deserialiser that closes none. */
   GatherFixture readAllAndCloseNothing() {
     try {
       while (blocks.hasNext()) {
@@ -160,8 +180,14 @@ final class GatherFixture implements SparkReading {
     }
   }
 
+  /** Takes the arrivals without a wait, and keeps them. */
+  void poll() {
+    remote.poll();
+  }
+
+  /** Closes the reader, as the end of its task does. */
   void close() {
-    blocks.close();
+    remote.close();
   }
 
   private void note(byte[] bytes) {
@@ -173,7 +199,7 @@ final class GatherFixture implements SparkReading {
     }
   }
 
-  /** The block that begins here. */
+  /** Returns the block that begins here. */
   private String at(byte[] bytes, int position) {
     for (String block : expected) {
       byte[] written = reads.written(block);
@@ -190,6 +216,7 @@ final class GatherFixture implements SparkReading {
   @Override
   public Iterator<Tuple2<BlockId, InputStream>> fetch(
       List<TrackedBlocks> tracked, SparkBlocks asker) {
+    lastAsker = asker;
     List<Tuple2<BlockId, InputStream>> streams = new ArrayList<>();
     tracked.stream()
         .flatMap(ofExecutor -> ofExecutor.blocks().stream())

@@ -65,12 +65,12 @@ class LocalGatherTest {
     GatherFixture task = readAll();
 
     assertThat(task.bySpark).isEmpty();
-    // Of 256 KiB at most.
+    // Chunks have 256 KiB at most.
     assertThat(task.chunks).isEqualTo(3);
     assertThat(reads.transport.reads()).isEmpty();
   }
 
-  /** Of which a chunk has few. */
+  /** A chunk has few of the group's blocks. */
   @Test
   void whatAChunkTakesDoesNotGrowWithItsGroup() throws Exception {
     int partitions = 1000;

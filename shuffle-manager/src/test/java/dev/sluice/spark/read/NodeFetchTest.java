@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.spark.locate.AwayNodes;
 import dev.sluice.spark.locate.Locator;
 import dev.sluice.spark.locate.SilentNodes;
 import dev.sluice.spark.metrics.ShuffleCounters;
@@ -12,12 +13,16 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 import org.apache.spark.ExecutorDeadException;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.buffer.NioManagedBuffer;
@@ -28,7 +33,7 @@ import org.apache.spark.storage.BlockManagerId;
 import org.junit.jupiter.api.Test;
 import scala.Option;
 
-/** Whom blocks are fetched from by Spark's transfer where nodes have block servers. */
+/** Order in which Spark's own transport asks node daemons and executors for blocks. */
 class NodeFetchTest {
   private static final PeerAddress NODE = new PeerAddress("node", "node-host", 5000);
   private static final BlockManagerId TARGET = BlockManagerId.apply("1", "host", 7, Option.empty());
@@ -37,18 +42,39 @@ class NodeFetchTest {
   private static final String ALL = " of 1 [" + BLOCK + ", " + OTHER + "]";
   private static final String REST = " of 1 [" + OTHER + "]";
   private static final long TIMEOUT_MS = 30_000;
+  private static final long AWAY_LIMIT_NANOS = TimeUnit.SECONDS.toNanos(120);
 
   private final RecordingListener listener = new RecordingListener();
   private final Scripted client = new Scripted();
   private final FakeTimer timer = new FakeTimer();
   private final SilentNodes silent = new SilentNodes(timer::nanoTime);
   private final Known driver = new Known();
+
+  /** Number of times that the daemon still refuses connections. */
+  private int refusals;
+
+  private BooleanSupplier refuses = () -> refusals-- > 0;
+
+  private final AwayNodes awayNodes =
+      new AwayNodes(AWAY_LIMIT_NANOS, _ -> refuses.getAsBoolean(), this::passing);
+
+  /** Time that passes with each look at the clock. */
+  private long stepNanos = TimeUnit.SECONDS.toNanos(3);
+
+  private long awayNanos;
+
+  private long passing() {
+    awayNanos += stepNanos;
+    return awayNanos;
+  }
+
   private Executor executor = Runnable::run;
   private boolean sparksService;
 
   private void fetch(FallbackReason reason, BlockFetchingListener answers, String... blockIds) {
     NodeFetch.Shared nodes =
-        new NodeFetch.Shared(client, driver, silent, executor, timer, TIMEOUT_MS, sparksService);
+        new NodeFetch.Shared(
+            client, driver, silent, awayNodes, executor, timer, TIMEOUT_MS, sparksService);
     new SparkTransfer(client, new ShuffleCounters(), Runnable::run, Optional.of(nodes))
         .fetch(TARGET, blockIds, reason, answers, null);
   }
@@ -85,6 +111,70 @@ class NodeFetchTest {
   }
 
   @Test
+  void aNodeThatIsAwayIsWaitedForWhereTheExecutorIsGone() {
+    driver.gone = true;
+    refusals = 2;
+    client.failures.add(new ExecutorDeadException("dead"));
+    fetch();
+    assertThat(client.fetches).containsExactly("node-host:5000" + ALL, "node-host:5000" + REST);
+    assertThat(driver.reported).isEmpty();
+    assertAllCame();
+  }
+
+  @Test
+  void blocksOfANodeThatIsAwayForLongerThanItsLimitFailWhenTheDriverKnows() {
+    driver.gone = true;
+    driver.hasItsAnswer = false;
+    refusals = Integer.MAX_VALUE;
+    stepNanos = TimeUnit.SECONDS.toNanos(20);
+    client.failures.add(new IOException("closed"));
+    fetch();
+    assertThat(client.fetches).containsExactly("node-host:5000" + ALL);
+    assertThat(driver.reported).containsExactly(NODE);
+    assertOtherFailed("closed");
+  }
+
+  /** The daemon opens its port, and ends at the first request. */
+  @Test
+  void aNodeThatComesAndGoesIsGivenUpWithinItsLimit() {
+    failWhereTheNodeComesAndGoes();
+    assertGivenUpWhereTheNodeComesAndGoes();
+  }
+
+  @Test
+  void aNodeThatComesAndGoesIsGivenUpWithinItsLimitWhereItAnswersOthers() {
+    client.whenFetching = () -> awayNodes.answered(NODE);
+    failWhereTheNodeComesAndGoes();
+    assertGivenUpWhereTheNodeComesAndGoes();
+  }
+
+  private void failWhereTheNodeComesAndGoes() {
+    driver.gone = true;
+    Iterator<Boolean> refusing =
+        Stream.generate(() -> List.of(true, false, false)).flatMap(List::stream).iterator();
+    refuses = refusing::next;
+    for (int i = 0; i < 100; i++) {
+      client.failures.add(new IOException("closed"));
+    }
+    fetch();
+  }
+
+  private void assertGivenUpWhereTheNodeComesAndGoes() {
+    assertThat(driver.reported).containsOnly(NODE);
+    assertThat(client.fetches).hasSizeBetween(3, 20);
+    assertOtherFailed("closed");
+  }
+
+  @Test
+  void whereTheExecutorLivesANodeThatIsAwayIsNotWaitedFor() {
+    refusals = Integer.MAX_VALUE;
+    client.failures.add(new IOException("refused"));
+    fetch();
+    assertThat(client.fetches).containsExactly("node-host:5000" + ALL, "host:7" + REST);
+    assertAllCame();
+  }
+
+  @Test
   void aNodeIsFollowedToWhereTheDriverSaysThatItIsNow() {
     driver.gone = true;
     driver.now = Optional.of(new PeerAddress("node-2", "node-host", 5001));
@@ -104,7 +194,7 @@ class NodeFetchTest {
     assertOtherFailed("no such block");
   }
 
-  /** As when it hangs, and Spark's processes have to authenticate. */
+  /** Happens if the daemon hangs while Spark's processes have to authenticate. */
   @Test
   void aNodeThatCannotBeSpokenToIsAskedAgain() {
     driver.gone = true;
@@ -148,7 +238,7 @@ class NodeFetchTest {
     assertThat(timer.scheduled()).isZero();
   }
 
-  /** Else each of them would cost a stage's attempt. */
+  /** Otherwise each of these executors would cost an attempt of the stage. */
   @Test
   void theDriverGivesUpAllThatASilentNodeHasBeforeBlocksOfExecutorsThatAreGoneFail() {
     driver.gone = true;
@@ -344,7 +434,7 @@ class NodeFetchTest {
     assertThat(listener.repeated()).isEmpty();
   }
 
-  /** What table and driver say. */
+  /** State of table and driver. */
   private static final class Known implements Locator {
     Optional<PeerAddress> known = Optional.of(NODE);
     Optional<PeerAddress> now = Optional.of(NODE);
@@ -390,13 +480,14 @@ class NodeFetchTest {
   }
 
   /**
-   * Gives all blocks, but for the last of a fetch as long as there are failures. Of a node that
-   * hangs they come when the test says so.
+   * Delivers all blocks, except for the last of a fetch as long as there are failures. Blocks of a
+   * daemon that hangs come when the test says so.
    */
   private static final class Scripted extends BlockStoreClient {
     final List<String> fetches = new ArrayList<>();
     final Queue<Exception> failures = new ArrayDeque<>();
     final List<BlockFetchingListener> waiting = new ArrayList<>();
+    Runnable whenFetching = () -> {};
     boolean hangs;
 
     void answer(String blockId) {
@@ -417,6 +508,7 @@ class NodeFetchTest {
         BlockFetchingListener listener,
         DownloadFileManager files) {
       fetches.add(host + ":" + port + " of " + execId + " " + List.of(blockIds));
+      whenFetching.run();
       if (hangs && host.equals(NODE.host())) {
         waiting.add(listener);
         return;
@@ -431,7 +523,7 @@ class NodeFetchTest {
       }
     }
 
-    /** Spark's transport logs what its listeners throw. */
+    /** Ignores exceptions of listeners, as Spark's transport logs them. */
     private static void succeed(BlockFetchingListener listener, String blockId) {
       try {
         listener.onBlockFetchSuccess(blockId, new NioManagedBuffer(ByteBuffer.allocate(1)));

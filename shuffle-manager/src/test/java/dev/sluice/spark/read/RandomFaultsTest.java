@@ -13,9 +13,8 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /**
- * Whatever fails and in whatever order threads run, each block has exactly one answer, which has
- * its bytes, and no buffer or lease is lost. Each round is a schedule of its own that its seed
- * repeats.
+ * Each block has exactly one answer with its bytes, and no buffer or lease is lost, whatever fails
+ * and in whatever order threads run. Each round is a schedule of its own, which its seed repeats.
  */
 class RandomFaultsTest {
   private static final int ROUNDS = 10_000;
@@ -31,7 +30,7 @@ class RandomFaultsTest {
     }
   }
 
-  /** Fetches at once, with steps in random order. */
+  /** Several fetches at once, with their steps in random order. */
   private static final class Round {
     private final Random random;
     private final List<Runnable> steps = new ArrayList<>();
@@ -45,7 +44,7 @@ class RandomFaultsTest {
           ReadFixture.OPTIONS.with(o -> o.maxStagedBytes = chance(20) ? 1_000 : 1 << 16);
       this.fixture = new ReadFixture(options, steps::add, random.nextInt(1 << 17));
       if (chance(30)) {
-        fixture.transport.maxBufferBytes(random.nextInt(600, 2000)); // and so in slices
+        fixture.transport.maxBufferBytes(random.nextInt(600, 2000)); // so that they come in slices
       }
     }
 
@@ -65,7 +64,7 @@ class RandomFaultsTest {
     }
 
     private void makeMapOutputs() {
-      int partitions = chance(50) ? 5 : 40; // Tables are READ whole, or what is wanted of them.
+      int partitions = chance(50) ? 5 : 40; // Tables are READ whole or in part.
       for (long mapId = 0; mapId < 4; mapId++) {
         int[] lengths = Arrays.copyOf(random.ints(5, 0, 2000).toArray(), partitions);
         outputs.put(mapId, fixture.any(random, mapId, lengths));

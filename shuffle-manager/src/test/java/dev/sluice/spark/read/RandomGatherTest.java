@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.spark.gather.Arrival;
 import dev.sluice.spark.gather.BlockGroup;
-import dev.sluice.spark.gather.Chunk;
 import dev.sluice.spark.gather.RemoteChunks;
 import dev.sluice.spark.gather.SparkBlocks;
 import dev.sluice.spark.transport.MapOutput;
@@ -16,9 +15,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Whatever fails and in whatever order threads run, a task that gathers reads each block once, with
- * its bytes, and no buffer or lease is lost, also when it ends early. Each round is a schedule of
- * its own that its seed repeats.
+ * A task with batch fetches reads each block once, with its bytes, and no buffer or lease is lost.
+ * This holds whatever fails, in whatever order threads run, and if the task ends early. Each round
+ * is a schedule of its own, which its seed repeats.
  */
 @Timeout(300)
 class RandomGatherTest {
@@ -56,7 +55,7 @@ class RandomGatherTest {
     }
 
     void run() {
-      int partitions = chance(50) ? PARTITIONS : 40; // Tables are READ whole, or in part.
+      int partitions = chance(50) ? PARTITIONS : 40; // Tables are READ whole or in part.
       for (long map = 0; map < MAPS; map++) {
         int[] lengths = random.ints(PARTITIONS, 16, chance(90) ? 1500 : 6000).toArray();
         lengths = Arrays.copyOf(lengths, partitions);
@@ -123,7 +122,7 @@ class RandomGatherTest {
       return random.nextInt(100) < percent;
     }
 
-    /** Where the task would wait, other threads run. */
+    /** Runs other threads where the task would wait. */
     private final class Scheduled implements RemoteChunks {
       private final RemoteChunks chunks;
 
@@ -164,8 +163,8 @@ class RandomGatherTest {
       }
 
       @Override
-      public List<Chunk> close() {
-        return chunks.close();
+      public void close() {
+        chunks.close();
       }
     }
   }

@@ -24,7 +24,7 @@ import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of blocks that are fetched to memory. */
+/** Fetches of blocks to memory. */
 class RdmaBlockStoreClientTest {
   private ReadFixture fixture = new ReadFixture();
 
@@ -59,7 +59,7 @@ class RdmaBlockStoreClientTest {
     assertThat(fixture.spark.fetches()).isEmpty();
   }
 
-  /** Tasks wait for them, while others READ all that they want at once. */
+  /** Tasks wait for the tables, while others READ all their data at once. */
   @Test
   void readsOfPartitionTablesAreSmallEnoughToGoFirst() {
     fixture = new ReadFixture(ReadFixture.OPTIONS.with(o -> o.maxGroupBytes = 1 << 20));
@@ -241,6 +241,36 @@ class RdmaBlockStoreClientTest {
     fixture.assertDelivered(block(10, 0));
     assertFellBack(FallbackReason.STALE_LOCATION, block(10, 0));
     assertThat(fixture.locator.invalidated()).hasSize(1);
+  }
+
+  @Test
+  void oneLocationThatStaysStaleSendsNoOtherBlocksToSpark() {
+    fixture.registered(10, 100);
+    fixture.registered(11, 101);
+    fixture.registered(12, 102);
+    fixture.transport.script(
+        (_, read) ->
+            read.ranges().stream().anyMatch(range -> range.length() == 101)
+                ? Cause.STALE_LOCATION
+                : null);
+
+    fixture.fetch(block(10, 0), block(11, 0), block(12, 0));
+
+    fixture.assertDelivered(block(10, 0), block(11, 0), block(12, 0));
+    assertFellBack(FallbackReason.STALE_LOCATION, block(11, 0));
+    assertThat(fixture.count("read.blocks")).isEqualTo(2);
+  }
+
+  @Test
+  void blocksThatAreStagedAfterStaleLocationsAreAskedForTogether() {
+    MapOutput[] outputs = {fixture.registered(10, 100), fixture.registered(11, 100)};
+    fixture.transport.script((number, _) -> number == 1 ? Cause.STALE_LOCATION : null);
+    fixture.locator.onInvalidate(_ -> Arrays.stream(outputs).forEach(fixture::stage));
+
+    fixture.fetch(block(10, 0), block(11, 0));
+
+    fixture.assertDelivered(block(10, 0), block(11, 0));
+    assertThat(fixture.transport.stages()).hasSize(1);
   }
 
   @Test
@@ -456,7 +486,7 @@ class RdmaBlockStoreClientTest {
     }
   }
 
-  /** As those of a reader that its task comes to later. */
+  /** Happens to blocks of a reader that its task reaches late. */
   @Test
   void blocksThatNobodyHasBegunWithMakeRoomForOthers() {
     fixture.registered(1, 3000);

@@ -82,7 +82,7 @@ class RdmaManagedBufferTest {
     assertThat(transport.buffersOut()).isEqualTo(1);
 
     transport.poolBytes(0);
-    acquireInVain(); // and the reader has come to none of those that are left
+    acquireInVain(); // while the reader has reached none of the others
     assertThat(transport.buffersOut()).isZero();
     assertThat(second.nioByteBuffer().get(3)).isEqualTo((byte) 7);
     second.release();

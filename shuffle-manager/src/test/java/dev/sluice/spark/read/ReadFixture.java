@@ -21,7 +21,8 @@ import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
 
 /**
- * A client whose transport, locator, time and fallback the test scripts; shuffle 3 of executor 7.
+ * A client for shuffle 3 of executor 7. The test scripts its transport, locator, clock and
+ * fallback.
  */
 final class ReadFixture {
   static final int SHUFFLE = 3;
@@ -55,14 +56,14 @@ final class ReadFixture {
   }
 
   /**
-   * @param executor runs whatever other threads would
+   * @param executor runs the work of all other threads
    */
   ReadFixture(ReadOptions options, Executor executor) {
     this(options, executor, 1 << 30);
   }
 
   /**
-   * @param pool bytes that the buffer pool says to have
+   * @param pool bytes that the buffer pool claims to have
    */
   ReadFixture(ReadOptions options, Executor executor, long pool) {
     this.options = options;
@@ -82,35 +83,35 @@ final class ReadFixture {
             new ReadThreads(timer, executor, executor, () -> {}));
   }
 
-  /** A map output that can be READ. */
+  /** Makes a map output that can be READ. */
   MapOutput registered(long mapId, int... lengths) {
     MapOutput output = unregistered(mapId, lengths);
     register(output);
     return output;
   }
 
-  /** A map output that only Spark's own transfer can fetch. */
+  /** Makes a map output that only Spark's own transport can fetch. */
   MapOutput unregistered(long mapId, int... lengths) {
     MapOutput output = new MapOutput(mapId, lengths);
     outputs.put(mapId, output);
     return output;
   }
 
-  /** A map output whose bytes have to be asked for. */
+  /** Makes a map output whose bytes have to be staged. */
   MapOutput staged(long mapId, int... lengths) {
     MapOutput output = unregistered(mapId, lengths);
     stage(output);
     return output;
   }
 
-  /** As {@link #staged}, and there is nothing of Spark's to verify it by. */
+  /** Makes a map output as {@link #staged} does, but without Spark's checksums. */
   MapOutput unverifiable(long mapId, int... lengths) {
     MapOutput output = unregistered(mapId, lengths).withoutChecksums();
     stage(output);
     return output;
   }
 
-  /** One of the above. */
+  /** Makes a map output of any of these kinds. */
   MapOutput any(Random random, long mapId, int... lengths) {
     int percent = random.nextInt(100);
     if (percent < 10) {
@@ -122,17 +123,17 @@ final class ReadFixture {
     }
   }
 
-  /** Registers, or registers anew at another address. */
+  /** Registers a map output, or registers it anew at another address. */
   MapOutputLocation register(MapOutput output) {
     return put(output.register(transport, nextAddress));
   }
 
-  /** Registers nothing of it. */
+  /** Has all bytes of the map output staged. */
   void stage(MapOutput output) {
     put(output.stage());
   }
 
-  /** Registers it, or what of it can be verified by somebody. */
+  /** Registers a map output with checksums; one without them is staged. */
   void move(MapOutput output) {
     if (output.algorithm() == ChecksumAlgorithm.NONE) {
       stage(output);
@@ -148,10 +149,10 @@ final class ReadFixture {
   }
 
   /**
-   * Has READs fail, or bring wrong bytes, at random.
+   * Makes READs fail, or bring wrong bytes, at random.
    *
-   * @param tableBytes of a table at most: what it says is verified with the data, and data alone is
-   *     spoilt
+   * @param tableBytes largest READ of a table; only READs of data are corrupted, as tables are
+   *     verified with the data
    */
   void breakReads(Random random, int tableBytes) {
     int failing = random.nextInt(50);
@@ -186,7 +187,7 @@ final class ReadFixture {
     client.fetchBlocks("host", 99, "7", blockIds, listener, files);
   }
 
-  /** The bytes that a block was written with. */
+  /** Returns the bytes with which a block was written. */
   byte[] written(String blockId) {
     RequestedBlock block = RequestedBlock.parse(blockId);
     return outputs.get(block.mapId()).bytes(block.startPartition(), block.endPartition());
@@ -200,7 +201,7 @@ final class ReadFixture {
     return count("fallback.blocks." + reason);
   }
 
-  /** Whatever has become of the READs. */
+  /** Checks that all resources are free, whatever the results of the READs. */
   void assertNothingIsHeld() {
     assertThat(transport.buffersOut()).as("buffers").isZero();
     assertThat(client.path.staging().bytes()).as("waiting to be staged").isZero();
@@ -210,7 +211,7 @@ final class ReadFixture {
     assertThat(timer.scheduled()).as("timeouts").isZero();
   }
 
-  /** Each of the blocks was answered with what was written, and no other. */
+  /** Checks that exactly these blocks were answered, with the bytes that were written. */
   void assertDelivered(String... blockIds) {
     assertThat(listener.failures()).isEmpty();
     assertThat(listener.successes()).containsOnlyKeys(blockIds);

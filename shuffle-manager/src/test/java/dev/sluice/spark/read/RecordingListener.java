@@ -9,7 +9,10 @@ import java.util.function.Predicate;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 
-/** Records answers; a second answer to a block is an error. Like Spark's, it may keep buffers. */
+/**
+ * Records answers. A second answer to a block is an error. Like Spark's listener, it may keep
+ * buffers.
+ */
 final class RecordingListener implements BlockFetchingListener {
   private final Map<String, byte[]> successes = new HashMap<>();
   private final Map<String, Throwable> failures = new HashMap<>();
@@ -18,7 +21,7 @@ final class RecordingListener implements BlockFetchingListener {
   private boolean keeps;
   private Predicate<String> throwsOn = blockId -> false;
 
-  /** Retains the buffers that come, until {@link #releaseKept}. */
+  /** Retains buffers that come, until {@link #releaseKept}. */
   RecordingListener keep() {
     keeps = true;
     return this;
@@ -61,7 +64,7 @@ final class RecordingListener implements BlockFetchingListener {
     return failures;
   }
 
-  /** Blocks that were answered more than once. */
+  /** Returns the blocks that were answered more than once. */
   List<String> repeated() {
     return repeated;
   }

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What becomes of blocks that are fetched to disk, or that are larger than a buffer. */
+/** Fetches of blocks to disk, and of blocks that are larger than a buffer. */
 class SlicedReadTest {
   private static final int BUFFER_BYTES = 5000;
 
@@ -76,7 +76,7 @@ class SlicedReadTest {
       assertThat(file).hasSize(stored * (long) BUFFER_BYTES);
       underWay.removeFirst().run();
     }
-    // Whatever the order in which they end.
+    // The order in which they end does not matter.
     underWay.removeLast().run();
     assertThat(file).hasSize(4 * BUFFER_BYTES);
     underWay.removeLast().run();
@@ -105,7 +105,7 @@ class SlicedReadTest {
     fixture.assertDelivered(block(11, 0));
   }
 
-  /** It may take longer than what is not READ is kept. */
+  /** A slice may take longer than the time for which unread map outputs are kept. */
   @Test
   void thePeerHearsOfEachSlice() {
     fixture = new ReadFixture(ReadFixture.OPTIONS.with(o -> o.maxGroupBytes = BUFFER_BYTES));
@@ -485,7 +485,7 @@ class SlicedReadTest {
     assertThat(fixture.spark.fetches()).isEmpty();
   }
 
-  /** Whoever waits for its share of what the peer may stage has no buffer that others want. */
+  /** A request that waits for its staging quota holds no buffer that others want. */
   @Test
   void largeBlocksOfAPeerAreStagedInTurns() {
     Deque<Runnable> stages = new ArrayDeque<>();

@@ -29,7 +29,7 @@ import java.util.function.UnaryOperator;
 import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
 
-/** An executor that serves map outputs over the software provider, with files and all. */
+/** An executor that serves map outputs over the software provider, with real files. */
 public final class SoftPeer implements AutoCloseable {
   public static final TransportConf TRANSPORT_CONF =
       new TransportConf("shuffle", MapConfigProvider.EMPTY);
@@ -55,18 +55,18 @@ public final class SoftPeer implements AutoCloseable {
   private final Stager stager;
   private final BlockServer server;
 
-  /** One that registers everything. */
+  /** Opens a peer that registers everything. */
   SoftPeer(Path directory) throws IOException {
     this(directory, FaultPlan.NONE, ALL, 1 << 20);
   }
 
-  /** One that maps what it registers, as with a device. */
+  /** Opens a peer that maps registered files, as with a device. */
   public static SoftPeer mapping(Path directory) throws IOException {
     return new SoftPeer(directory, SoftPeer::withoutFiles, FaultPlan.NONE, ALL, 1 << 20);
   }
 
   /**
-   * @param stagingBytes of the memory in which it stages what it does not register
+   * @param stagingBytes size of the memory for staging
    */
   SoftPeer(Path directory, FaultPlan faults, RegistryLimits limits, long stagingBytes)
       throws IOException {
@@ -114,7 +114,7 @@ public final class SoftPeer implements AutoCloseable {
                     : method.invoke(domain, arguments));
   }
 
-  /** An endpoint of another process, so to speak. */
+  /** Opens an endpoint that stands for another process. */
   static RdmaEndpoint endpoint(FaultPlan faults, QueuePairConnector connector) throws IOException {
     SoftProvider provider = new SoftProvider(SoftOptions.DEFAULT.with(o -> o.faults = faults));
     return RdmaEndpoint.open(provider.open(InetAddress.getLoopbackAddress()), OPTIONS, connector);
@@ -153,7 +153,7 @@ public final class SoftPeer implements AutoCloseable {
     return directory.resolve(mapId + "." + suffix);
   }
 
-  /** Nobody can ask it for anything any more, and what it has staged is gone. */
+  /** Closes the server, as if no request could reach it. Its staged bytes are gone. */
   void closeServer() {
     server.close();
     stager.close();

@@ -12,13 +12,23 @@ import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.soft.FaultPlan;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
+import dev.sluice.spark.gather.GatherMetrics;
+import dev.sluice.spark.gather.GatherPlan;
+import dev.sluice.spark.gather.GatheredBlocks;
+import dev.sluice.spark.gather.SparkBlocks;
+import dev.sluice.spark.gather.SparkReading;
+import dev.sluice.spark.gather.TrackedBlocks;
 import dev.sluice.spark.locate.Locator;
 import dev.sluice.spark.metrics.ShuffleCounters;
 import dev.sluice.spark.transport.EndpointTransport;
 import dev.sluice.spark.transport.MapOutput;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -30,13 +40,26 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.spark.TaskContext$;
+import org.apache.spark.TaskContextImpl;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.DownloadFileManager;
+import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
+import org.apache.spark.storage.BlockId;
+import org.apache.spark.storage.BlockManagerId;
+import org.apache.spark.storage.ShuffleBlockId;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import scala.Option;
+import scala.Tuple2;
+import scala.collection.Iterator;
+import scala.jdk.javaapi.CollectionConverters;
 
 /** Reading from a real registry through real queue pairs of the software provider. */
 @Timeout(180)
@@ -57,7 +80,7 @@ class SoftReadTest {
     start(faults, SoftPeer.ALL, 1 << 20);
   }
 
-  /** Nothing is registered. */
+  /** Starts with nothing registered. */
   private void startStaging(FaultPlan faults, long stagingBytes) throws IOException {
     start(faults, new RegistryLimits(0, 1000, 0), stagingBytes);
   }
@@ -215,7 +238,7 @@ class SoftReadTest {
     assertAllWasStaged(4 * (3 << 20));
   }
 
-  /** A table takes 640 KB, and nothing may be registered that is larger than 64 KB. */
+  /** A table takes 640 KB, and nothing larger than 64 KB may be registered. */
   @Test
   void tablesLargerThanWhatMayBeRegisteredAreAskedFor() throws Exception {
     start(FaultPlan.NONE, new RegistryLimits(64 << 10, 1000, 0), 1 << 20);
@@ -260,7 +283,7 @@ class SoftReadTest {
     assertNothingIsHeld();
   }
 
-  /** An answer is given before what it took is given back. */
+  /** Checks that all resources are free. An answer is given before its resources are freed. */
   private void assertNothingIsHeld() throws InterruptedException {
     long giveUpNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     while (isHeld() && System.nanoTime() - giveUpNanos < 0) {
@@ -300,7 +323,7 @@ class SoftReadTest {
     assertNothingIsHeld();
   }
 
-  /** Between request and answer, and between the answer and the READ. */
+  /** They break between request and answer, and between the answer and the READ. */
   @Test
   void controlConnectionsThatBreakHaveEverythingAnswered() throws Exception {
     startStaging(FaultPlan.NONE, 1 << 20);
@@ -316,7 +339,100 @@ class SoftReadTest {
     assertNothingIsHeld();
   }
 
-  /** Fetches each reducer's blocks with a call of its own, all at once. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void tasksThatEndWhileAnotherThreadReadsLeaveNothing(boolean staged) throws Exception {
+    if (staged) {
+      startStaging(FaultPlan.NONE, 1 << 20);
+    } else {
+      start(FaultPlan.NONE);
+    }
+    Random random = new Random(7);
+    for (int round = 0; round < 300; round++) {
+      TaskContextImpl task = TaskContext$.MODULE$.empty();
+      AtomicReference<Throwable> end = new AtomicReference<>();
+      Thread reading =
+          Thread.ofPlatform()
+              .daemon()
+              .uncaughtExceptionHandler((_, e) -> end.set(e))
+              .start(() -> readOn(task));
+      TimeUnit.NANOSECONDS.sleep(random.nextInt(5_000_000));
+      task.markTaskCompleted(Option.empty());
+      assertThat(reading.join(Duration.ofSeconds(60))).isTrue();
+      assertThat(end.get()).isInstanceOf(IllegalStateException.class);
+    }
+    assertThat(count("gathered.blocks")).isPositive();
+    assertThat(client.path.tasks().size()).isZero();
+    assertNothingIsHeld();
+  }
+
+  /** Makes one reader after the other, until the end of the task stops it. */
+  private void readOn(TaskContextImpl task) {
+    GatherMetrics metrics =
+        new GatherMetrics(
+            (ShuffleReadMetricsReporter)
+                Proxy.newProxyInstance(
+                    getClass().getClassLoader(),
+                    new Class<?>[] {ShuffleReadMetricsReporter.class},
+                    (_, _, _) -> null),
+            counters);
+    BlockManagerId executor = BlockManagerId.apply("7", "localhost", 1, Option.empty());
+    for (int partition = 0; ; partition = (partition + 1) % PARTITIONS) {
+      List<TrackedBlocks.Block> wanted = new ArrayList<>();
+      for (int mapId = 0; mapId < MAPS; mapId++) {
+        int bytes = written(block(mapId, partition)).length;
+        if (bytes > 0) {
+          ShuffleBlockId id = new ShuffleBlockId(SHUFFLE, mapId, partition);
+          wanted.add(new TrackedBlocks.Block(id, bytes, mapId));
+        }
+      }
+      GatheredBlocks blocks =
+          new GatheredBlocks(
+              new Plain(), peer.registry(), client.gather(task, metrics::arrived), metrics);
+      blocks.start(
+          GatherPlan.of(
+              List.of(new TrackedBlocks(executor, wanted)), _ -> GatherPlan.Source.REMOTE, false));
+      while (blocks.hasNext()) {
+        Tuple2<BlockId, InputStream> next = blocks.next();
+        try (InputStream stream = next._2()) {
+          assertThat(stream.readAllBytes()).isEqualTo(written(next._1().name()));
+        } catch (IOException e) {
+          throw new UncheckedIOException(e);
+        }
+      }
+    }
+  }
+
+  /** Compresses nothing, makes a stream of each block, and has empty iterators of Spark's. */
+  private static final class Plain implements SparkReading {
+    @Override
+    public Iterator<Tuple2<BlockId, InputStream>> fetch(
+        List<TrackedBlocks> blocks, SparkBlocks asker) {
+      return CollectionConverters.asScala(Collections.emptyIterator());
+    }
+
+    @Override
+    public long maxBytesInFlight() {
+      return 48 << 20;
+    }
+
+    @Override
+    public boolean concatenates() {
+      return false;
+    }
+
+    @Override
+    public InputStream wrap(BlockId blockId, InputStream stream) {
+      return stream;
+    }
+
+    @Override
+    public boolean detectsCorruption() {
+      return false;
+    }
+  }
+
+  /** Fetches each reducer's blocks by one call, all at once. */
   private Answers fetchAll(DownloadFileManager files) throws InterruptedException {
     Answers answers = fetchSoon(files);
     answers.await();
@@ -354,7 +470,7 @@ class SoftReadTest {
     return counters.byName().get(counter).getAsLong();
   }
 
-  /** Asks the peer for what it does not know, as where there is no driver. */
+  /** Asks the peer for unknown locations, as if there were no driver. */
   private final class Resolving implements Locator {
     private final Map<Long, MapOutputLocation> known = new ConcurrentHashMap<>();
 
@@ -392,7 +508,7 @@ class SoftReadTest {
     }
   }
 
-  /** Counts answers of any thread; each block gets one. */
+  /** Counts answers from any thread. Each block gets one. */
   private final class Answers implements BlockFetchingListener {
     private final CountDownLatch outstanding;
     private final Map<String, byte[]> bytes = new ConcurrentHashMap<>();
@@ -424,7 +540,7 @@ class SoftReadTest {
       assertThat(outstanding.await(120, TimeUnit.SECONDS)).isTrue();
     }
 
-    /** Until so many blocks at most have no answer. */
+    /** Waits until at most this many blocks have no answer. */
     void await(int left) throws InterruptedException {
       while (outstanding.getCount() > left) {
         Thread.sleep(1);

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.spark.gather.Arrival;
 import dev.sluice.spark.gather.BlockGroup;
-import dev.sluice.spark.gather.Chunk;
+import dev.sluice.spark.gather.GatherMetrics;
 import dev.sluice.spark.gather.GatherPlan;
 import dev.sluice.spark.gather.GatheredBlocks;
 import dev.sluice.spark.gather.RemoteChunks;
@@ -37,7 +37,7 @@ import scala.Tuple2;
 import scala.collection.AbstractIterator;
 import scala.collection.Iterator;
 
-/** Iterators of Spark's have blocks to come, and no chunk is: who answers first is read first. */
+/** Reads iterators of Spark's in the order of their answers, if no chunk is to come. */
 class SparkAnswersTest {
   private static final long MAX_BYTES = 1_000;
 
@@ -47,22 +47,22 @@ class SparkAnswersTest {
 
   private final ReadFixture reads = new ReadFixture();
   private final Map<String, SparkIterator> iterators = new ConcurrentHashMap<>();
-  private GatheredBlocks blocks = gathered(reads.client.gather(null));
+  private final GatherMetrics metrics =
+      new GatherMetrics(
+          (ShuffleReadMetricsReporter)
+              Proxy.newProxyInstance(
+                  getClass().getClassLoader(),
+                  new Class<?>[] {ShuffleReadMetricsReporter.class},
+                  (_, _, _) -> null),
+          reads.counters);
+  private final RemoteChunks chunks = reads.client.gather(null, metrics::arrived);
+  private GatheredBlocks blocks = gathered(chunks);
 
   private GatheredBlocks gathered(RemoteChunks remote) {
-    return new GatheredBlocks(
-        new Reading(),
-        null,
-        remote,
-        (ShuffleReadMetricsReporter)
-            Proxy.newProxyInstance(
-                getClass().getClassLoader(),
-                new Class<?>[] {ShuffleReadMetricsReporter.class},
-                (_, _, _) -> null),
-        reads.counters);
+    return new GatheredBlocks(new Reading(), null, remote, metrics);
   }
 
-  /** Chunks of which none arrives: what happens while the task waits is what the test says. */
+  /** Chunks that never arrive. The test scripts the events while the task waits. */
   private static final class Scripted implements RemoteChunks {
     private final Map<String, BlockGroup> groups = new HashMap<>();
     private final Queue<Runnable> script = new ArrayDeque<>();
@@ -103,9 +103,7 @@ class SparkAnswersTest {
     }
 
     @Override
-    public List<Chunk> close() {
-      return List.of();
-    }
+    public void close() {}
   }
 
   /** An iterator of one block, which waits for its answer as Spark's does. */
@@ -175,7 +173,7 @@ class SparkAnswersTest {
 
   @AfterEach
   void close() {
-    blocks.close();
+    chunks.close();
   }
 
   @Test
@@ -188,7 +186,7 @@ class SparkAnswersTest {
     assertReadInTheOrderOfAnswers(LEFT, BESIDE);
   }
 
-  /** One was lost, perhaps, and is asked for again and again; then another one is. */
+  /** A lost executor's iterator retries for long, while another executor may be lost as well. */
   @Test
   void whatIsLeftWhileAnotherExecutorDoesNotAnswerIsFetchedAtOnce() {
     Scripted remote = startScripted(tracked("7", LEFT, 500), tracked("8", LATER, 500));
@@ -247,7 +245,7 @@ class SparkAnswersTest {
         List.of(new TrackedBlocks.Block(BlockId$.MODULE$.apply(block), bytes, 0)));
   }
 
-  /** The block that a task gets which waited before there was an answer. */
+  /** Returns the block of a task that has waited before there was an answer. */
   private String readOnceAnswered(String block) throws Exception {
     CompletableFuture<String> read = new CompletableFuture<>();
     Thread task =

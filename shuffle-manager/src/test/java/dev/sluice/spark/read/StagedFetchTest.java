@@ -25,11 +25,11 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of blocks that their peer has to stage, and of who waits for that. */
+/** Fetches of blocks that their peer has to stage, and the requests that wait for that. */
 class StagedFetchTest {
   private static final int POOL_BYTES = 1 << 20;
 
-  /** Two are less than an eighth of the pool, three are more. */
+  /** Two blocks are less than an eighth of the pool, three are more. */
   private static final int BLOCK_BYTES = 60_000;
 
   private ReadFixture fixture = new ReadFixture(OPTIONS, Runnable::run, POOL_BYTES);
@@ -46,7 +46,7 @@ class StagedFetchTest {
     assertThat(fixture.fallbacks(reason)).isEqualTo(blockIds.length);
   }
 
-  /** One block of each of so many map outputs, each fetched by itself. */
+  /** Fetches one block of each of several map outputs, each by itself. */
   private String[] fetchEach(int count) {
     String[] blocks = blocks(count);
     for (String block : blocks) {
@@ -85,7 +85,7 @@ class StagedFetchTest {
     assertThat(fixture.count("staged.bytes")).isEqualTo(400);
   }
 
-  /** As {@code read.bytes}, of which they are a part. */
+  /** They count once, as in {@code read.bytes}, of which they are a part. */
   @Test
   void bytesThatAreStagedAgainCountOnce() {
     fixture.staged(10, 100, 200);
@@ -165,7 +165,7 @@ class StagedFetchTest {
     assertFellBack(FallbackReason.STAGING, block(10, 0));
   }
 
-  /** As what was evicted, and registered again when there was room. */
+  /** Happens to map outputs that were evicted, and registered again when there was room. */
   @Test
   void aTableMaySayThatItsMapOutputIsRegistered() {
     MapOutput output = fixture.staged(10, 100, 200);
@@ -185,7 +185,7 @@ class StagedFetchTest {
     assertThat(fixture.count("staged.bytes")).isZero();
   }
 
-  /** The lease was no protection where the peer's process is another one. */
+  /** The lease was no protection if the peer is another process. */
   @Test
   void stagedBytesAreVerifiedEvenIfOthersAreNot() {
     fixture = new ReadFixture(OPTIONS.with(o -> o.verifyChecksums = false));
@@ -206,7 +206,10 @@ class StagedFetchTest {
     assertThat(fixture.count("corruptions")).isEqualTo(1);
   }
 
-  /** Every other partition, so that none adjoins the next; first come those without a location. */
+  /**
+   * Every other partition is fetched, so that none adjoins the next. Blocks without a location come
+   * first.
+   */
   @Test
   void aRequestHasSoManyPiecesAtMost() {
     int[] lengths = new int[4 * ControlMessages.MAX_PIECES];
@@ -264,7 +267,7 @@ class StagedFetchTest {
     assertThat(fixture.spark.fetches()).isEmpty();
   }
 
-  /** However little of it is staged: it is the buffer that the others lack. */
+  /** It counts whole, even if few of its bytes are staged, as others lack the whole buffer. */
   @Test
   void aBufferThatWaitsCountsWhole() {
     for (int map = 0; map < 6; map += 2) {
@@ -273,7 +276,7 @@ class StagedFetchTest {
     }
     fixture.stager.tableAnswers(
         answer -> {
-          // What was evicted, and registered again when there was room.
+          // The map output was evicted, and registered again when there was room.
           long[] table = ((Tables) answer).tables().getLast();
           RemoteRegion data = new RemoteRegion(table[0] << 20, BLOCK_BYTES, 5);
           long[] header = new MapOutputHeader(table[0], data, ChecksumAlgorithm.CRC32C).toLongs();
@@ -304,7 +307,7 @@ class StagedFetchTest {
     runHeld();
   }
 
-  /** The peer's process stands still, and its device does not. */
+  /** The peer's process hangs, while its device works. */
   @Test
   void whatIsRegisteredDoesNotWaitForTheTableOfWhatIsStaged() {
     fixture.registered(10, 100);
@@ -352,7 +355,9 @@ class StagedFetchTest {
     assertThat(fixture.fallbacks(FallbackReason.TRANSPORT)).isEqualTo(3);
   }
 
-  /** Overload is waiting: Spark's transfer would have the peer read the same bytes. */
+  /**
+   * An overloaded peer makes readers wait: Spark's own transport would have it read the same bytes.
+   */
   @Test
   void whatIsStagedWaitsForABufferUntilItsDeadline() {
     stageEach(2);
@@ -380,7 +385,7 @@ class StagedFetchTest {
     assertFellBack(FallbackReason.BUFFERS, block(0, 0));
   }
 
-  /** The second of these blocks is to come in slices. */
+  /** The second of these blocks comes in slices. */
   @Test
   void whateverIsThrownThePeersShareIsGivenBack() {
     fixture.staged(0, BLOCK_BYTES, BLOCK_BYTES, 3 << 20);
@@ -391,7 +396,7 @@ class StagedFetchTest {
     assertFellBack(FallbackReason.TRANSPORT, block(0, 1), block(0, 2));
   }
 
-  /** Two wait for an answer, and one for its turn. */
+  /** Two wait for an answer, and one for its staging slot. */
   @Test
   void whatTheDeadlineFindsWaitingGoesToSpark() {
     stageEach(3);

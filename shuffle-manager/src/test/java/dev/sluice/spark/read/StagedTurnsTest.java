@@ -14,7 +14,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A task has two requests at a peer that stages, whoever makes them. */
+/** A task has two requests under way at a peer that stages, whichever readers make them. */
 class StagedTurnsTest {
   private static final int BLOCK_BYTES = 60_000;
 
@@ -45,8 +45,7 @@ class StagedTurnsTest {
   }
 
   private GatherFixture gather(int from, int to) {
-    TaskLimit limit = reads.client.path.limits().of(context);
-    return new GatherFixture(reads, limit).start(blocks(from, to));
+    return new GatherFixture(reads, reads.client.path.of(context)).start(blocks(from, to));
   }
 
   private static String[] blocks(int from, int to) {
@@ -60,7 +59,7 @@ class StagedTurnsTest {
     }
   }
 
-  /** Two readers gather, a third and a fourth are Spark's iterators. */
+  /** Two readers use batch fetches, a third and a fourth are Spark's iterators. */
   @Test
   void theReadersOfATaskTakeTurns() {
     GatherFixture first = gather(0, 3);
@@ -90,6 +89,27 @@ class StagedTurnsTest {
     reads.assertDelivered(blocks(0, 6));
   }
 
+  /** A task may start such a thread to read ahead. */
+  @Test
+  void threadWithoutATaskContextTakesTurnsWithItsTask() {
+    GatherFixture first = gather(0, 3);
+    reads.unregistered(10, BLOCK_BYTES);
+    GatherFixture left = gather(10, 11).readAll();
+    TaskContext$.MODULE$.unset();
+
+    reads
+        .client
+        .telling(left.lastAsker, context)
+        .fetchBlocks("host", 99, "7", blocks(3, 6), reads.listener, null);
+
+    assertThat(held).hasSize(2);
+    runHeld(2);
+    reads.assertDelivered(blocks(3, 6));
+    assertThat(first.readAll().bySpark).isEmpty();
+    first.close();
+    left.close();
+  }
+
   @Test
   void theTimeToTheDeadlineBeginsAgainWithWhatArrives() {
     reads.fetch(blocks(0, 9));
@@ -98,7 +118,7 @@ class StagedTurnsTest {
     assertThat(reads.spark.fetches()).isEmpty();
   }
 
-  /** Answers what is held until nothing is, in a quarter each of the time that a chunk has. */
+  /** Answers held requests until there are none, each after a quarter of a chunk's time. */
   private int runHeldSlowly() {
     int steps = 0;
     for (; !held.isEmpty(); steps++) {
@@ -158,9 +178,9 @@ class StagedTurnsTest {
 
   @Test
   void nothingIsLeftOfATaskThatHasEnded() {
-    TaskLimit limit = reads.client.path.limits().of(context);
-    assertThat(reads.client.path.limits().of(context)).isSameAs(limit);
+    TaskReads limit = reads.client.path.of(context);
+    assertThat(reads.client.path.of(context)).isSameAs(limit);
     context.markTaskCompleted(scala.Option.empty());
-    assertThat(reads.client.path.limits().of(context)).isNotSameAs(limit);
+    assertThat(reads.client.path.of(context)).isNotSameAs(limit);
   }
 }

@@ -27,7 +27,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Small blocks of an executor come together, or as Spark fetches them, and each once. */
+/** Small blocks of an executor come in batches or as Spark fetches them, and each once. */
 @Timeout(60)
 class TaskGatherTest {
   private static final int MAPS = 100;
@@ -43,7 +43,7 @@ class TaskGatherTest {
     }
   }
 
-  /** There is room for less than half of the blocks at a time. */
+  /** Returns a fixture with room for less than half of the blocks at a time. */
   private static ReadFixture withLittleRoom() {
     ReadFixture few = new ReadFixture(ReadFixture.OPTIONS.with(o -> o.gatherBytes = 1 << 17));
     for (int map = 0; map < MAPS; map++) {
@@ -52,7 +52,7 @@ class TaskGatherTest {
     return few;
   }
 
-  /** All blocks were read, those of Spark's iterator after the gathered ones. */
+  /** Reads all blocks. The blocks of Spark's iterator come after the chunks. */
   private GatherFixture readAll() {
     GatherFixture task = new GatherFixture(reads).start(blocks).readAll();
     assertThat(task.delivered).containsExactlyInAnyOrder(blocks);
@@ -70,14 +70,17 @@ class TaskGatherTest {
     GatherFixture task = readAll();
 
     assertThat(task.bySpark).isEmpty();
-    // Of 64 KiB at most.
+    // Chunks have 64 KiB at most.
     assertThat(task.chunks).isEqualTo(5);
     // One READ for the partition tables.
     assertThat(reads.transport.reads()).hasSize(6);
     assertThat(reads.transport.touched()).hasSize(6);
   }
 
-  /** Peers would take it for idle while the task consumes what it has, and deregister it. */
+  /**
+   * Peers would consider the waiting chunks idle while the task consumes others, and deregister
+   * them.
+   */
   @Test
   void whatWaitsForRoomIsSaidToBeWanted() {
     ReadFixture few = withLittleRoom();
@@ -138,7 +141,7 @@ class TaskGatherTest {
     assertThat(readAll().bySpark).containsExactly(Arrays.copyOfRange(blocks, MAPS - 10, MAPS));
   }
 
-  /** As what has migrated has none: Spark sends no checksum files. */
+  /** Migrated map outputs have none, as Spark sends no checksum files. */
   @Test
   void whatHasNoChecksumsIsStagedToHaveOne() {
     reads.register(reads.unregistered(0, 500, BLOCK_BYTES, 500).withoutChecksums());
@@ -153,7 +156,10 @@ class TaskGatherTest {
     reads.assertNothingIsHeld();
   }
 
-  /** In the order of arrival: four chunks, what Spark had then, and the chunks that came later. */
+  /**
+   * The order of arrival is: four chunks, the blocks that Spark had then, and the chunks that came
+   * later.
+   */
   @Test
   void whatSparkHasIsReadWhileChunksAreYetToCome() {
     ReadFixture few = fewBytes();
@@ -174,7 +180,10 @@ class TaskGatherTest {
     task.close();
   }
 
-  /** Four chunks of ten at a time, and ten map outputs that cannot be READ. */
+  /**
+   * Returns a fixture with four chunks of ten blocks at a time, and ten map outputs that cannot be
+   * READ.
+   */
   private static ReadFixture fewBytes() {
     ReadFixture few = new ReadFixture(ReadFixture.OPTIONS.with(o -> o.gatherBytes = 1 << 17));
     for (int map = 0; map < MAPS; map++) {
@@ -191,7 +200,7 @@ class TaskGatherTest {
   @Test
   void aReaderThatGivesBackLateDoesNotWaitForItself() {
     register(MAPS);
-    TaskLimit limit = new TaskLimit(1 << 16);
+    TaskReads limit = new TaskReads(1 << 16);
     GatherFixture first = new GatherFixture(reads, limit).start(blocks);
     List<GatherFixture> idle =
         List.of(
@@ -207,18 +216,18 @@ class TaskGatherTest {
     assertThat(reads.transport.buffersOut()).isZero();
   }
 
-  /** As in a join: all readers are made before the first one is consumed. */
+  /** Happens in a join, where all readers are made before the first one is consumed. */
   @Test
   void theReadersOfATaskShareItsLimit() {
     register(MAPS);
-    TaskLimit limit = new TaskLimit(1 << 17);
+    TaskReads limit = new TaskReads(1 << 17);
     GatherFixture first = new GatherFixture(reads, limit).start(blocks);
     int alone = reads.transport.buffersOut();
     GatherFixture second = new GatherFixture(reads, limit).start(blocks);
     int ofTheSecond = reads.transport.buffersOut() - alone;
     assertThat(reads.transport.bytesOut()).isBetween((1 << 17) / 2L, (1 << 17) * 3L / 2);
 
-    second.readAll(); // the idle one does not keep it from going on
+    second.readAll(); // the idle one does not delay it
     assertThat(second.delivered).containsExactlyInAnyOrder(blocks);
     assertThat(limit.part()).as("the second has nothing to come").isEqualTo(limit.bytes());
     first.readAll();
@@ -232,7 +241,7 @@ class TaskGatherTest {
     assertThat(reads.transport.buffersOut()).isZero();
   }
 
-  /** A chunk that has arrived, of a reader that its task comes to later. */
+  /** The chunk has arrived for a reader that its task reaches late. */
   @Test
   void chunksThatNobodyHasBegunWithMakeRoomForOthers() {
     register(20);
@@ -266,7 +275,7 @@ class TaskGatherTest {
     assertOneChunkIsLeft(readAll());
   }
 
-  /** At all who have to do with the second READ, which is that of the first chunk. */
+  /** Releases of buffers throw during the second READ, which is that of the first chunk. */
   @Test
   void whateverIsThrownWhenAChunkIsStartedTheOthersAreReadAsWell() {
     register(MAPS);
@@ -281,7 +290,7 @@ class TaskGatherTest {
     task.close();
   }
 
-  /** There is no memory for what it takes, and then there is. */
+  /** There is no memory for the chunk's objects, and later there is. */
   @Test
   void whateverIsThrownBeforeAChunkIsStartedAllAreRead() {
     register(MAPS);
@@ -294,7 +303,7 @@ class TaskGatherTest {
     assertThat(readAll().bySpark).isEmpty();
   }
 
-  /** It has one chunk, and room for the next when it gives that back. */
+  /** The task has one chunk, and room for the next when it releases that one. */
   @Test
   void whatIsThrownAtTheTaskItselfEndsIt() {
     ReadFixture small = new ReadFixture(ReadFixture.OPTIONS.with(o -> o.gatherBytes = 40_000));
@@ -308,7 +317,7 @@ class TaskGatherTest {
     assertThat(small.transport.buffersOut()).isZero();
   }
 
-  /** Whatever the defect is that loses it, the task does not end as if it had read all. */
+  /** The task must not end as if it had read everything, whatever defect loses the chunk. */
   @Test
   void aChunkThatGetsLostFailsTheTask() {
     register(MAPS);
@@ -318,7 +327,7 @@ class TaskGatherTest {
     task.close();
   }
 
-  /** The first chunk that arrives is nobody's. */
+  /** Loses the first chunk that arrives. */
   private static RemoteChunks losingOne(RemoteChunks chunks) {
     AtomicBoolean lost = new AtomicBoolean();
     return (RemoteChunks)
@@ -426,7 +435,7 @@ class TaskGatherTest {
   @Test
   void whatFindsNoBufferIsLeftToSpark() {
     register(MAPS);
-    reads.transport.poolBytes(50_000); // which is less than 21 blocks, and more than 16
+    reads.transport.poolBytes(50_000); // less than 21 blocks, and more than 16
     GatherFixture task = readAll();
     assertThat(task.bySpark).containsExactly(Arrays.copyOfRange(blocks, 0, 84));
     assertThat(task.chunks).isEqualTo(1);
@@ -544,7 +553,7 @@ class TaskGatherTest {
     reads.assertNothingIsHeld();
   }
 
-  /** The peer's process stands still, and its device does not. */
+  /** The peer's process hangs, while its device works. */
   @Test
   void whatIsRegisteredIsGatheredWithoutTheTablesOfWhatIsStaged() {
     registerOneOf(10);
@@ -658,7 +667,7 @@ class TaskGatherTest {
     reads.assertNothingIsHeld();
   }
 
-  /** Every nth map output is registered, the others are staged. */
+  /** Registers every nth map output. The others are staged. */
   private void registerOneOf(int nth) {
     for (int map = 0; map < MAPS; map++) {
       int[] lengths = {500, BLOCK_BYTES, 500};
@@ -676,7 +685,7 @@ class TaskGatherTest {
     }
   }
 
-  /** Of 63,000 bytes each: a peer may have two, all may have ten. */
+  /** Chunks have 63,000 bytes. A peer may have two of them staged, all peers ten. */
   @Test
   void aTaskThatEndsGivesBackWhatIsToBeStagedWhereverItStands() {
     for (int ended = 0; ended < 12; ended++) {

@@ -47,7 +47,9 @@ class ShuffleSerializersTest {
     }
   }
 
-  /** Whether the shuffle still exists makes no difference: a task may outlive it. */
+  /**
+   * The classes are freed even if the shuffle still exists. A task may also outlive its shuffle.
+   */
   @Test
   void tasksThatAreOverFreeTheClassesOfTheirSession() {
     WeakReference<ClassLoader> session = readInSession(1);

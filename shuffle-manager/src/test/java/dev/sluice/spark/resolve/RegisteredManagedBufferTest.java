@@ -17,7 +17,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tasks read own blocks in registered memory; all else, and all others, in their files. */
+/** Tasks read own blocks in registered memory. Everything else is read from files. */
 class RegisteredManagedBufferTest {
   private static final int SHUFFLE = 3;
   private static final int MAP = 5;
@@ -64,7 +64,7 @@ class RegisteredManagedBufferTest {
     }
   }
 
-  /** Spark's iterator asserts that no other buffer than a file's fails to open. */
+  /** Spark's iterator asserts that only a file's buffer fails to open. */
   @Test
   void whatIsNeitherRegisteredNorInItsFileFailsWhenItIsRead() throws IOException {
     executor.registry().unregister(SHUFFLE);

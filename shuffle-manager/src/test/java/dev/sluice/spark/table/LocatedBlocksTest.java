@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
-/** The arithmetic of offsets, with a map output of 100 partitions of 5 GB each. */
+/** Arithmetic of offsets, with a map output of 100 partitions of 5 GB each. */
 class LocatedBlocksTest {
   private static final long PARTITION_BYTES = 5_000_000_000L;
   private static final int PARTITIONS = 100;
@@ -75,7 +75,7 @@ class LocatedBlocksTest {
     Blocks blocks = new Blocks(3, 4, 4, 7, 2, 3, 50, 51);
     LocatedBlocks located = unread(blocks, LOCATION);
     Collection<TablePiece> pieces = located.pieces();
-    pieces.forEach(piece -> piece.want(FIRST_SLOT, 3, 4)); // Another map output's.
+    pieces.forEach(piece -> piece.want(FIRST_SLOT, 3, 4)); // of another map output
 
     assertThat(pieces.iterator().next().rows())
         .flatExtracting(TablePiece.Rows::regions)
@@ -112,7 +112,7 @@ class LocatedBlocksTest {
     assertThat(located.fill().length(0)).isEqualTo(2 * PARTITION_BYTES);
   }
 
-  /** Their segments look the same, and nothing can be READ there. */
+  /** Unregistered segments are equal and cannot be READ. */
   @Test
   void eachMapOutputThatIsStagedHasATableOfItsOwn() {
     TableSegment same = TableSegment.unregistered(PARTITIONS);
@@ -148,7 +148,7 @@ class LocatedBlocksTest {
   /**
    * Blocks of map output 5.
    *
-   * @param bounds the first partition of each, and the one after its last
+   * @param bounds the first partition of each block, and the one after its last
    */
   private record Blocks(int... bounds) implements BlockList {
     @Override
@@ -195,7 +195,7 @@ class LocatedBlocksTest {
         blocks, new Located(new PeerAddress("7", "peer", 1234), outputs), false);
   }
 
-  /** As a READ does. */
+  /** Fills a piece as a READ does. */
   private void fill(TablePiece piece, long partitionBytes) {
     long[] headers = new long[SLOTS * MapOutputHeader.LONGS];
     RemoteRegion data = new RemoteRegion(ADDRESS, dataBytes, 1);
@@ -207,7 +207,7 @@ class LocatedBlocksTest {
     piece.rows().forEach(rows -> rows.entries(entries(rows.regions(), partitionBytes)));
   }
 
-  /** Of the slot, the first of each region. */
+  /** Returns entries for the slot with which each region starts. */
   private static long[] entries(List<RemoteRegion> regions, long partitionBytes) {
     long rowBytes = (long) SLOTS * TableEntry.BYTES;
     LongStream.Builder entries = LongStream.builder();

@@ -27,7 +27,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Tables of map outputs of which nothing is registered. */
+/** Partition tables of map outputs that are not registered. */
 class StagedTablesTest {
   private static final int SHUFFLE = 3;
   private static final PeerAddress PEER = new PeerAddress("7", "peer", 1234);
@@ -181,7 +181,7 @@ class StagedTablesTest {
     assertThat(failure()).isEqualTo(FallbackReason.STAGING);
   }
 
-  /** Whoever answers for another map output is not believed. */
+  /** An answer for another map output is not accepted. */
   @Test
   void theHeaderOfAnotherMapOutputIsNone() {
     stager.tableAnswers(_ -> new Tables(List.of(new MapOutput(6, 10).table(0, 1))));

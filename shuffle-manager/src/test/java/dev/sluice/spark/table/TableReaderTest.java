@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 class TableReaderTest {
   private static final int SHUFFLE = 3;
 
-  /** Partitions of tables of which no more is READ than is wanted. */
+  /** Number of partitions of tables that are not READ whole. */
   private static final int MANY = TablePiece.FEW_PARTITIONS + 1;
 
   private static final RemoteRegion DATA = new RemoteRegion(1 << 30, 40, 9);
@@ -97,7 +97,7 @@ class TableReaderTest {
     assertThat(transport.reads().getLast().bytes()).isEqualTo(TableEntry.BYTES);
   }
 
-  /** A peer that hears of nobody who READs what it has registered deregisters it. */
+  /** A peer deregisters map outputs if it does not hear that readers use them. */
   @Test
   void thePeerHearsAlsoOfReducersWhoseTablesAreKnown() {
     List<MapOutputLocation> maps = maps(1, 10);

@@ -22,14 +22,14 @@ import java.util.function.UnaryOperator;
 import java.util.zip.CRC32C;
 
 /**
- * A peer's staging memory. What is leased is overwritten when the lease has been given back or has
- * run out, so that a READ of it has other bytes.
+ * A peer's staging memory. The bytes of a lease are overwritten when it has been returned or has
+ * run out, so that a later READ has other bytes.
  */
 public final class FakeStager {
-  /** Where its memory begins; that of map outputs is below. */
+  /** Address where its memory begins. Memory of map outputs is below. */
   public static final long FIRST_ADDRESS = 1L << 40;
 
-  /** What is leased until when, by the lease's id. */
+  /** Bytes of a lease and its end, by the lease's id. */
   private record Lease(byte[] bytes, long endNanos) {}
 
   private final FakeTransport transport;
@@ -44,7 +44,7 @@ public final class FakeStager {
   private long nextId = 1000;
 
   /**
-   * @param outputs by their map ids
+   * @param outputs map outputs by their map ids
    */
   public FakeStager(
       FakeTransport transport, LongFunction<MapOutput> outputs, LongSupplier nanoClock) {
@@ -53,7 +53,7 @@ public final class FakeStager {
     this.nanoClock = nanoClock;
   }
 
-  /** What its answers say that they took. */
+  /** Sets the time that its answers claim to have taken. */
   public void took(long nanos) {
     tookNanos = nanos;
   }
@@ -62,12 +62,12 @@ public final class FakeStager {
     leaseNanos = nanos;
   }
 
-  /** May change the answers, or throw in their place. */
+  /** Sets a function that changes the answers, or throws in their place. */
   public void answers(UnaryOperator<Object> newAnswers) {
     answers = newAnswers;
   }
 
-  /** From now on some answers are late, refusals, or not there. */
+  /** Makes some answers late, refusals or missing from now on. */
   public void misbehave(Random random) {
     UnaryOperator<Object> refusing = refusing(random);
     answers =
@@ -101,7 +101,7 @@ public final class FakeStager {
         };
   }
 
-  /** Of all leases that were answered. */
+  /** Returns the ids of all leases that were answered. */
   public List<Long> leaseIds() {
     return List.copyOf(leases.keySet());
   }
@@ -129,7 +129,7 @@ public final class FakeStager {
     return answer;
   }
 
-  /** May change the answers to questions for tables, or throw in their place. */
+  /** Sets a function that changes answers about tables, or throws in their place. */
   public void tableAnswers(UnaryOperator<Object> newAnswers) {
     tableAnswers = newAnswers;
   }

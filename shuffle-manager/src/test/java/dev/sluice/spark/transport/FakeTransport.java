@@ -18,22 +18,22 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
-/** A transfer engine over memory of its own, whose READs go as the test says. */
+/** A transfer engine over memory of its own. The test scripts its READs. */
 public final class FakeTransport implements ReadTransport {
-  /** A READ that was asked for. */
+  /** A READ that was requested. */
   public record Read(PeerAddress peer, List<RemoteRegion> ranges, MemorySegment target) {
     public long bytes() {
       return ranges.stream().mapToLong(RemoteRegion::length).sum();
     }
   }
 
-  /** What is to become of a READ. */
+  /** Decides the result of a READ. */
   public interface Script {
     Script SUCCEED = (number, read) -> null;
 
     /**
      * @param number 0 for the first READ
-     * @return why it fails; null to let it succeed
+     * @return the reason of its failure; null to let it succeed
      */
     ReadException.Cause outcome(int number, Read read);
   }
@@ -73,7 +73,7 @@ public final class FakeTransport implements ReadTransport {
   }
 
   /**
-   * @param pool bytes that its pool says to have
+   * @param pool bytes that its pool claims to have
    */
   public FakeTransport(Executor completions, long pool) {
     this.completions = completions;
@@ -83,17 +83,17 @@ public final class FakeTransport implements ReadTransport {
     this.tableCompletions = completions;
   }
 
-  /** Answers requests for what is not registered. */
+  /** Sets the stager, which answers requests for unregistered map outputs. */
   public void stager(FakeStager newStager) {
     stager = newStager;
   }
 
-  /** Answers to such requests go there. */
+  /** Sets the executor of the stager's answers. */
   public void holdStages(Executor newStageCompletions) {
     stageCompletions = newStageCompletions;
   }
 
-  /** Answers to questions for tables go there. */
+  /** Sets the executor of answers about tables. */
   public void holdTables(Executor newTableCompletions) {
     tableCompletions = newTableCompletions;
   }
@@ -102,17 +102,17 @@ public final class FakeTransport implements ReadTransport {
     return stages;
   }
 
-  /** For tables. */
+  /** Returns the questions for tables. */
   public List<GetTables> questions() {
     return questions;
   }
 
-  /** Leases that were given back. */
+  /** Returns the leases that were given back. */
   public List<Long> done() {
     return done;
   }
 
-  /** Memory of the peer. */
+  /** Puts bytes into the peer's memory. */
   public void map(long address, byte[] bytes) {
     memory.put(address, bytes);
   }
@@ -121,7 +121,10 @@ public final class FakeTransport implements ReadTransport {
     script = newScript;
   }
 
-  /** Sees the bytes in the target before their reader does, and may change them. */
+  /**
+   * Sets a consumer that sees the bytes in the target before their reader does, and may change
+   * them.
+   */
   public void afterRead(Consumer<Read> newAfterRead) {
     afterRead = newAfterRead;
   }
@@ -130,33 +133,33 @@ public final class FakeTransport implements ReadTransport {
     maxBufferBytes = bytes;
   }
 
-  /** From now on it is thrown at whoever asks for a buffer of so many bytes. */
+  /** Throws this at every request for a buffer of at least this size from now on. */
   public void throwInAcquire(Error newDefect, int fromBytes) {
     defect = newDefect;
     defectBytes = fromBytes;
   }
 
-  /** From now on it is thrown at whoever gives back a buffer; null for at nobody. */
+  /** Throws this at every release of a buffer from now on; null to stop that. */
   public void throwInRelease(Error newDefect) {
     releaseDefect = newDefect;
   }
 
-  /** Completions of READs go there. */
+  /** Sets the executor of READ completions. */
   public void holdReads(Executor newReadCompletions) {
     readCompletions = newReadCompletions;
   }
 
-  /** A buffer for which there is no room is null, as when the wait for one is over. */
+  /** Sets the size of the pool. A request without room gets null, as if its wait were over. */
   public void poolBytes(long bytes) {
     poolBytes = bytes;
   }
 
-  /** From now on whoever finds no room waits until {@link #serve}. */
+  /** Makes requests without room wait until {@link #serve} from now on. */
   public void holdWaiters() {
     waiters = new ArrayList<>();
   }
 
-  /** Answers those who wait, for whom there is room or no time left. */
+  /** Answers the waiting requests that have room now, or no time left. */
   public void serve(long nowNanos) {
     List<Waiter> waiting = waiters;
     holdWaiters();
@@ -177,12 +180,12 @@ public final class FakeTransport implements ReadTransport {
     return touched;
   }
 
-  /** Buffers that were not released. */
+  /** Returns the number of buffers that were not released. */
   public int buffersOut() {
     return buffersOut;
   }
 
-  /** Of the buffers that somebody has. */
+  /** Returns the bytes of the buffers that were not released. */
   public long bytesOut() {
     return bytesOut;
   }
@@ -228,7 +231,7 @@ public final class FakeTransport implements ReadTransport {
     return othersWait || isShort && wanted > poolBytes;
   }
 
-  /** Whether somebody else waits for a buffer. */
+  /** Sets if other requests wait for a buffer. */
   public void othersWait(boolean now) {
     othersWait = now;
   }
@@ -288,7 +291,7 @@ public final class FakeTransport implements ReadTransport {
     touched.add(peer);
   }
 
-  /** Why the peer's device refuses it; null where all of it was copied. */
+  /** Copies the bytes. Returns null, or the reason why the peer's device refuses the READ. */
   private ReadException.Cause copy(Read read) {
     stager.expire();
     long position = 0;

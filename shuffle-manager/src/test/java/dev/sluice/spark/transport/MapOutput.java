@@ -25,7 +25,7 @@ public final class MapOutput {
   private ChecksumAlgorithm algorithm = ChecksumAlgorithm.CRC32C;
 
   /**
-   * @param lengths of the partitions
+   * @param lengths lengths of the partitions in bytes
    */
   public MapOutput(long mapId, int... lengths) {
     this.mapId = mapId;
@@ -41,7 +41,7 @@ public final class MapOutput {
     return mapId;
   }
 
-  /** As what is encrypted or has migrated. */
+  /** Removes the checksums, which encrypted and migrated map outputs do not have. */
   public MapOutput withoutChecksums() {
     algorithm = ChecksumAlgorithm.NONE;
     return this;
@@ -55,14 +55,14 @@ public final class MapOutput {
     return data;
   }
 
-  /** Its index file, as Spark's. */
+  /** Returns Spark's index file. */
   public byte[] index() {
     ByteBuffer index = ByteBuffer.allocate(offsets.length * Long.BYTES);
     Arrays.stream(offsets).forEach(index::putLong);
     return index.array();
   }
 
-  /** Its checksum file, as Spark's. */
+  /** Returns Spark's checksum file. */
   public byte[] checksums() {
     ByteBuffer checksums = ByteBuffer.allocate((offsets.length - 1) * Long.BYTES);
     for (int i = 0; i < offsets.length - 1; i++) {
@@ -77,23 +77,26 @@ public final class MapOutput {
     return checksum.getValue();
   }
 
-  /** The bytes of partitions [start, end). */
+  /** Returns the bytes of partitions [start, end). */
   public byte[] bytes(int start, int end) {
     return Arrays.copyOfRange(data, offsets[start], offsets[end]);
   }
 
-  /** Puts it into the peer's memory; the address tells registrations apart. */
+  /** Puts it into the peer's memory. The address tells registrations apart. */
   public MapOutputLocation register(FakeTransport transport, long address) {
     transport.map(address, data);
     return location(transport, address, new RemoteRegion(address, data.length, rkey(address)));
   }
 
-  /** Its bytes are to be staged, and its table is to be asked for. */
+  /**
+   * Returns the location of an unregistered map output: the peer stages the bytes and sends the
+   * table.
+   */
   public MapOutputLocation stage() {
     return new MapOutputLocation(mapId, TableSegment.unregistered(offsets.length - 1), 0);
   }
 
-  /** What its peer answers who asks for partitions of its table; nothing where there are none. */
+  /** Returns the peer's answer about partitions of the table; empty if there are none. */
   public long[] table(int start, int end) {
     if (end >= offsets.length) {
       return new long[0];
@@ -110,7 +113,7 @@ public final class MapOutput {
     return longs.build().toArray();
   }
 
-  /** A segment of its own, of which it has the second slot. */
+  /** Makes a segment of its own, in which it has the second slot. */
   private MapOutputLocation location(FakeTransport transport, long address, RemoteRegion bytes) {
     int partitions = offsets.length - 1;
     byte[] table = new byte[(int) TableSegment.bytes(SLOTS, partitions)];

@@ -74,7 +74,7 @@ class RegisteringShuffleWriterTest {
         .isInstanceOf(UncheckedIOException.class)
         .hasMessage("the disk is full");
     assertThat(open.any(3)).isFalse();
-    writer.stop(false); // As Spark does then.
+    writer.stop(false); // Spark does so after a failure.
   }
 
   @Test

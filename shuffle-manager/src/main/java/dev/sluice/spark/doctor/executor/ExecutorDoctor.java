@@ -12,7 +12,10 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.apache.spark.SparkEnv;
 
-/** Asks all that can be asked of one executor. Made and called by a task. */
+/**
+ * Runs all checks of one executor. {@code ExecutorTask} makes it by its name and calls it on the
+ * task's thread, which waits for each check within the limits of {@link Checkup}.
+ */
 public final class ExecutorDoctor implements Callable<List<Finding>> {
   @Override
   public List<Finding> call() throws Exception {
@@ -35,7 +38,7 @@ public final class ExecutorDoctor implements Callable<List<Finding>> {
     return conf.provider().equals("off");
   }
 
-  /** What of the configuration has blocks go by Spark's own transfer, whatever this node can do. */
+  /** Returns the setting that keeps blocks on Spark's own transport, whatever this node can do. */
   private static Optional<String> whyNotRead(SluiceConf conf) {
     if (isOff(conf)) {
       return Optional.of("spark.shuffle.rdma.provider=off");

@@ -1,5 +1,6 @@
 package dev.sluice.spark.doctor.executor;
 
+import dev.sluice.doctor.check.Checkup;
 import dev.sluice.doctor.check.Patient;
 import dev.sluice.doctor.peer.PeerException;
 import dev.sluice.doctor.peer.PeerReader;
@@ -9,15 +10,20 @@ import dev.sluice.spark.conf.SluiceConf;
 import dev.sluice.spark.doctor.Member;
 import dev.sluice.spark.doctor.MeshNode;
 import dev.sluice.spark.doctor.MeshRead;
+import dev.sluice.verbs.ProviderUnavailableException;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.SparkEnv;
 
-/** Serves the other nodes' doctors, and READs from them. Made by a task, by its name. */
+/**
+ * Serves the other nodes' doctors, and READs from them. {@code MeshTask} makes it by its name, and
+ * closes it; {@link MeshNode} names the threads. It owns a server and a reader, each with a device
+ * of its own.
+ */
 public final class ExecutorMeshNode implements MeshNode {
-  /** A node that cannot READ from so many others is itself what does not work. */
+  /** A node is at fault itself if its READs from so many others all fail. */
   private static final int MOST_FAILURES = 16;
 
   private final String host;
@@ -25,7 +31,7 @@ public final class ExecutorMeshNode implements MeshNode {
   private final PeerReader reader;
 
   /**
-   * @throws IOException where this executor has no device, with the reason
+   * @throws IOException if this executor has no device, with the reason
    */
   public ExecutorMeshNode() throws IOException {
     this(
@@ -78,7 +84,7 @@ public final class ExecutorMeshNode implements MeshNode {
     return reads;
   }
 
-  /** Two others may have READ from it at the same time. */
+  /** READs once more from slow nodes: two others may have READ from one at the same time. */
   private void readSlowOnesAgain(List<MeshRead> reads, List<Member> others, long end) {
     double median = MeshRead.median(reads);
     for (int i = 0; i < reads.size() && System.nanoTime() - end < 0; i++) {
@@ -94,7 +100,14 @@ public final class ExecutorMeshNode implements MeshNode {
     try {
       PeerReader.Measured measured =
           reader.read(new PeerAddress(from.host() + ":" + from.port(), from.host(), from.port()));
-      return new MeshRead(host, from.host(), measured.bytesPerSecond(), measured.micros());
+      return new MeshRead(
+          host,
+          from.host(),
+          measured.bytesPerSecond(),
+          measured.micros(),
+          measured.link().bytesPerSecond());
+    } catch (ProviderUnavailableException e) {
+      return MeshRead.failed(host, from.host(), e.getMessage(), Checkup.VERBS_DO_NOT_WORK);
     } catch (PeerException e) {
       return MeshRead.failed(host, from.host(), e.getMessage(), e.set());
     } catch (RuntimeException e) {
@@ -108,7 +121,7 @@ public final class ExecutorMeshNode implements MeshNode {
     try {
       server.close();
     } catch (IOException e) {
-      // The port is given back with the process.
+      // The port is freed with the process.
     }
   }
 }

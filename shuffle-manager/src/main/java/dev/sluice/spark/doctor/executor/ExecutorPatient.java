@@ -10,7 +10,10 @@ import java.util.Arrays;
 import java.util.List;
 import org.apache.spark.SparkEnv;
 
-/** This executor, as it is configured. */
+/**
+ * Describes this executor to the checks, as it is configured. {@link ExecutorDoctor} and {@link
+ * ExecutorMeshNode} call it on an executor. It opens nothing.
+ */
 final class ExecutorPatient {
   private ExecutorPatient() {}
 
@@ -24,7 +27,7 @@ final class ExecutorPatient {
         classPath());
   }
 
-  /** By which other executors reach this one. */
+  /** Returns the host name by which other executors reach this one. */
   static String host(SparkEnv env) {
     return env.blockManager().blockManagerId().host();
   }

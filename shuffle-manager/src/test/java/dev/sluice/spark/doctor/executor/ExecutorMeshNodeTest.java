@@ -42,7 +42,7 @@ class ExecutorMeshNodeTest {
     return new ExecutorMeshNode(patient("soft"), "localhost");
   }
 
-  /** Where nobody serves. */
+  /** Returns a node that does not serve. */
   private static Member absent() throws IOException {
     try (ServerSocket free = new ServerSocket(0)) {
       return new Member("localhost", free.getLocalPort());
@@ -75,7 +75,7 @@ class ExecutorMeshNodeTest {
     }
   }
 
-  /** Else hundreds of others wait for it. */
+  /** Otherwise hundreds of others would wait for it. */
   @Test
   void whoCanReadFromNobodyGivesUp() throws Exception {
     try (ExecutorMeshNode node = node()) {
@@ -83,7 +83,7 @@ class ExecutorMeshNodeTest {
     }
   }
 
-  /** As on more hosts than a device has queue pairs for. */
+  /** Happens with more hosts than a device has queue pairs. */
   @Test
   void whoHasReadMakesRoomForTheNext() throws Exception {
     TransferOptions onePeer = TransferOptions.DEFAULT.with(o -> o.maxQueuePairs = 1);
@@ -97,7 +97,10 @@ class ExecutorMeshNodeTest {
     }
   }
 
-  /** The message that makes room is under way when a READ has ended. */
+  /**
+   * Retries until there is room: the message that makes room may be under way when a READ has
+   * ended.
+   */
   private static List<MeshRead> readOnceThereIsRoom(ExecutorMeshNode node, List<Member> from) {
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
     List<MeshRead> reads = node.readFrom(from, LIMIT);

@@ -1,30 +1,64 @@
-package dev.sluice.doctor.alone;
+package dev.sluice.doctor;
 
-import dev.sluice.rdma.transfer.PeerAddress;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** What was asked for on the command line. One thread. */
-final class Options {
+/**
+ * Options of the doctor on a command line, for any JVM that Spark runs on. {@link Main} checks
+ * them, and the doctor parses them again behind another class loader. A new option belongs in
+ * {@link #parse}, in {@link #HELP}, and in one of the two sets if it has no effect with or without
+ * --serve.
+ */
+public final class Options {
+  /** Port of --serve and of --peer; the two only have to agree. */
   static final int DEFAULT_PORT = 7391;
+
+  static final String HELP =
+      String.format(
+          """
+          java -jar <this jar> doctor [option...]
+            --peer HOST[:PORT]     READ from the node where a doctor serves
+            --serve                let other nodes' doctors READ from this one
+            --port PORT            TCP port of --serve (%d)
+            --seconds N            how long --serve lasts (3600)
+            --provider PROVIDER    auto, verbs or soft (auto)
+            --local-dirs DIR,...   Spark's local directories (SPARK_LOCAL_DIRS, LOCAL_DIRS, else /tmp)
+            --json                 print one object, with an array of findings
+          Exit status: 0 where all is ok, 1 with a warning, 2 with a failure or wrong options.
+          """,
+          DEFAULT_PORT);
+
+  /**
+   * A node where a doctor serves.
+   *
+   * @param text the option as it was given
+   */
+  public record Peer(String text, String host, int port) {}
+
+  /** Options that have an effect only with --serve, and those that have one only without it. */
+  private static final Set<String> OF_SERVING = Set.of("--port", "--seconds");
+
+  private static final Set<String> OF_LOOKING = Set.of("--peer", "--local-dirs");
 
   private static final int MAX_PORT = 65_535;
   private static final int MAX_SECONDS = 1_000_000;
 
-  /** An address in brackets, or a name without colons; and perhaps a port. */
+  /** An address in brackets, or a name without colons; with or without a port. */
   private static final Pattern PEER = Pattern.compile("(?:\\[([^\\]]+)\\]|([^:\\[]+))(?::(.+))?");
 
   private static final Set<String> PROVIDERS = Set.of("auto", "verbs", "soft");
 
   private String provider = "auto";
-  private Optional<PeerAddress> peer = Optional.empty();
+  private Optional<Peer> peer = Optional.empty();
   private List<Path> localDirectories = directories(defaultDirectories());
   private int port = DEFAULT_PORT;
   private int seconds = 3600;
@@ -35,12 +69,17 @@ final class Options {
   private Options() {}
 
   /**
-   * @throws IllegalArgumentException for what is no option, or has not the value that it needs
+   * @throws IllegalArgumentException for an unknown option, one that is given twice or without its
+   *     value, and one that would have no effect
    */
-  static Options parse(List<String> arguments) {
+  public static Options parse(List<String> arguments) {
     Options options = new Options();
+    Set<String> given = new TreeSet<>();
     for (Iterator<String> rest = arguments.iterator(); rest.hasNext(); ) {
       String option = rest.next();
+      if (!given.add(option)) {
+        throw new IllegalArgumentException(option + " is given twice");
+      }
       switch (option) {
         case "--peer" -> options.peer = Optional.of(peer(value(option, rest)));
         case "--provider" -> options.provider = provider(value(option, rest));
@@ -51,6 +90,12 @@ final class Options {
         case "--json" -> options.json = true;
         case "--help", "-h" -> options.help = true;
         default -> throw new IllegalArgumentException("there is no option " + option);
+      }
+    }
+    for (String option : options.serves ? OF_LOOKING : OF_SERVING) {
+      if (given.contains(option)) {
+        throw new IllegalArgumentException(
+            option + (options.serves ? " does not go with --serve" : " is for --serve alone"));
       }
     }
     return options;
@@ -70,13 +115,13 @@ final class Options {
         return number;
       }
     } catch (NumberFormatException e) {
-      // Said below.
+      // Reported below.
     }
     throw new IllegalArgumentException(
-        "%s is %s, not a number from %d to %d".formatted(option, value, least, most));
+        String.format("%s is %s, not a number from %d to %d", option, value, least, most));
   }
 
-  private static PeerAddress peer(String text) {
+  private static Peer peer(String text) {
     boolean isIpv6 = text.indexOf(':') != text.lastIndexOf(':') && !text.startsWith("[");
     Matcher peer = PEER.matcher(isIpv6 ? "[" + text + "]" : text);
     if (!peer.matches()) {
@@ -84,13 +129,16 @@ final class Options {
     }
     String host = peer.group(1) == null ? peer.group(2) : peer.group(1);
     String port = peer.group(3);
-    return new PeerAddress(
+    return new Peer(
         text, host, port == null ? DEFAULT_PORT : number("--peer's port", port, 1, MAX_PORT));
   }
 
   private static List<Path> directories(String text) {
     List<Path> directories =
-        Arrays.stream(text.split(",")).filter(dir -> !dir.isBlank()).map(Path::of).toList();
+        Arrays.stream(text.split(","))
+            .filter(dir -> !dir.isBlank())
+            .map(Path::of)
+            .collect(Collectors.toList());
     if (directories.isEmpty()) {
       throw new IllegalArgumentException("--local-dirs names no directory");
     }
@@ -104,7 +152,7 @@ final class Options {
     return value;
   }
 
-  /** As Spark and YARN say it. */
+  /** Returns the directories that Spark and YARN set. */
   private static String defaultDirectories() {
     return Stream.of("SPARK_LOCAL_DIRS", "LOCAL_DIRS")
         .map(System.getenv()::get)
@@ -113,36 +161,36 @@ final class Options {
         .orElse(System.getProperty("java.io.tmpdir"));
   }
 
-  String provider() {
+  public String provider() {
     return provider;
   }
 
-  /** The node to READ from. */
-  Optional<PeerAddress> peer() {
+  /** Returns the node to READ from. */
+  public Optional<Peer> peer() {
     return peer;
   }
 
-  List<Path> localDirectories() {
+  public List<Path> localDirectories() {
     return localDirectories;
   }
 
-  int port() {
+  public int port() {
     return port;
   }
 
-  int seconds() {
+  public int seconds() {
     return seconds;
   }
 
-  boolean serves() {
+  public boolean serves() {
     return serves;
   }
 
-  boolean json() {
+  public boolean json() {
     return json;
   }
 
-  boolean help() {
+  public boolean help() {
     return help;
   }
 }

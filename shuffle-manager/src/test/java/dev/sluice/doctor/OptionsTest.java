@@ -1,9 +1,8 @@
-package dev.sluice.doctor.alone;
+package dev.sluice.doctor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.sluice.rdma.transfer.PeerAddress;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -18,12 +17,12 @@ class OptionsTest {
   @Test
   void aPeerIsAHostAndPerhapsAPort() {
     assertThat(parse().peer()).isEmpty();
-    assertThat(parse("--peer", "b").peer()).contains(new PeerAddress("b", "b", 7391));
-    assertThat(parse("--peer", "b:80").peer()).contains(new PeerAddress("b:80", "b", 80));
+    assertThat(parse("--peer", "b").peer()).contains(new Options.Peer("b", "b", 7391));
+    assertThat(parse("--peer", "b:80").peer()).contains(new Options.Peer("b:80", "b", 80));
     assertThat(parse("--peer", "fd77::1").peer())
-        .contains(new PeerAddress("fd77::1", "fd77::1", 7391));
+        .contains(new Options.Peer("fd77::1", "fd77::1", 7391));
     assertThat(parse("--peer", "[fd77::1]:80").peer())
-        .contains(new PeerAddress("[fd77::1]:80", "fd77::1", 80));
+        .contains(new Options.Peer("[fd77::1]:80", "fd77::1", 80));
   }
 
   @Test
@@ -43,11 +42,16 @@ class OptionsTest {
         "--peer :80",
         "--peer b:0",
         "--peer b:65536",
-        "--port x",
-        "--port 65536",
+        "--port x --serve",
+        "--port 65536 --serve",
+        "--port 80",
+        "--seconds 5",
+        "--peer b --serve",
+        "--local-dirs /a --serve",
+        "--json --json",
         "--provider tcp",
         "--seconds",
-        "--seconds 0",
+        "--seconds 0 --serve",
         "--local-dirs ,"
       })
   void whatIsWrongIsNamed(String arguments) {

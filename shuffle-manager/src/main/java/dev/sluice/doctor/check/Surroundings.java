@@ -1,0 +1,104 @@
+package dev.sluice.doctor.check;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Owner of this process's limits, which decides where a limit is raised. {@link LockedMemoryCheck}
+ * asks for it. The kinds are tried from the innermost: a pod is a container on a host.
+ *
+ * @param unit systemd's name of the service; empty for another kind
+ */
+record Surroundings(Kind kind, String unit) {
+  enum Kind {
+    KUBERNETES,
+    CONTAINER,
+    YARN,
+    SERVICE,
+    HOST
+  }
+
+  /** Names that container runtimes give their control groups. */
+  private static final Pattern RUNTIME =
+      Pattern.compile("docker[-/]|cri-containerd|crio-|libpod|/lxc[./]|/machine\\.slice/");
+
+  /** Service units without user@1000.service, which has the sessions of a user. */
+  private static final Pattern SERVICE =
+      Pattern.compile("(?m)/system\\.slice/(?:\\S*/)?([^/\\s]+\\.service)");
+
+  private static final String CAPABILITY =
+      "; the capability IPC_LOCK exempts only root, and nobody in a user namespace";
+
+  /**
+   * @param root {@code /}, or a directory in its place
+   * @param environment environment of this process
+   */
+  static Surroundings of(Path root, Map<String, String> environment) {
+    String cgroups = read(root.resolve("proc/self/cgroup"));
+    if (environment.containsKey("KUBERNETES_SERVICE_HOST")
+        || Files.exists(root.resolve("var/run/secrets/kubernetes.io"))
+        || cgroups.contains("kubepods")) {
+      return new Surroundings(Kind.KUBERNETES, "");
+    }
+    if (environment.containsKey("container")
+        || Files.exists(root.resolve(".dockerenv"))
+        || Files.exists(root.resolve("run/.containerenv"))
+        || RUNTIME.matcher(cgroups).find()) {
+      return new Surroundings(Kind.CONTAINER, "");
+    }
+    if (environment.getOrDefault("CONTAINER_ID", "").startsWith("container_")) {
+      return new Surroundings(Kind.YARN, "");
+    }
+    Matcher service = SERVICE.matcher(cgroups);
+    return service.find()
+        ? new Surroundings(Kind.SERVICE, service.group(1))
+        : new Surroundings(Kind.HOST, "");
+  }
+
+  private static String read(Path file) {
+    try {
+      return Files.exists(file) ? Files.readString(file) : "";
+    } catch (IOException e) {
+      return "";
+    }
+  }
+
+  /** Returns the way to let this process lock more memory. */
+  String raiseLockedMemory() {
+    return switch (kind) {
+      case KUBERNETES ->
+          "LimitMEMLOCK=infinity of the node's container runtime (unit containerd or crio), and"
+              + " restart it"
+              + CAPABILITY;
+      case CONTAINER ->
+          "--ulimit memlock=-1 of the container (docker, podman), or LimitMEMLOCK=infinity of the"
+              + " container runtime's unit, and restart it"
+              + CAPABILITY;
+      case YARN ->
+          "LimitMEMLOCK=infinity of the NodeManager's unit, or memlock of its user in"
+              + " /etc/security/limits.d, and restart the NodeManager: its containers inherit the"
+              + " limit";
+      case SERVICE -> "LimitMEMLOCK=infinity of the unit " + unit + ", and restart it";
+      case HOST ->
+          "\"%s - memlock unlimited\" in a file of /etc/security/limits.d, log in again (ulimit -l)"
+                  .formatted(System.getProperty("user.name"))
+              + " and start Spark's daemons from there; those of systemd want LimitMEMLOCK=infinity"
+              + " in their unit";
+    };
+  }
+
+  @Override
+  public String toString() {
+    return switch (kind) {
+      case KUBERNETES -> "a Kubernetes pod";
+      case CONTAINER -> "a container";
+      case YARN -> "a YARN container";
+      case SERVICE -> "the systemd unit " + unit;
+      case HOST -> "a plain host";
+    };
+  }
+}

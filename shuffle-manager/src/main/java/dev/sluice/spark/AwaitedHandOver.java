@@ -1,0 +1,103 @@
+package dev.sluice.spark;
+
+import dev.sluice.spark.metrics.ShuffleCounters;
+import java.io.IOException;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * Hands each map output over before its task ends. A map output that the node daemon refuses stays
+ * with this executor, which serves it and tells the driver: a refusal fails no task. After a
+ * refusal it asks the daemon, because the reason may be one directory or one map output. If the
+ * daemon answers that it takes none, nothing is handed over until it answers otherwise. Each new
+ * task asks it again, on a virtual thread.
+ *
+ * <p>{@link ReadingRuntime} makes it for {@code spark.shuffle.rdma.node=on}. Map tasks' threads
+ * call it and wait. There is nothing to close.
+ */
+final class AwaitedHandOver implements HandOver {
+  private final NodeOutputs node;
+  private final KeptOutputs kept;
+  private final ShuffleCounters counters;
+  private final AtomicBoolean asking = new AtomicBoolean();
+
+  /**
+   * Reason why the node takes no map output now; empty if it takes them, as far as is known. Tasks
+   * and the virtual thread write it without a lock: the last one counts.
+   */
+  private volatile Optional<String> refusal = Optional.empty();
+
+  AwaitedHandOver(NodeOutputs node, KeptOutputs kept, ShuffleCounters counters) {
+    this.node = node;
+    this.kept = kept;
+    this.counters = counters;
+  }
+
+  @Override
+  public void expect() {
+    if (refusal.isPresent() || !node.isKnown()) {
+      askSoon();
+    }
+  }
+
+  private void askSoon() {
+    if (asking.compareAndSet(false, true)) {
+      Thread.ofVirtual().inheritInheritableThreadLocals(false).start(this::ask);
+    }
+  }
+
+  private void ask() {
+    try {
+      node.ask();
+      refusal = Optional.empty();
+    } catch (IOException | RuntimeException | Error e) { // Every failure must end this attempt.
+      refusal = Optional.of(reason(e));
+    } finally {
+      asking.set(false);
+    }
+  }
+
+  private static String reason(Throwable failure) {
+    return failure.getMessage() == null ? failure.toString() : failure.getMessage();
+  }
+
+  /**
+   * Returns when the node has the map output, or the driver knows that it stays with this executor.
+   *
+   * @throws IOException if the driver does not answer, or the task is killed meanwhile
+   */
+  @Override
+  public boolean committed(int shuffleId, long mapId) throws IOException {
+    Optional<String> reason = refusal;
+    if (reason.isPresent()) {
+      counters.handedOver(false);
+    } else {
+      reason = handOver(shuffleId, mapId);
+    }
+    if (reason.isPresent()) {
+      kept.keep(shuffleId, mapId, reason.get());
+    }
+    return reason.isPresent();
+  }
+
+  /** Returns empty if the node took it, else the reason, which may concern this map output only. */
+  private Optional<String> handOver(int shuffleId, long mapId) throws IOException {
+    try {
+      node.handOver(shuffleId, mapId);
+      return Optional.empty();
+    } catch (IOException e) {
+      if (Thread.currentThread().isInterrupted()) {
+        throw e;
+      }
+      Optional<String> reason = Optional.of(reason(e));
+      if (!node.isKnown()) { // It has taken none yet, and asking it again takes as long.
+        refusal = reason;
+      }
+      askSoon();
+      return reason;
+    }
+  }
+
+  @Override
+  public void close() {}
+}

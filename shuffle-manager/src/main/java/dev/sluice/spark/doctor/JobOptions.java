@@ -1,0 +1,91 @@
+package dev.sluice.spark.doctor;
+
+import java.time.Duration;
+import java.util.Iterator;
+import java.util.List;
+import java.util.OptionalInt;
+
+/**
+ * Options of the doctor's Spark job. {@link Doctor} parses them on its main thread; they do not
+ * change after that. A new option belongs in {@link #parse} and in {@link #HELP}.
+ */
+final class JobOptions {
+  private static final int DEFAULT_WAIT_SECONDS = 60;
+
+  /** Limit of any number of an option. */
+  private static final int MAX = 1_000_000;
+
+  static final String HELP =
+      String.format(
+          """
+          spark-submit --class dev.sluice.spark.doctor.Doctor <this jar> [option...]
+            --mesh          READ from every host to every other, by one executor of each
+            --executors N   wait for so many executors (what the configuration asks for)
+            --wait N        seconds to wait for executors at most (%d)
+            --json          print one object, with an array of findings
+          Exit status: 0 where all is ok, 1 with a warning, 2 with a failure or wrong options.
+          """,
+          DEFAULT_WAIT_SECONDS);
+
+  private OptionalInt executors = OptionalInt.empty();
+  private Duration wait = Duration.ofSeconds(DEFAULT_WAIT_SECONDS);
+  private boolean mesh;
+  private boolean json;
+  private boolean help;
+
+  private JobOptions() {}
+
+  /**
+   * @throws IllegalArgumentException for an unknown option, or one without its value
+   */
+  static JobOptions parse(List<String> arguments) {
+    JobOptions options = new JobOptions();
+    for (Iterator<String> rest = arguments.iterator(); rest.hasNext(); ) {
+      String option = rest.next();
+      switch (option) {
+        case "--executors" -> options.executors = OptionalInt.of(number(option, rest));
+        case "--wait" -> options.wait = Duration.ofSeconds(number(option, rest));
+        case "--mesh" -> options.mesh = true;
+        case "--json" -> options.json = true;
+        case "--help", "-h" -> options.help = true;
+        default -> throw new IllegalArgumentException("there is no option " + option);
+      }
+    }
+    return options;
+  }
+
+  private static int number(String option, Iterator<String> rest) {
+    String value = rest.hasNext() ? rest.next() : "nothing";
+    try {
+      int number = Integer.parseInt(value);
+      if (number >= 1 && number <= MAX) {
+        return number;
+      }
+    } catch (NumberFormatException e) {
+      // Reported below.
+    }
+    throw new IllegalArgumentException(
+        String.format("%s is %s, not a number from 1 to %d", option, value, MAX));
+  }
+
+  /** Returns the number of executors to wait for; empty if the configuration decides. */
+  OptionalInt executors() {
+    return executors;
+  }
+
+  Duration waitLimit() {
+    return wait;
+  }
+
+  boolean mesh() {
+    return mesh;
+  }
+
+  boolean json() {
+    return json;
+  }
+
+  boolean help() {
+    return help;
+  }
+}

@@ -1,0 +1,125 @@
+package dev.sluice.spark.metrics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.rdma.transfer.CounterDescription;
+import dev.sluice.spark.transport.FallbackReason;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** Writes docs/metrics.md from the counters' descriptions, and fails when it is stale. */
+class MetricsDocumentTest {
+  private static final Path DOCUMENT =
+      Path.of(System.getProperty("sluice.basedir", "."), "..", "docs", "metrics.md");
+
+  private static final String HEAD =
+      """
+      # Metrics
+
+      Generated from `TransferCounter`, `RegistryCounter` and `ShuffleCounter`; do not edit.
+
+      ## Where they show
+
+      | Where | What | Name of `read.bytes` there |
+      | --- | --- | --- |
+      | Sinks of an executor (`executor.sink.*` in `metrics.properties`: CSV, JMX, StatsD, Graphite and others) | counters of that executor | `<namespace>.<executor>.sluice.read.bytes` |
+      | Sinks of the driver (`driver.sink.*`) | sums over all executors | `<namespace>.driver.sluice.application.read.bytes` |
+      | `http://<driver>:4040/metrics/json/` (on by default) | sums over all executors | `<namespace>.driver.sluice.application.read.bytes` |
+      | `http://<driver>:4040/metrics/prometheus/`, with the sink below | sums over all executors | `metrics_<namespace>_driver_sluice_application_read_bytes_Value{type="gauges"}` |
+      | The driver's log when the application ends | sums that are not zero | `read.bytes` |
+      | Each executor's log, when its tasks have ceased | counters of that executor that are not zero | `read.bytes` |
+
+      `<namespace>` is `spark.metrics.namespace`, or the application's id. In the Prometheus page every
+      character that is neither a letter nor a digit is an underscore.
+
+      Spark has no HTTP server in executors, so an executor's own counters have no page: a sink has to
+      carry them away, for instance JMX with the JMX exporter of Prometheus. Spark's page
+      `/metrics/executors/prometheus/` has Spark's own values of each executor, and no counters of
+      sources such as Sluice. For the sums in Prometheus add this sink:
+
+      ```
+      spark.metrics.conf.*.sink.prometheusServlet.class  org.apache.spark.metrics.sink.PrometheusServlet
+      spark.metrics.conf.*.sink.prometheusServlet.path   /metrics/prometheus
+      ```
+
+      The driver's source `sluice.application` is there from the application's first shuffle on. An
+      executor reports 200 ms after its last task has ended, and every 10 s while tasks go on. A total
+      starts at 0 and only grows; the driver keeps the totals of executors that are gone. A level is a
+      state now; the driver sums it over the executors that live, as they reported it last. All are
+      gauges to Spark, totals as well.
+
+      In local mode one process has both sources.
+
+      ## Counters
+      """;
+
+  private static final String BLOCK_SERVER =
+      """
+
+      ## The node's block server
+
+      `bin/sluice-node` counts by itself: its page `/metrics` has names that begin with `sluice_node_`,
+      each with its meaning as HELP ([deployment.md](deployment.md), A block server on each node).
+      """;
+
+  /** {@code mvn test -Dtest=MetricsDocumentTest -Dsluice.docs.write=true} writes it. */
+  @Test
+  void theDocumentIsThatOfTheCounters() throws IOException {
+    if (Boolean.getBoolean("sluice.docs.write")) {
+      Files.writeString(DOCUMENT, text());
+    }
+    assertThat(DOCUMENT).hasContent(text());
+  }
+
+  /** The table is the one to which docs/metrics.md points. */
+  @Test
+  void everyReasonOfAFallbackIsExplained() throws IOException {
+    String troubleshooting = Files.readString(DOCUMENT.resolveSibling("troubleshooting.md"));
+    for (FallbackReason reason : FallbackReason.values()) {
+      assertThat(troubleshooting).contains("\n| `" + reason + "` | ");
+    }
+  }
+
+  @Test
+  void everyMeaningIsASentence() {
+    assertThat(ExecutorMetrics.descriptions().values())
+        .extracting(CounterDescription::meaning)
+        .allMatch(meaning -> meaning.matches("[A-Z].*\\."));
+  }
+
+  private static String text() {
+    StringBuilder out = new StringBuilder(HEAD);
+    part(out, "Blocks and bytes by path", "");
+    part(out, "READs of the endpoint", "transfer.");
+    part(out, "Map outputs that this executor serves", "registry.");
+    return out.append(BLOCK_SERVER).toString();
+  }
+
+  private static void part(StringBuilder out, String title, String prefix) {
+    out.append("\n### ").append(title).append("\n\n");
+    if (prefix.isEmpty()) {
+      out.append(
+          "The reasons of `fallback.*` are in [troubleshooting.md](troubleshooting.md), Fallback is"
+              + " not zero.\n\n");
+    }
+    out.append("| Name | Kind | Unit | Meaning |\n| --- | --- | --- | --- |\n");
+    for (Map.Entry<String, CounterDescription> counter :
+        ExecutorMetrics.descriptions().entrySet()) {
+      if (prefix(counter.getKey()).equals(prefix)) {
+        out.append(row(counter.getKey(), counter.getValue()));
+      }
+    }
+  }
+
+  private static String prefix(String name) {
+    return name.matches("(transfer|registry)\\..*") ? name.replaceFirst("\\..*", ".") : "";
+  }
+
+  private static String row(String name, CounterDescription counter) {
+    return "| `%s` | %s | %s | %s |\n"
+        .formatted(name, counter.isLevel() ? "level" : "total", counter.unit(), counter.meaning());
+  }
+}

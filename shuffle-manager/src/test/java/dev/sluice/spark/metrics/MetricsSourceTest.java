@@ -1,0 +1,50 @@
+package dev.sluice.spark.metrics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.codahale.metrics.Gauge;
+import com.codahale.metrics.MetricRegistry;
+import dev.sluice.spark.locate.DirectoryMessage.Report;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class MetricsSourceTest {
+  private final ApplicationTotals totals = new ApplicationTotals();
+  private final MetricRegistry sums = MetricsSource.of(totals).metricRegistry();
+
+  private Object sum(String counter) {
+    return ((Gauge<?>) sums.getMetrics().get(counter)).getValue();
+  }
+
+  @Test
+  void theDriverShowsSumsOverExecutorsFromTheFirstScrapeOn() {
+    assertThat(sum("read.bytes")).isEqualTo(0L);
+    totals.accept(new Report("1", 1, "soft", Map.of("read.bytes", 3L)));
+    totals.accept(new Report("2", 1, "soft", Map.of("read.bytes", 4L)));
+    assertThat(sum("read.bytes")).isEqualTo(7L);
+    assertThat(sum("registry.staged-bytes")).isEqualTo(0L);
+  }
+
+  @Test
+  void theDriverHasEveryCounterOfExecutors() {
+    ExecutorMetrics executor = new ExecutorMetrics(new ShuffleCounters());
+    assertThat(sums.getNames()).isEqualTo(ExecutorMetrics.descriptions().keySet());
+    assertThat(sums.getNames()).containsAll(executor.counters().keySet());
+  }
+
+  /** In local mode the driver is the executor, and Spark refuses a second source of a name. */
+  @Test
+  void driverAndExecutorHaveSourcesOfDifferentNames() {
+    assertThat(MetricsSource.of(totals).sourceName())
+        .isNotEqualTo(MetricsSource.of(new ExecutorMetrics(new ShuffleCounters())).sourceName());
+  }
+
+  /** Spark's Prometheus pages write every other character as an underscore. */
+  @Test
+  void namesDifferAlsoWherePrometheusAllowsLettersAndDigitsAlone() {
+    List<String> names =
+        sums.getNames().stream().map(name -> name.replaceAll("[^a-zA-Z0-9]", "_")).toList();
+    assertThat(names).doesNotHaveDuplicates();
+  }
+}
