@@ -18,11 +18,16 @@ import java.util.function.Function;
 import org.apache.commons.lang3.function.FailableFunction;
 
 /**
- * A process, such as a driver, that prints lines when it is ready, one for each line that it reads,
- * and one at the end of them. Used by one thread, which closes it.
+ * A child process that answers lines, such as a Spark driver. It prints one line when it is ready,
+ * one for each line that it reads, and one when its input ends. Used by one thread of the command:
+ * it calls {@link #await} once if it started the child, then {@link #ask}, {@link #end} to end it
+ * in order, and always {@link #close}, which kills it. The child's main thread calls {@link
+ * #answer}.
  */
 public final class AnsweringProcess implements AutoCloseable {
+  /** Deadline of an answer, which may be the result of a whole job: only a hang reaches it. */
   private static final long ANSWER_MINUTES = 60;
+
   private static final long END_SECONDS = 60;
   private static final long GRACE_SECONDS = 10;
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -33,7 +38,7 @@ public final class AnsweringProcess implements AutoCloseable {
   private final BufferedReader answers;
 
   /**
-   * @param failure makes an exception of what went wrong
+   * @param failure makes an exception of a reason
    */
   AnsweringProcess(Process process, Function<String, IOException> failure) {
     this.process = process;
@@ -43,10 +48,10 @@ public final class AnsweringProcess implements AutoCloseable {
   }
 
   /**
-   * The other end, in the process itself: returns when there are no more questions.
+   * Runs the child's side: answers each line of standard input; returns at the end of the input.
    *
-   * @param out standard output as it was
-   * @param answers what it answers to a line, which travels as JSON
+   * @param out the original standard output
+   * @param answers computes the answer to a line, which is sent as JSON
    */
   public static void answer(PrintStream out, FailableFunction<String, Object, Exception> answers)
       throws Exception {
@@ -60,15 +65,15 @@ public final class AnsweringProcess implements AutoCloseable {
   }
 
   /**
-   * A Java process of ours that ends when its standard input does.
+   * Starts a JVM with this process's class path. It ends when its standard input ends.
    *
-   * @param prefix of the command, such as taskset
+   * @param prefix start of the command, such as taskset with its arguments
    */
   public static AnsweringProcess start(List<String> prefix, Class<?> main, String... arguments)
       throws IOException {
     List<String> command = new ArrayList<>(prefix);
     command.add(ProcessHandle.current().info().command().orElseThrow());
-    command.add("-XX:+UseG1GC"); // as executors have it, also of one core
+    command.add("-XX:+UseG1GC"); // as in executors, also on one core
     command.add("--enable-native-access=ALL-UNNAMED");
     command.add("--sun-misc-unsafe-memory-access=allow");
     command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
@@ -83,9 +88,9 @@ public final class AnsweringProcess implements AutoCloseable {
   }
 
   /**
-   * What it says to nothing: that it is ready.
+   * Waits for the next line without asking, such as the line that says that the child is ready.
    *
-   * @throws IOException when the process ended or its deadline passed, also from other methods
+   * @throws IOException if the process ended or the deadline passed; other methods throw it, too
    */
   public String await() throws IOException, InterruptedException {
     FutureTask<String> line = new FutureTask<>(answers::readLine);
@@ -103,7 +108,7 @@ public final class AnsweringProcess implements AutoCloseable {
     }
   }
 
-  /** Its answer to a line. */
+  /** Sends a line and returns the answer. */
   public String ask(String line) throws IOException, InterruptedException {
     try {
       questions.write(line + "\n");
@@ -114,12 +119,12 @@ public final class AnsweringProcess implements AutoCloseable {
     return await();
   }
 
-  /** What it answers as JSON. */
+  /** Sends a line and returns the answer, parsed from JSON. */
   public <T> T ask(String line, Class<T> type) throws IOException, InterruptedException {
     return JSON.readValue(ask(line), type);
   }
 
-  /** Waits for its last line, and for its end. */
+  /** Closes the child's input, waits for its last line and for its end. */
   public void end() throws IOException, InterruptedException {
     questions.close();
     await();
@@ -131,7 +136,7 @@ public final class AnsweringProcess implements AutoCloseable {
     }
   }
 
-  /** Ends it and its executors, if they have not ended; also those that are stopped. */
+  /** Kills the process and its executors if they still run, even if they are stopped (SIGSTOP). */
   @Override
   public void close() {
     List<ProcessHandle> executors = process.descendants().toList();

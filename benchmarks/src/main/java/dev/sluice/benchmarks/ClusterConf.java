@@ -4,14 +4,15 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Spark's configuration for executor processes on this machine: the same for all shuffles but for
- * what chooses one.
+ * Spark's configuration for executor processes on this machine. It is the same for all shuffles,
+ * apart from the settings that choose the shuffle. Commands create it; {@link DriverProcess} passes
+ * it to the driver as system properties.
  *
- * @param executors executor processes
+ * @param executors number of executor processes
  * @param cores cores of an executor
- * @param memoryMb heap of an executor
- * @param provider spark.shuffle.rdma.provider
- * @param further what the user has set, for all shuffles
+ * @param memoryMb heap of an executor, in MiB
+ * @param provider value of spark.shuffle.rdma.provider
+ * @param further the user's or the benchmark's settings, for all shuffles; they override others
  */
 public record ClusterConf(
     int executors, int cores, long memoryMb, String provider, Map<String, String> further) {
@@ -25,7 +26,7 @@ public record ClusterConf(
     conf.put("spark.ui.enabled", "false");
     conf.put("spark.serializer", "org.apache.spark.serializer.KryoSerializer");
     conf.put("spark.jars", installation.benchmarksJar().toUri().toString());
-    // Executors of one machine would read each other's files, and nothing would be transferred.
+    // Otherwise executors on one machine read each other's files, and nothing is transferred.
     conf.put("spark.shuffle.readHostLocalDisk", "false");
     if (shuffle == Shuffle.SLUICE) {
       conf.put("spark.executor.extraClassPath", installation.sluiceJar().toString());

@@ -2,15 +2,17 @@ package dev.sluice.benchmarks;
 
 import java.util.List;
 
-/** Lines of cells as text in columns. */
+/** Formats lines of cells as columns of text. */
 public final class Columns {
   private Columns() {}
 
   /**
-   * @param lines with as many cells each as the first one
-   * @param before each line
-   * @param between two cells
-   * @param after each line
+   * Returns the lines as text, with each cell padded to the width of its column.
+   *
+   * @param lines lines with the same number of cells each
+   * @param before text before each line
+   * @param between text between two cells
+   * @param after text after each line
    */
   public static String align(
       List<List<String>> lines, String before, String between, String after) {

@@ -7,14 +7,18 @@ import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Programs of the operating system. */
+/**
+ * Runs programs of the operating system and waits for their end. Any thread of a benchmark's
+ * command or driver may call it.
+ */
 public final class Commands {
   private Commands() {}
 
   /**
-   * Runs one to its end; standard output of ours is for results, and it has none.
+   * Runs a command to its end. Discards its standard output, since this process's own is for
+   * results.
    *
-   * @throws IOException when its status is not 0
+   * @throws IOException if its status is not 0
    */
   public static void run(List<String> command) throws IOException {
     try {
@@ -33,7 +37,7 @@ public final class Commands {
     }
   }
 
-  /** What of it is in the page cache and is not pinned or mapped has to be read from disk again. */
+  /** Drops the file's pages from the page cache, except pages that are pinned or mapped. */
   public static void dropFromCache(Path file) throws IOException {
     run(
         List.of(
@@ -45,7 +49,7 @@ public final class Commands {
             "status=none"));
   }
 
-  /** What of it is in the page cache. */
+  /** Returns how many bytes of the file are in the page cache. */
   public static long cachedBytes(Path file) throws IOException {
     ProcessBuilder fincore =
         new ProcessBuilder("fincore", "--bytes", "--noheadings", "--output", "RES", "" + file);
@@ -54,7 +58,7 @@ public final class Commands {
     }
   }
 
-  /** Whether this process may do what only root may. */
+  /** Returns true if this process runs as root. */
   public static boolean isRoot() {
     return System.getProperty("user.name").equals("root");
   }

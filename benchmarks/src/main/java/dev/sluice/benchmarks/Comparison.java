@@ -4,17 +4,22 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyOrder;
 import java.util.Arrays;
+import java.util.Locale;
+import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * Something that Sluice and a partner did in turn, round by round, in one run.
+ * One row: values of the same quantity by Sluice and by a partner, measured in turn, round by
+ * round, in one run.
  *
- * @param name what, in words with hyphens, such as {@code storm-rdd-kryo-400x400-1KB-task}
- * @param unit of the values
- * @param better whether little or much of it is wanted
- * @param sluice values of the rounds
- * @param partner whose {@code partnerValues} are, such as stock, socket or ib_read_bw
- * @param partnerValues of the same rounds
+ * @param name name of the quantity, words with hyphens: {@code storm-rdd-kryo-400x400-1KB-task}
+ * @param unit unit of the values
+ * @param better direction in which the value improves
+ * @param sluice Sluice's values by round
+ * @param partner name of the partner, such as stock, socket or ib_read_bw
+ * @param partnerValues the partner's values of the same rounds
+ * @param run command, machine and versions that the row is from; null until {@link
+ *     ComparisonOutput} adds it, and in files that have none
  */
 @JsonPropertyOrder({
   "name",
@@ -25,7 +30,9 @@ import java.util.function.Function;
   "partner_values",
   "ratio",
   "goal",
-  "reached"
+  "reached",
+  "rounds_to_decide",
+  "run"
 })
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record Comparison(
@@ -34,9 +41,10 @@ public record Comparison(
     Better better,
     double[] sluice,
     String partner,
-    @JsonProperty("partner_values") double[] partnerValues) {
+    @JsonProperty("partner_values") double[] partnerValues,
+    BenchmarkRun run) {
 
-  /** Which way a ratio has to be. */
+  /** Direction in which a value or a ratio improves. */
   public enum Better {
     LESS,
     MORE
@@ -49,19 +57,19 @@ public record Comparison(
     }
   }
 
-  /** Little of it is wanted. */
+  /** Returns a row whose values should be low. */
   public static Comparison less(
       String name, String unit, double[] sluice, String partner, double[] partnerValues) {
-    return new Comparison(name, unit, Better.LESS, sluice, partner, partnerValues);
+    return new Comparison(name, unit, Better.LESS, sluice, partner, partnerValues, null);
   }
 
-  /** Seconds with Sluice beside those with the stock shuffle. */
+  /** Returns a row of seconds, Sluice against the stock shuffle. */
   public static Comparison ofSeconds(String name, Function<Shuffle, double[]> seconds) {
     double[] sluice = seconds.apply(Shuffle.SLUICE);
     return less(name, "s", sluice, Shuffle.STOCK.label(), seconds.apply(Shuffle.STOCK));
   }
 
-  /** Sluice's values by the partner's, round by round. */
+  /** Returns Sluice's value divided by the partner's, round by round. */
   public double[] ratios() {
     double[] ratios = new double[sluice.length];
     Arrays.setAll(ratios, i -> sluice[i] / partnerValues[i]);
@@ -74,15 +82,31 @@ public record Comparison(
     return Spread.median(ratios());
   }
 
-  /** For the ratio; null without one. */
+  /** Returns the goal for the ratio; null if there is none. */
   @JsonProperty(access = JsonProperty.Access.READ_ONLY)
   public Double goal() {
     return Goal.of(name).map(Goal::ratio).orElse(null);
   }
 
-  /** Null without a goal. */
+  /** Returns the verdict about the goal; empty without a goal. */
+  Optional<Verdict> verdict() {
+    return Goal.of(name).map(goal -> Verdict.of(this, goal));
+  }
+
+  /** "yes", "no" or "undecided"; null without a goal. */
   @JsonProperty(access = JsonProperty.Access.READ_ONLY)
-  public Boolean reached() {
-    return Goal.of(name).map(goal -> goal.isReached(ratio())).orElse(null);
+  public String reached() {
+    return verdict().map(verdict -> verdict.answer().name().toLowerCase(Locale.ROOT)).orElse(null);
+  }
+
+  /** Returns how many rounds may decide; null if the verdict is decided or there is no goal. */
+  @JsonProperty(value = "rounds_to_decide", access = JsonProperty.Access.READ_ONLY)
+  public Integer roundsToDecide() {
+    return verdict().map(Verdict::rounds).filter(rounds -> rounds > 0).orElse(null);
+  }
+
+  /** Returns the same row with its origin. */
+  Comparison from(BenchmarkRun origin) {
+    return new Comparison(name, unit, better, sluice, partner, partnerValues, origin);
   }
 }

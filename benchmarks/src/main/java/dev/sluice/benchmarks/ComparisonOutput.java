@@ -9,15 +9,21 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Options and output that the commands of bin/bench share. */
+/**
+ * Options and output that the commands of bin/bench share. Picocli creates it with its command,
+ * before that runs, so the {@link MachineLoad} spans the whole run. The command's thread uses it,
+ * and calls {@link #write} or {@link #writeRows} last.
+ */
 public final class ComparisonOutput {
+  private final MachineLoad start = MachineLoad.now();
+
   @Option(names = "--json", paramLabel = "FILE", description = "Write the rows there too")
   private Path json;
 
   @Spec(Spec.Target.MIXEE)
   private CommandSpec command;
 
-  /** Of the command, for what it says beside its rows. */
+  /** Returns the command's writer, for text other than rows. */
   public PrintWriter out() {
     return command.commandLine().getOut();
   }
@@ -30,16 +36,33 @@ public final class ComparisonOutput {
   }
 
   /**
-   * @param problems what makes the rows worth nothing
+   * @param problems reasons why the rows are worthless
    * @return the command's exit status: 0 only without problems
    */
   public int write(Collection<Comparison> rows, List<String> problems) throws IOException {
     List<Comparison> list = List.copyOf(rows);
     out().print(ComparisonTable.plain(list));
     problems.forEach(problem -> out().println("INVALID " + problem));
+    BenchmarkRun run = run();
+    run.warning().ifPresent(out()::println);
     if (json != null) {
-      new ResultFile(json).write(list);
+      writeRows(list, run);
     }
     return problems.isEmpty() ? 0 : 1;
+  }
+
+  /** Writes rows with their origin. Call it only if {@link #json} is not null. */
+  public void writeRows(List<Comparison> rows, BenchmarkRun run) throws IOException {
+    new ResultFile(json).write(rows.stream().map(row -> row.from(run)).toList());
+  }
+
+  /** Returns the run so far, as if it ended now. */
+  public BenchmarkRun run() {
+    return BenchmarkRun.ended(start, command.commandLine().getParseResult().originalArgs());
+  }
+
+  /** Returns the file that --json names; null without --json. */
+  public Path json() {
+    return json;
   }
 }

@@ -4,19 +4,22 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** The one table that results are shown in, on a terminal and in documents. */
+/**
+ * The one table format for results, on a terminal ({@link ComparisonOutput}) and in documents
+ * ({@code GeneratedParts}). A change of the columns changes docs/performance.md.
+ */
 public final class ComparisonTable {
   private static final List<String> HEADER =
       List.of("what", "unit", "Sluice", "partner", "ratio", "goal", "reached");
 
   private ComparisonTable() {}
 
-  /** In columns, for a terminal; nothing of none. */
+  /** Returns a table with aligned columns for a terminal; an empty string if there are no rows. */
   public static String plain(List<Comparison> rows) {
     return rows.isEmpty() ? "" : Columns.align(lines(rows), "", "  ", "");
   }
 
-  /** For documents. */
+  /** Returns a table in Markdown for documents. */
   public static String markdown(List<Comparison> rows) {
     List<List<String>> lines = lines(rows);
     lines.add(1, Collections.nCopies(HEADER.size(), "---"));
@@ -42,6 +45,6 @@ public final class ComparisonTable {
         row.partner() + " " + Spread.of(row.partnerValues()),
         Spread.of(row.ratios()).toString(),
         Goal.of(row.name()).map(Goal::toString).orElse(""),
-        row.reached() == null ? "" : Goal.word(row.reached()));
+        row.verdict().map(Verdict::toString).orElse(""));
   }
 }

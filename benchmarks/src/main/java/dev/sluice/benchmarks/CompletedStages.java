@@ -9,8 +9,9 @@ import org.apache.spark.scheduler.SparkListenerStageCompleted;
 import org.apache.spark.scheduler.StageInfo;
 
 /**
- * Takes down the last stage of each job, which reads what the others have shuffled. Spark's
- * listener thread fills it, the thread that runs the jobs empties it.
+ * Records the last stage of each job, which reads the output of the job's other stages. Spark's
+ * listener thread adds stages; the driver's main thread, which runs the jobs, takes one with {@link
+ * #await} for each job. Counts lag behind the job until that thread has handled its last event.
  */
 public final class CompletedStages extends SparkListener {
   private static final long TIMEOUT_S = 60;
@@ -19,11 +20,11 @@ public final class CompletedStages extends SparkListener {
   private Counts counts = new Counts(0, 0, 0);
 
   /**
-   * Of all stages so far.
+   * Counts over all stages so far.
    *
    * @param retries stages that were tried again
-   * @param mapTasks of stages that write a shuffle
-   * @param remoteBytes that were read from other executors
+   * @param mapTasks tasks of stages that write a shuffle
+   * @param remoteBytes bytes that were read from other executors
    */
   public record Counts(int retries, int mapTasks, long remoteBytes) {
     private Counts plus(StageInfo stage) {
@@ -43,7 +44,7 @@ public final class CompletedStages extends SparkListener {
     }
   }
 
-  /** The next one, in order, once it is complete. */
+  /** Waits for the last stage of the next job, and returns it. */
   public StageInfo await() throws InterruptedException, TimeoutException {
     StageInfo stage = stages.poll(TIMEOUT_S, TimeUnit.SECONDS);
     if (stage == null) {
@@ -52,7 +53,7 @@ public final class CompletedStages extends SparkListener {
     return stage;
   }
 
-  /** From submission to completion. */
+  /** Returns the seconds from submission to completion. */
   public static double wallSeconds(StageInfo stage) {
     return ((Long) stage.completionTime().get() - (Long) stage.submissionTime().get()) / 1e3;
   }
@@ -61,7 +62,7 @@ public final class CompletedStages extends SparkListener {
     return counts;
   }
 
-  /** What all stages so far have read from other executors. */
+  /** Returns the bytes that all stages so far have read from other executors. */
   public long remoteBytes() {
     return counts().remoteBytes();
   }

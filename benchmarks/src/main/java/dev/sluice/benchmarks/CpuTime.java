@@ -7,7 +7,7 @@ import java.lang.management.ThreadMXBean;
 import java.util.stream.LongStream;
 import org.apache.commons.lang3.function.FailableRunnable;
 
-/** CPU time, which on a busy machine says more than the time that passes. */
+/** Measures CPU time, which on a busy machine is more telling than elapsed time. */
 public final class CpuTime {
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
   private static final OperatingSystemMXBean PROCESS =
@@ -15,14 +15,17 @@ public final class CpuTime {
 
   private CpuTime() {}
 
-  /** Nanoseconds of this thread, to which the collector's do not belong. */
+  /** CPU nanoseconds of this thread during the work, without the garbage collector's. */
   public static long ofThread(FailableRunnable<IOException> work) throws IOException {
     long start = THREADS.getCurrentThreadCpuTime();
     work.run();
     return THREADS.getCurrentThreadCpuTime() - start;
   }
 
-  /** Nanoseconds of this process's Java threads meanwhile; exact, as that of all threads is not. */
+  /**
+   * CPU nanoseconds of this process's Java threads during the work; exact, unlike ofProcess. A
+   * thread that ends meanwhile makes it too small; threads of the JVM itself do not count.
+   */
   public static long ofThreads(FailableRunnable<IOException> work) throws IOException {
     long start = ofThreads();
     work.run();
@@ -36,7 +39,7 @@ public final class CpuTime {
         .sum();
   }
 
-  /** Nanoseconds of all threads of this process so far, in whole ticks of 10 ms. */
+  /** CPU nanoseconds of all threads of this process so far, in ticks of 10 ms. */
   public static long ofProcess() {
     return PROCESS.getProcessCpuTime();
   }

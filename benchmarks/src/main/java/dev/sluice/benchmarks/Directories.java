@@ -7,13 +7,13 @@ import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
-/** What java.nio.file lacks for directories. */
+/** Deletes directory trees, which java.nio.file lacks. Any thread may call it. */
 public final class Directories {
   private Directories() {}
 
   /**
-   * Deletes a directory with everything in it; symbolic links are not followed. Executors that end
-   * may delete in it, too.
+   * Deletes a directory with its content; does not follow symbolic links. Tolerates executors that
+   * delete entries at the same time.
    */
   public static void delete(Path directory) throws IOException {
     if (Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)) {

@@ -7,23 +7,29 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Runs a Spark driver in a process of its own, so that no run finds a JVM that an earlier one has
- * warmed up. Everything that it and its executors write is under one directory: logs, Spark's local
- * directories, the executors' work directories and its results. Used by one thread; the process
- * dies with this one.
+ * Runs a Spark driver in a new process, so that no run gets a JVM that an earlier run has warmed
+ * up. The directory gets everything that the driver and its executors write: logs, Spark's local
+ * directories, the executors' work directories and the results. Commands use it on their thread,
+ * and delete the directory after a success. A shutdown hook ends the driver with this process.
  *
- * @param directory must not exist
+ * @param directory directory of this run, which must not exist
+ * @param memory the JVM's option for its heap
  */
-public record DriverProcess(Path directory) {
-  /** In 1 GB TPC-DS q10 once found no room to build a broadcast. */
-  private static final String DRIVER_MEMORY = "-Xmx2g";
+public record DriverProcess(Path directory, String memory) {
+  /** Heap size: with 1 GB, TPC-DS q10 once lacked memory to build a broadcast. */
+  private static final String MEMORY = "-Xmx2g";
 
+  /** Last lines of the driver's standard error in an exception: room for a stack trace. */
   private static final int ERROR_LINES = 30;
 
+  public DriverProcess(Path directory) {
+    this(directory, MEMORY);
+  }
+
   /**
-   * Runs one to its end, at which it prints a line.
+   * Runs a driver to its end; it prints a line before it ends.
    *
-   * @throws IOException when the driver failed, with its last messages and where its logs are
+   * @throws IOException if the driver failed; contains its last messages and the place of its logs
    */
   public void run(Class<?> main, Shuffle shuffle, ClusterConf cluster, String... arguments)
       throws IOException, InterruptedException {
@@ -32,7 +38,7 @@ public record DriverProcess(Path directory) {
     }
   }
 
-  /** A driver that is ready to answer line by line; the caller closes it. */
+  /** Starts a driver that answers line by line; returns when it is ready. The caller closes it. */
   public AnsweringProcess start(
       Class<?> main, Shuffle shuffle, ClusterConf cluster, String... arguments)
       throws IOException, InterruptedException {
@@ -50,7 +56,7 @@ public record DriverProcess(Path directory) {
       Class<?> main, Shuffle shuffle, ClusterConf cluster, String... arguments) throws IOException {
     Installation installation = Installation.fromEnvironment();
     List<String> options = new ArrayList<>();
-    options.add(DRIVER_MEMORY);
+    options.add(memory);
     options.add("-Dsluice.log=" + directory.resolve("driver.log"));
     options.add("-Dspark.local.dir=" + directory.resolve("local"));
     cluster
@@ -69,7 +75,7 @@ public record DriverProcess(Path directory) {
     return new AnsweringProcess(process, reason -> failure(shuffle, reason));
   }
 
-  /** With the driver's last messages, and where its logs are. */
+  /** Returns an exception with the driver's last messages and the place of its logs. */
   private IOException failure(Shuffle shuffle, String reason) {
     String errors;
     try {

@@ -15,23 +15,29 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.apache.spark.api.java.JavaSparkContext;
 
-/** The executors of an application. */
+/**
+ * Finds the executor processes of an application and measures them, by /proc. It runs in the
+ * driver's process: its own descendants are executors, and so are those of {@link #WORKERS}.
+ */
 public final class Executors {
   /**
-   * Process id of what serves map outputs beside them, whose CPU time is counted under this key.
+   * System property: process id of the server of map outputs next to the executors, such as a node
+   * daemon. Its CPU time is counted under this key.
    */
   public static final String SERVER = "spark.sluice.benchmark.server";
 
-  /** Process ids, with commas between, of the Workers that have started executors, if any have. */
+  /** System property: process ids, separated by commas, of Workers that started executors. */
   public static final String WORKERS = "spark.sluice.benchmark.workers";
 
   private static final Pattern LOCAL_CLUSTER = Pattern.compile("local-cluster\\[(\\d+),.*");
   private static final Pattern READ_BYTES = Pattern.compile("(?m)^read_bytes: (\\d+)$");
+
+  /** Deadline for all executors to start. */
   private static final long UP_MS = 300_000;
 
   private Executors() {}
 
-  /** Waits for all: those that are still starting would leave the work to the first one. */
+  /** Waits for all executors, so that the first ones do not do the work of the others. */
   public static void await(JavaSparkContext spark) throws InterruptedException, TimeoutException {
     int wanted = count(spark);
     if (!Poll.until(UP_MS, () -> spark.sc().getExecutorIds().size() >= wanted)) {
@@ -49,8 +55,8 @@ public final class Executors {
   }
 
   /**
-   * Processes of the executors of this driver's local cluster, or of its {@link #WORKERS}, that run
-   * now, by executor id.
+   * Returns the running executor processes by executor id: those of this driver's local cluster and
+   * those of its {@link #WORKERS}.
    */
   public static Map<String, ProcessHandle> processes() {
     Map<String, ProcessHandle> processes = new TreeMap<>();
@@ -67,9 +73,10 @@ public final class Executors {
   }
 
   /**
-   * CPU time of {@link #processes}, user and system, since each has started; in ticks of 10 ms.
+   * Returns the CPU time, user and system, of each of the {@link #processes} since its start, in
+   * ticks of 10 ms.
    *
-   * @return seconds, by executor id, and by {@link #SERVER}
+   * @return seconds by executor id and, for the server, by {@link #SERVER}
    */
   public static Map<String, Double> cpuSeconds() {
     Map<String, ProcessHandle> processes = processes();
@@ -86,19 +93,19 @@ public final class Executors {
     return seconds;
   }
 
-  /** What each has used between two calls of {@link #cpuSeconds}. */
+  /** Returns the seconds that each has used between two calls of {@link #cpuSeconds}. */
   public static Map<String, Double> used(Map<String, Double> start, Map<String, Double> end) {
     Map<String, Double> used = new TreeMap<>(end);
     start.forEach((executor, seconds) -> used.merge(executor, -seconds, Double::sum));
     return used;
   }
 
-  /** What all together have used since {@code start}, which {@link #cpuSeconds} returned. */
+  /** Returns the seconds that all have used since an earlier {@link #cpuSeconds}. */
   public static double usedSince(Map<String, Double> start) {
     return used(start, cpuSeconds()).values().stream().mapToDouble(Double::doubleValue).sum();
   }
 
-  /** What those processes have had to be read from disks, all together, since they have started. */
+  /** Returns the bytes that all {@link #processes} have read from disks since their start. */
   public static long diskBytes() throws IOException {
     long bytes = 0;
     for (ProcessHandle process : processes().values()) {
@@ -111,11 +118,11 @@ public final class Executors {
 
   private static Optional<String> id(ProcessHandle process) {
     try {
-      // ProcessHandle#info leaves out what is longer than a page.
+      // ProcessHandle#info omits a command line that is longer than a page.
       Path commandLine = Path.of("/proc", Long.toString(process.pid()), "cmdline");
       return id(List.of(Files.readString(commandLine, ISO_8859_1).split("\0")));
     } catch (IOException e) {
-      return Optional.empty(); // It has just ended.
+      return Optional.empty(); // The process has just ended.
     }
   }
 

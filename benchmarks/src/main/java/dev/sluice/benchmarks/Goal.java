@@ -11,11 +11,12 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * A ratio that is to be reached, and which rows say whether it is. All are in {@code goals.txt}, a
- * line each.
+ * A ratio to be reached, and the rows that show whether it is. The file {@code goals.txt} has one
+ * goal per line; if several lines match a row, the first one is its goal. {@link Comparison} and
+ * the report ask it; it is immutable.
  *
- * @param what in words
- * @param names of the rows
+ * @param what description in words
+ * @param names pattern of the rows' names
  */
 public record Goal(String what, Better better, double ratio, RowPattern names) {
   private static final List<Goal> ALL = read("goals.txt");
@@ -32,7 +33,7 @@ public record Goal(String what, Better better, double ratio, RowPattern names) {
   }
 
   /**
-   * @param line such as {@code 0.15 or less | names of rows | what is measured}
+   * @param line such as {@code 0.15 or less | names of rows | description}
    */
   private static Goal parse(String line) {
     String[] parts = line.split(" or | \\| ", 4);
@@ -40,42 +41,39 @@ public record Goal(String what, Better better, double ratio, RowPattern names) {
     return new Goal(parts[3], better, Double.parseDouble(parts[0]), new RowPattern(parts[2]));
   }
 
-  /** The first one that a row of that name decides. */
+  /** Returns the first goal whose pattern matches the name. */
   static Optional<Goal> of(String name) {
     return ALL.stream().filter(goal -> goal.names.isOne(name)).findFirst();
   }
 
+  /** Returns true if one ratio reaches the goal; {@link Verdict} judges a row by its scatter. */
   boolean isReached(double by) {
     return better == Better.LESS ? by <= ratio : by >= ratio;
   }
 
-  /** The row that decides: where several say, the worst. */
+  /** Returns the row that decides: the worst of those that match. */
   private Optional<Comparison> decisive(List<Comparison> rows) {
     Comparator<Comparison> byRatio = Comparator.comparingDouble(Comparison::ratio);
     return names.of(rows).stream().max(better == Better.LESS ? byRatio : byRatio.reversed());
   }
 
-  /** "0.97 or more". */
+  /** Returns text such as "0.97 or more". */
   @Override
   public String toString() {
     return String.format(Locale.ROOT, "%.2f or ", ratio) + better.name().toLowerCase(Locale.ROOT);
   }
 
-  /** What is to be reached, and what is. */
+  /** Returns a Markdown table of all goals with their verdicts. */
   public static String table(List<Comparison> rows) {
     StringBuilder table =
         new StringBuilder("| what | goal | ratio | reached |\n|---|---|---|---|\n");
     for (Goal goal : ALL) {
       String measured =
           goal.decisive(rows)
-              .map(row -> Spread.of(row.ratios()) + " | " + word(goal.isReached(row.ratio())))
+              .map(row -> Spread.of(row.ratios()) + " | " + Verdict.of(row, goal))
               .orElse("not measured | ");
       table.append("| %s | %s | %s |\n".formatted(goal.what(), goal, measured));
     }
     return table.toString();
-  }
-
-  static String word(boolean isReached) {
-    return isReached ? "yes" : "no";
   }
 }

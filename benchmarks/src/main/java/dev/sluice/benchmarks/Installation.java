@@ -3,16 +3,17 @@ package dev.sluice.benchmarks;
 import java.nio.file.Path;
 
 /**
- * Where the commands under bin have put what the benchmarks run with.
+ * Files that the commands under bin have prepared for the benchmarks. {@code bin/lib.sh} exports
+ * their places, which drivers inherit; each user reads them anew.
  *
- * @param sparkJars Spark's jars
+ * @param sparkJars directory of Spark's jars
  * @param sluiceJar the jar that a user of Sluice drops in
- * @param benchmarksJar this program
- * @param data where inputs are kept and runs write
+ * @param benchmarksJar the jar of this program
+ * @param data directory of inputs and of the output of runs
  */
 public record Installation(Path sparkJars, Path sluiceJar, Path benchmarksJar, Path data) {
 
-  /** What bin/lib.sh exports. */
+  /** Reads the environment variables that bin/lib.sh exports. */
   public static Installation fromEnvironment() {
     return new Installation(
         path("SLUICE_SPARK_JARS"),

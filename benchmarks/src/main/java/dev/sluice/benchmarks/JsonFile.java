@@ -6,7 +6,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 
-/** Objects in files, as JSON: what processes tell each other, and what a run goes on from. */
+/**
+ * Reads and writes JSON files: results that processes exchange, and state of runs to resume. One
+ * process at a time may write a file, as the partial file has a fixed name; any may read it.
+ */
 public final class JsonFile {
   private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -16,12 +19,12 @@ public final class JsonFile {
     return JSON.readValue(file.toFile(), type);
   }
 
-  /** Whoever reads it meanwhile, or after this was interrupted, finds what was there before. */
+  /** Replaces the file atomically: a reader sees the old or the new content, never a part. */
   public static void write(Path file, Object content) throws IOException {
     writeText(file, JSON.writeValueAsString(content));
   }
 
-  /** The same, of what is JSON already. */
+  /** Does the same with text that is JSON already. */
   static void writeText(Path file, String json) throws IOException {
     Path partial = file.resolveSibling(file.getFileName() + ".partial");
     Files.writeString(partial, json);

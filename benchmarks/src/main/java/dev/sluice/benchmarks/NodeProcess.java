@@ -12,21 +12,24 @@ import java.util.Optional;
 import java.util.Properties;
 
 /**
- * The block server of a node, as a process. All that is known of it is in files, so that another
- * process than the one that has started it can kill it and start it again; it ends with either.
+ * A node daemon as a process. All its state is in files, so that another process than its starter
+ * can kill it and start it again: the fault harness starts it in the command and strikes it in the
+ * driver. Its starter kills it; a shutdown hook does if that process ends first.
  *
- * @param folder of its configuration, socket and log
+ * @param folder folder of its configuration, socket and log
  */
 public record NodeProcess(Path folder) {
   private static final String HTTP = "sluice.node.http";
+
+  /** Time for the daemon to bind its socket. */
   private static final long START_MS = 60_000;
 
   /**
-   * One that has not been started.
+   * Writes the configuration of a node daemon without starting it.
    *
-   * @param directory in which it keeps map outputs
-   * @param host by which readers reach it
-   * @param provider sluice.node.provider
+   * @param directory directory in which it keeps map outputs
+   * @param host address by which readers reach it
+   * @param provider value of sluice.node.provider
    */
   public static NodeProcess configure(Path folder, Path directory, String host, String provider)
       throws IOException {
@@ -45,7 +48,7 @@ public record NodeProcess(Path folder) {
     return node;
   }
 
-  /** A port that nobody listened on a moment ago. */
+  /** Returns a port on which no process listened a moment ago. */
   public static int freePort() throws IOException {
     try (ServerSocket free = new ServerSocket(0)) {
       return free.getLocalPort();
@@ -65,9 +68,9 @@ public record NodeProcess(Path folder) {
   }
 
   /**
-   * Returns when executors can enter.
+   * Starts the daemon; returns when executors can register with it.
    *
-   * @param prefix of the command
+   * @param prefix start of the command
    */
   public void start(String... prefix) throws IOException, InterruptedException {
     Files.deleteIfExists(socket());
@@ -98,7 +101,7 @@ public record NodeProcess(Path folder) {
     return builder;
   }
 
-  /** Of the process that was started last. */
+  /** Returns the process id of the daemon that was started last. */
   public long pid() throws IOException {
     return Long.parseLong(Files.readString(pidFile()));
   }
@@ -111,7 +114,7 @@ public record NodeProcess(Path folder) {
     return process().isPresent();
   }
 
-  /** As kill -9 does; returns when it has gone. Nothing happens where it does not run. */
+  /** Kills the daemon as kill -9 does, and waits for its end. Does nothing if it does not run. */
   public void kill() throws IOException {
     process()
         .ifPresent(
@@ -121,7 +124,7 @@ public record NodeProcess(Path folder) {
             });
   }
 
-  /** One of its metrics, such as {@code queue_pairs_total}, of all applications together. */
+  /** Returns a metric, such as {@code queue_pairs_total}, summed over all applications. */
   public long metric(String name) throws IOException {
     Properties conf = new Properties();
     conf.load(Files.newBufferedReader(conf()));

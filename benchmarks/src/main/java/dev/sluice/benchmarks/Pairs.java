@@ -7,13 +7,17 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Collects rounds of many things until they are comparisons. One thread. */
+/**
+ * Collects the rounds of many quantities and makes rows of them. A command creates it, and its
+ * thread adds one pair of values per round; warm-up rounds add to one that is dropped. Unit and
+ * partner of a name are those of its first round.
+ */
 public final class Pairs {
-  /** What is compared, and the values of the rounds so far. */
+  /** A quantity and its values so far, one pair per round. */
   private record Pair(
       String name, String unit, Better better, String partner, List<double[]> rounds) {
     Comparison comparison() {
-      return new Comparison(name, unit, better, column(0), partner, column(1));
+      return new Comparison(name, unit, better, column(0), partner, column(1), null);
     }
 
     private double[] column(int side) {
@@ -23,12 +27,12 @@ public final class Pairs {
 
   private final Map<String, Pair> pairs = new LinkedHashMap<>();
 
-  /** Little of it is wanted. */
+  /** Adds a round of a quantity that should be low. */
   public void less(String name, String unit, double sluice, String partner, double partnerValue) {
     add(name, unit, Better.LESS, sluice, partner, partnerValue);
   }
 
-  /** Much of it is wanted. */
+  /** Adds a round of a quantity that should be high. */
   public void more(String name, String unit, double sluice, String partner, double partnerValue) {
     add(name, unit, Better.MORE, sluice, partner, partnerValue);
   }

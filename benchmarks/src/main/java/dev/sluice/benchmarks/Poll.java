@@ -3,16 +3,16 @@ package dev.sluice.benchmarks;
 import java.util.concurrent.TimeUnit;
 import org.apache.commons.lang3.function.FailableBooleanSupplier;
 
-/** Waits for what nobody tells, by looking again and again. */
+/** Waits for a condition by checking it every 10 ms on the calling thread. */
 public final class Poll {
   private static final long LOOK_MS = 10;
 
   private Poll() {}
 
   /**
-   * Returns when it is so, or the time has passed.
+   * Returns when the condition holds or the time has passed. Checks at least once.
    *
-   * @return whether it is so
+   * @return true if the condition holds
    */
   public static <E extends Exception> boolean until(long timeoutMs, FailableBooleanSupplier<E> isSo)
       throws E, InterruptedException {

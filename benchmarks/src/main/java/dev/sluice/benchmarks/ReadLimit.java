@@ -5,16 +5,17 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * A limit of what a process reads from a disk, by a control group of its own. What is in the page
- * cache is not read.
+ * Limits the rate at which a process reads from a disk, by a control group. Reads from the page
+ * cache are not limited. {@code SlowDisk} and {@code StagePeers} set it, and must lift it: the
+ * group stays until then, even if the process has ended.
  */
 public final class ReadLimit {
-  /** Of version 1: that of version 2 is for groups only that nobody has given processes to. */
+  /** Control groups version 1: in version 2, a group with processes cannot limit its children. */
   private static final Path GROUPS = Path.of("/sys/fs/cgroup/blkio");
 
   private ReadLimit() {}
 
-  /** Null where it can be set. */
+  /** Returns why the limit cannot be set; null if it can. */
   public static String unavailable() {
     return Commands.isRoot() && Files.isDirectory(GROUPS)
         ? null
@@ -22,7 +23,7 @@ public final class ReadLimit {
   }
 
   /**
-   * @param directory on the disk
+   * @param directory any directory on the disk
    */
   public static void set(long process, Path directory, long bytesASecond) throws IOException {
     Path group = Files.createDirectories(group(process));
@@ -33,7 +34,8 @@ public final class ReadLimit {
   }
 
   /**
-   * Ends it, if there is one, for the process, if it lives, and those that it has started since.
+   * Removes the limit, if there is one, from the process and from the processes that it has started
+   * since.
    */
   public static void lift(long process) throws IOException {
     if (Files.exists(group(process))) {

@@ -9,7 +9,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Results in a file: a JSON list, one row a line. Used by one thread. */
+/**
+ * A file of results: a JSON list, one row per line. Commands use it on their thread; one process at
+ * a time may write it.
+ */
 public final class ResultFile {
   private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -19,7 +22,7 @@ public final class ResultFile {
     this.file = file.toAbsolutePath();
   }
 
-  /** No rows where there is no file. */
+  /** Returns the rows; none if there is no file. */
   public List<Comparison> read() throws IOException {
     if (!Files.exists(file)) {
       return List.of();
@@ -27,7 +30,7 @@ public final class ResultFile {
     return List.of(JsonFile.read(file, Comparison[].class));
   }
 
-  /** Replaces the file at once: whoever is interrupted leaves the old one. */
+  /** Replaces the file atomically: after an interruption the old file is still there. */
   public void write(List<Comparison> rows) throws IOException {
     List<String> lines = new ArrayList<>();
     for (Comparison row : rows) {
@@ -36,7 +39,7 @@ public final class ResultFile {
     JsonFile.writeText(file, "[\n" + String.join(",\n", lines) + "\n]\n");
   }
 
-  /** Adds rows; one of the same name as an earlier one takes its place. */
+  /** Adds rows. A row replaces an earlier row of the same name. */
   public void add(List<Comparison> rows) throws IOException {
     Map<String, Comparison> byName = new LinkedHashMap<>();
     read().forEach(row -> byName.put(row.name(), row));

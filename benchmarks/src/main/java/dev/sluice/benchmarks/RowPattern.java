@@ -5,7 +5,10 @@ import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** Chooses rows by name: words with {@code *} for anything, one of which a name must be. */
+/**
+ * Chooses rows by name: a list of words, one of which must match; {@code *} matches any text.
+ * Goals, parts of {@code bench all} and tables of documents have one. Immutable.
+ */
 public final class RowPattern {
   private final Pattern names;
 

@@ -6,20 +6,21 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * A directory for what one run writes, named after its process. What runs left whose process has
- * ended (the logs of a failure, or everything when it was killed) goes when the next one begins.
+ * Makes a directory for the files of one run, named after its process. A command calls it once,
+ * before its work, and deletes the directory after a success. The next run deletes the directories
+ * of ended processes: logs of a failure, or everything if the process was killed.
  */
 public final class RunDirectory {
   private static final String PREFIX = "run-";
 
   private RunDirectory() {}
 
-  /** Makes this process's directory among what the command of that name writes. */
+  /** Creates this process's directory under that of the command. */
   public static Path of(String command) throws IOException {
     return create(Installation.fromEnvironment().data().resolve(command));
   }
 
-  /** Makes this process's directory; whoever calls deletes it. */
+  /** Creates this process's directory; the caller deletes it. */
   static Path create(Path parent) throws IOException {
     Files.createDirectories(parent);
     try (DirectoryStream<Path> runs = Files.newDirectoryStream(parent, PREFIX + "*")) {

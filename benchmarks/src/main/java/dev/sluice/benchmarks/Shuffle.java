@@ -3,27 +3,25 @@ package dev.sluice.benchmarks;
 import java.util.List;
 import java.util.Locale;
 
-/** Whose shuffle a job goes through. */
+/** The shuffle that a job uses. Its label is in directories, in rows and in the JSON of results. */
 public enum Shuffle {
   SLUICE,
   STOCK;
 
-  /** What is compared. */
+  /** The two shuffles that are compared. */
   public static final List<Shuffle> PAIR = List.of(SLUICE, STOCK);
 
-  /**
-   * Sluice and stock, in an order that alternates, so that neither always comes after the other.
-   */
+  /** Returns Sluice and stock in alternating order, so that neither always runs second. */
   public static List<Shuffle> inTurn(int round) {
     return inTurn(round, PAIR);
   }
 
-  /** Those, forwards and backwards in turn. */
+  /** Returns the shuffles forwards and backwards in turn. */
   public static List<Shuffle> inTurn(int round, List<Shuffle> shuffles) {
     return round % 2 == 0 ? shuffles : shuffles.reversed();
   }
 
-  /** As in tables. */
+  /** Returns the name as tables show it. */
   public String label() {
     return name().toLowerCase(Locale.ROOT);
   }

@@ -6,7 +6,10 @@ import java.util.regex.Pattern;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Sizes on the command line: decimal, as TeraSort counts (1g is ten million records). */
+/**
+ * Sizes on the command line; decimal as in TeraSort, where 1g is ten million records. Picocli
+ * creates it for an option. Names of rows contain {@link #binary} and {@link #format}.
+ */
 public final class Sizes implements ITypeConverter<Long> {
   private static final Pattern SIZE = Pattern.compile("(\\d{1,9})([kmgt]?)b?");
   private static final String UNITS = "kmgt";
@@ -14,7 +17,7 @@ public final class Sizes implements ITypeConverter<Long> {
   @Override
   public Long convert(String text) {
     Matcher matcher = SIZE.matcher(text.toLowerCase(Locale.ROOT));
-    if (!matcher.matches()) {
+    if (!matcher.matches() || matcher.group(1).matches("0+")) {
       throw new TypeConversionException("'" + text + "' is not a size such as 64m or 1g");
     }
     long size = Long.parseLong(matcher.group(1));
@@ -25,7 +28,7 @@ public final class Sizes implements ITypeConverter<Long> {
     return size;
   }
 
-  /** As in names of rows: 16B, 64KiB, 1MiB. */
+  /** Returns the size as in names of rows: 16B, 64KiB, 1MiB. */
   public static String binary(long bytes) {
     if (bytes % (1 << 20) == 0) {
       return (bytes >> 20) + "MiB";
@@ -33,7 +36,7 @@ public final class Sizes implements ITypeConverter<Long> {
     return bytes % (1 << 10) == 0 ? (bytes >> 10) + "KiB" : bytes + "B";
   }
 
-  /** The shortest exact form: 64m, 1500m, 1g. */
+  /** Returns the shortest exact form: 64m, 1500m, 1g. */
   public static String format(long bytes) {
     long size = bytes;
     int unit = -1;

@@ -10,33 +10,36 @@ import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 
 /**
- * What Sluice's executors have counted, in the driver of an application that runs on it.
+ * Counters of Sluice's executors, as the application's driver collects them. The main thread of a
+ * driver waits for them when its jobs are over, and sends them to the command as JSON.
  *
- * @param devices provider and device of the executors, those that differ
+ * @param devices the different devices of the executors, each with its provider
  * @param counters sums over the executors
  */
 public record SluiceTotals(String devices, Map<String, Long> counters) {
-  /** Of an application that runs on the stock shuffle. */
+  /** Totals of an application that uses the stock shuffle. */
   public static final SluiceTotals NONE = new SluiceTotals("", Map.of());
 
   private static final String FALLBACK_BLOCKS = "fallback.blocks.";
   private static final String FALLBACK_BYTES = "fallback.bytes.";
+
+  /** Time for the last reports to arrive; if they do not, the command reports wrong sums. */
   private static final long TIMEOUT_MS = 15_000;
 
   /**
-   * Of a job that is over, on whatever shuffle.
+   * Waits for the totals of a job that is over, with either shuffle.
    *
-   * @param remoteBytes that Spark counted
+   * @param remoteBytes remote bytes that Spark counted
    */
   public static SluiceTotals await(SparkConf conf, long remoteBytes) throws InterruptedException {
     return await(conf, totals -> totals.readBytes() + totals.fallbackBytes() == remoteBytes);
   }
 
   /**
-   * Executors report a little after their tasks have ended.
+   * Waits for reports of executors, which arrive shortly after their tasks have ended.
    *
-   * @param complete whether everything has arrived that is expected
-   * @return what has been reported then, or at the deadline
+   * @param complete true if everything that is expected has arrived
+   * @return the reports so far, at completion or at the deadline
    */
   public static SluiceTotals await(SparkConf conf, Predicate<SluiceTotals> complete)
       throws InterruptedException {
@@ -47,7 +50,7 @@ public record SluiceTotals(String devices, Map<String, Long> counters) {
     return now();
   }
 
-  /** Of several applications, on the devices of the last one. */
+  /** Returns the sum over several applications, with the devices of the last one. */
   public static SluiceTotals sum(Stream<SluiceTotals> all) {
     return all.reduce(NONE, SluiceTotals::plus);
   }
@@ -58,7 +61,7 @@ public record SluiceTotals(String devices, Map<String, Long> counters) {
     return new SluiceTotals(other.devices, sums);
   }
 
-  /** The first word of {@code provider device}. */
+  /** Returns the first word of {@code provider device}. */
   public String provider() {
     return devices.split(" ", 2)[0];
   }
@@ -67,7 +70,7 @@ public record SluiceTotals(String devices, Map<String, Long> counters) {
     return counter("read.bytes");
   }
 
-  /** Of those READ, the ones that were copied for it first. */
+  /** Returns the READ bytes that the peer had staged first. */
   public long stagedBytes() {
     return counter("staged.bytes");
   }
@@ -76,7 +79,7 @@ public record SluiceTotals(String devices, Map<String, Long> counters) {
     return counter("local.bytes");
   }
 
-  /** Blocks whose bytes did not match Spark's checksum after a READ. */
+  /** Returns the number of blocks whose bytes did not match Spark's checksum after a READ. */
   public long corruptions() {
     return counter("corruptions");
   }
@@ -85,7 +88,7 @@ public record SluiceTotals(String devices, Map<String, Long> counters) {
     return byReason(FALLBACK_BYTES).values().stream().mapToLong(Long::longValue).sum();
   }
 
-  /** Reasons that occurred, with the number of blocks. */
+  /** Returns the number of blocks by reason, for reasons that occurred. */
   public Map<String, Long> fallbackBlocks() {
     return byReason(FALLBACK_BLOCKS);
   }

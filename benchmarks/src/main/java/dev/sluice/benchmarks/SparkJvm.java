@@ -13,15 +13,17 @@ import java.util.stream.Stream;
 import org.apache.spark.launcher.JavaModuleOptions;
 
 /**
- * A JVM on Spark's jars: a driver, a Master, a Worker, a node's block server.
+ * A JVM with Spark's jars: a driver, a Master, a Worker or a node daemon. It only prepares the
+ * process; its users ({@link DriverProcess}, {@link NodeProcess}, {@code NodeCluster}) start and
+ * end it.
  *
- * @param home its SPARK_HOME, which is made where there is none
- * @param classPath what comes before Spark's jars
- * @param options of the JVM, beside those that Spark wants
+ * @param home its SPARK_HOME, which is created if missing
+ * @param classPath entries before Spark's jars
+ * @param options options of the JVM, in addition to Spark's own
  */
 public record SparkJvm(Path home, List<Path> classPath, List<String> options) {
 
-  /** What starts a main class there, in an environment that has nothing of another Spark's. */
+  /** Returns a builder that starts a main class, without variables of another Spark. */
   public ProcessBuilder running(String main, List<String> arguments) throws IOException {
     Path jars = Files.createDirectories(home).resolve("jars");
     if (Files.notExists(jars, LinkOption.NOFOLLOW_LINKS)) {
@@ -37,7 +39,7 @@ public record SparkJvm(Path home, List<Path> classPath, List<String> options) {
     Map<String, String> environment = builder.environment();
     environment.keySet().removeIf(name -> name.startsWith("SPARK_") || name.startsWith("HADOOP_"));
     environment.put("SPARK_HOME", home.toString());
-    // Without it a worker looks for the Scala version in a build directory, and never starts.
+    // Without it a Worker looks for the Scala version in a build directory and never starts.
     environment.put("SPARK_SCALA_VERSION", "2.13");
     environment.put("SPARK_LOCAL_IP", "127.0.0.1");
     environment.put("JAVA_HOME", System.getProperty("java.home"));

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.Locale;
 import org.apache.commons.math3.stat.descriptive.rank.Median;
 
-/** What is shown of repeated values: their median with minimum and maximum. */
+/** Summary of repeated values: their median with minimum and maximum; NaN if there are none. */
 public record Spread(double median, double min, double max) {
   private static final int SIGNIFICANT_DIGITS = 3;
   private static final int MOST_DECIMALS = 6;
@@ -16,12 +16,12 @@ public record Spread(double median, double min, double max) {
         Arrays.stream(values).max().orElse(Double.NaN));
   }
 
-  /** The middle one, or the mean of the two in the middle; NaN of none. */
+  /** Returns the middle value, or the mean of the two in the middle; NaN of no values. */
   public static double median(double... values) {
     return new Median().evaluate(values);
   }
 
-  /** A number with three significant digits, and all those before the point. */
+  /** Formats with three significant digits, or more if the integer part is longer. */
   public static String format(double value) {
     int magnitude = value == 0 ? 0 : (int) Math.floor(Math.log10(Math.abs(value)));
     int decimals = Math.clamp(SIGNIFICANT_DIGITS - 1 - magnitude, 0, MOST_DECIMALS);

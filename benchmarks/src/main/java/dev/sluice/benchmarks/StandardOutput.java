@@ -6,11 +6,14 @@ import java.io.PrintWriter;
 import java.util.function.Supplier;
 import picocli.CommandLine;
 
-/** Keeps standard output for results: Hadoop's formats print there what belongs into a log. */
+/**
+ * Keeps standard output for results, since Hadoop's formats print log lines there. Main methods of
+ * commands and drivers call it first, once.
+ */
 public final class StandardOutput {
   private StandardOutput() {}
 
-  /** Takes standard output away from everybody else. Called once, first thing in a main method. */
+  /** Returns standard output and discards all other output. Called first in a main method. */
   public static PrintStream claim() {
     PrintStream out = System.out;
     System.setOut(new PrintStream(OutputStream.nullOutputStream()));
@@ -18,13 +21,14 @@ public final class StandardOutput {
   }
 
   /**
-   * Runs a command, and ends this process with its status. All that a main method does.
+   * Runs a command and ends this process with its status. A main method does nothing else.
    *
-   * @param command made here, since picocli forgets the writer when System.out changes after it
+   * @param command makes the command; called after the redirection, since picocli drops the writer
+   *     if System.out changes later
    */
   public static void run(Supplier<CommandLine> command, String... arguments) {
     PrintWriter out = new PrintWriter(claim(), true);
-    int status = command.get().setOut(out).execute(arguments);
+    int status = Usage.of(command.get()).setOut(out).execute(arguments);
     out.flush();
     System.exit(status);
   }

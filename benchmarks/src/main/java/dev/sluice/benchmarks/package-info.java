@@ -1,5 +1,13 @@
 /**
- * What the benchmarks share: results ({@link Comparison}, the row that each makes), and how Spark
- * is run for them ({@link DriverProcess} with {@link ClusterConf}).
+ * Results and processes that all benchmarks share.
+ *
+ * <p>Each benchmark measures Sluice and a partner in turn and makes rows of it, one {@link
+ * Comparison} for each quantity. {@link Pairs} collects the rounds, {@link Goal} and {@link
+ * Verdict} judge the ratio, and {@link ComparisonOutput} prints the rows and writes them to a
+ * {@link ResultFile} together with the machine's load ({@link BenchmarkRun}).
+ *
+ * <p>Benchmarks on Spark start a {@link DriverProcess} with a {@link ClusterConf} for each {@link
+ * Shuffle}. {@link Executors}, {@link CompletedStages} and {@link SluiceTotals} run in that driver
+ * and measure it. The benchmarks themselves and their commands are in packages of their own.
  */
 package dev.sluice.benchmarks;

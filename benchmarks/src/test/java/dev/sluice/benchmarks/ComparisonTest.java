@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.Arrays;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class ComparisonTest {
@@ -18,7 +19,7 @@ class ComparisonTest {
     assertThat(comparison.ratios()).containsExactly(0.1, 0.2, 3);
     assertThat(comparison.ratio()).isEqualTo(0.2);
     assertThat(comparison.goal()).isEqualTo(1.0);
-    assertThat(comparison.reached()).isTrue();
+    assertThat(comparison.reached()).isEqualTo("undecided");
   }
 
   @Test
@@ -31,7 +32,30 @@ class ComparisonTest {
     JsonNode row = json.readTree(text);
     assertThat(row.path("partner_values")).hasSize(3);
     assertThat(row.path("ratio").asDouble()).isEqualTo(0.2);
-    assertThat(row.path("reached").isBoolean()).isTrue();
+    assertThat(row.path("reached").asText()).isEqualTo("undecided");
+    assertThat(row.path("rounds_to_decide").asInt()).isGreaterThan(3);
+  }
+
+  @Test
+  void aRowSaysWhichRunItIsFrom() throws Exception {
+    BenchmarkRun run = BenchmarkRun.ended(MachineLoad.now(), List.of("--repeat", "5"));
+    String text = json.writeValueAsString(comparison(1, 2, 30).from(run));
+
+    assertThat(json.readValue(text, Comparison.class).run()).isEqualTo(run);
+    assertThat(json.readTree(text).path("run").fieldNames())
+        .toIterable()
+        .containsExactly(
+            "date",
+            "host",
+            "processors",
+            "kernel",
+            "java",
+            "spark",
+            "sluice",
+            "options",
+            "load_before",
+            "others_cpu_share",
+            "stolen_cpu_share");
   }
 
   @Test

@@ -16,6 +16,9 @@ import org.junit.jupiter.api.Test;
 class PackagesTest {
   private static final List<String> MODULES =
       List.of(
+          "verbs",
+          "examples",
+          "verbs-tools",
           "rdma-net",
           "block-server",
           "shuffle-manager",

@@ -5,6 +5,7 @@ import dev.sluice.benchmarks.Directories;
 import dev.sluice.benchmarks.Installation;
 import dev.sluice.benchmarks.ResultFile;
 import dev.sluice.benchmarks.RunDirectory;
+import dev.sluice.benchmarks.SparkOption;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,11 +18,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParentCommand;
 
 /**
- * Runs the benchmarks one after the other, each by its own command in processes of its own, and
- * collects their rows in one file. That file is all the state there is: a part whose rows are in it
- * is done.
+ * Runs the benchmarks one after the other, each as a command in its own process, and collects their
+ * rows in one file. The file is the only state: a part whose rows are in it is done. A part that
+ * fails or exceeds its time adds no row, and the next part runs.
  */
 @Command(
     name = "all",
@@ -42,6 +44,8 @@ public final class AllCommand implements Callable<Integer> {
       paramLabel = "FILE",
       description = "The rows (default: a new file in $SLUICE_DATA/results)")
   private Path json;
+
+  @ParentCommand private BenchCommand bench;
 
   @Override
   public Integer call() throws IOException, InterruptedException {
@@ -72,7 +76,7 @@ public final class AllCommand implements Callable<Integer> {
     return Files.createDirectories(data.resolve("results")).resolve(name);
   }
 
-  /** What is done, what comes now, and what is left after it. */
+  /** Returns a line about the parts that are done, the present part, and those after it. */
   static String progress(int total, List<Part> left) {
     Part now = left.getFirst();
     String then = left.stream().skip(1).map(Part::name).collect(Collectors.joining(", "));
@@ -87,11 +91,15 @@ public final class AllCommand implements Callable<Integer> {
             minutes);
   }
 
-  /** Whether it succeeded: its rows are in the results then, and only then. */
-  private static boolean run(Part part, Path rows, ResultFile results)
+  /** Returns true if the part succeeded; only then are its rows in the results. */
+  private boolean run(Part part, Path rows, ResultFile results)
       throws IOException, InterruptedException {
     Path bin = Path.of(System.getenv("SLUICE_HOME"), "bin");
-    Process process = new ProcessBuilder(part.command(bin, rows)).inheritIO().start();
+    List<String> command = new ArrayList<>(part.command(bin, rows));
+    if (bench.spark() != null) {
+      command.addAll(List.of(SparkOption.NAME, bench.spark()));
+    }
+    Process process = new ProcessBuilder(command).inheritIO().start();
     Runtime.getRuntime().addShutdownHook(new Thread(process::destroy, "part-destroyer"));
     try {
       if (!process.waitFor(part.timeoutMinutes(), TimeUnit.MINUTES)) {

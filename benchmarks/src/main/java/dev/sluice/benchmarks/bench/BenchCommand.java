@@ -1,22 +1,27 @@
 package dev.sluice.benchmarks.bench;
 
+import dev.sluice.benchmarks.SparkOption;
 import dev.sluice.benchmarks.StandardOutput;
+import dev.sluice.benchmarks.disk.DiskCommand;
 import dev.sluice.benchmarks.engine.EngineCommand;
 import dev.sluice.benchmarks.node.NodeCommand;
 import dev.sluice.benchmarks.read.ReadCommand;
 import dev.sluice.benchmarks.report.ReportCommand;
+import dev.sluice.benchmarks.row.RowCommand;
 import dev.sluice.benchmarks.stage.StageCommand;
 import dev.sluice.benchmarks.storm.StormCommand;
 import dev.sluice.benchmarks.terasort.TeraSortCommand;
 import dev.sluice.benchmarks.tpcds.TpcdsCommand;
-import java.util.List;
-import java.util.stream.Stream;
+import dev.sluice.benchmarks.verbs.ReadLoopCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ScopeType;
 
-/** The command bin/bench: everything that is measured, each beside what it is compared with. */
+/**
+ * The command bin/bench, with a subcommand for each benchmark. A new benchmark is added here and,
+ * if {@code bench all} shall run it, in {@link Part}.
+ */
 @Command(
     name = "bench",
     description = {
@@ -25,6 +30,7 @@ import picocli.CommandLine.ScopeType;
     },
     subcommands = {
       AllCommand.class,
+      DiskCommand.class,
       EngineCommand.class,
       NodeCommand.class,
       ReadCommand.class,
@@ -32,11 +38,11 @@ import picocli.CommandLine.ScopeType;
       StormCommand.class,
       TeraSortCommand.class,
       ReportCommand.class,
-      TpcdsCommand.class
+      RowCommand.class,
+      TpcdsCommand.class,
+      ReadLoopCommand.class
     })
 public final class BenchCommand {
-  private static final List<String> HELP = List.of("-h", "--help");
-
   @Option(
       names = {"-h", "--help"},
       usageHelp = true,
@@ -44,22 +50,25 @@ public final class BenchCommand {
       description = "Show this and exit")
   private boolean help;
 
+  @Option(
+      names = SparkOption.NAME,
+      paramLabel = SparkOption.LABEL,
+      scope = ScopeType.INHERIT,
+      description = SparkOption.DESCRIPTION)
+  private String spark;
+
   private BenchCommand() {}
 
-  public static void main(String[] arguments) {
-    StandardOutput.run(
-        () -> new CommandLine(new BenchCommand()).setCaseInsensitiveEnumValuesAllowed(true),
-        withCommand(arguments));
+  /** Returns the Spark version for all parts; null for the default. */
+  String spark() {
+    return spark;
   }
 
-  /** Options without a command are those of all; nothing at all is a question. */
-  static String[] withCommand(String... arguments) {
-    if (arguments.length == 0) {
-      return new String[] {"--help"};
-    }
-    if (!arguments[0].startsWith("-") || HELP.contains(arguments[0])) {
-      return arguments;
-    }
-    return Stream.concat(Stream.of("all"), Stream.of(arguments)).toArray(String[]::new);
+  public static void main(String[] arguments) {
+    StandardOutput.run(BenchCommand::commandLine, arguments);
+  }
+
+  static CommandLine commandLine() {
+    return new CommandLine(new BenchCommand()).setCaseInsensitiveEnumValuesAllowed(true);
   }
 }

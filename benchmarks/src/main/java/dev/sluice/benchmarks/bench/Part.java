@@ -7,15 +7,16 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A part of {@code bin/bench all}: a command of bin/bench with its arguments.
+ * A part of {@code bin/bench all}: a command of bin/bench with its arguments. {@link AllCommand}
+ * runs the parts in the order of the lists.
  *
- * @param rows that it writes, one of which says that it was done
- * @param onVerbs whether it needs an RDMA device, which bin/with-verbs has
- * @param arguments of bin/bench
- * @param minutes that it takes on two cores
+ * @param rows rows that it writes; one of them shows that the part is done
+ * @param onVerbs true if it needs an RDMA device, which bin/with-verbs provides
+ * @param arguments arguments of bin/bench
+ * @param minutes minutes that it takes on two cores
  */
 record Part(String name, RowPattern rows, boolean onVerbs, List<String> arguments, int minutes) {
-  /** After so many times its minutes it is ended. */
+  /** A part is ended after its minutes times this factor, which leaves room for slow machines. */
   private static final int PATIENCE = 6;
 
   private static Part of(String name, String rows, int minutes, String arguments) {
@@ -34,19 +35,21 @@ record Part(String name, RowPattern rows, boolean onVerbs, List<String> argument
   private static final String STAGED =
       " --label staged --conf spark.shuffle.rdma.registration.maxBytes=0";
 
-  /** What has a goal, in less than half an hour: without TeraSort of 10 GB and TPC-DS. */
+  /** Parts with a goal that take less than half an hour: no TeraSort of 10 GB, no TPC-DS. */
   static final List<Part> QUICK =
       List.of(
-          onVerbs("read-verbs", 2, "read --quick --rounds 3"),
+          onVerbs("read-verbs", 6, "read --quick --rounds 3"),
           terasort("1g", 3, "--size 1g --repeat 1"),
           of("storm", "storm-*", 12, "storm --rounds 1 --warm-up 8 --repetitions 1"),
           of("node", "node-*", 4, "node --quick --only lost_executors,hand_over"));
 
   static final List<Part> FULL =
       List.of(
+          of("verbs", "verbs-*", 1, "verbs"),
           of("engine", "engine-*", 2, "engine"),
+          of("disk", "disk-*", 4, "disk"),
           of("stage", "stage-*", 10, "stage"),
-          onVerbs("read-verbs", 20, "read"),
+          onVerbs("read-verbs", 34, "read"),
           terasort("1g", 7, "--size 1g --repeat 5"),
           terasort("3g", 14, "--size 3g --repeat 5"),
           terasort("3g-staged", 14, "--size 3g --repeat 5" + STAGED),
@@ -78,7 +81,7 @@ record Part(String name, RowPattern rows, boolean onVerbs, List<String> argument
           terasort("10g-staged", 20, "--size 10g --repeat 2" + STAGED),
           terasort("10g-node", 20, "--node --size 10g --repeat 2"));
 
-  /** Whether the rows are there. */
+  /** Returns true if the part's rows are there. */
   boolean isIn(List<Comparison> rows) {
     return !this.rows.of(rows).isEmpty();
   }
@@ -88,7 +91,7 @@ record Part(String name, RowPattern rows, boolean onVerbs, List<String> argument
   }
 
   /**
-   * @param bin where bin/bench is
+   * @param bin directory of bin/bench
    * @param rows the file to write
    */
   List<String> command(Path bin, Path rows) {

@@ -2,26 +2,33 @@ package dev.sluice.benchmarks.chaos;
 
 import dev.sluice.benchmarks.Directories;
 import dev.sluice.benchmarks.RunDirectory;
+import dev.sluice.benchmarks.SparkOption;
 import dev.sluice.benchmarks.StandardOutput;
 import dev.sluice.benchmarks.chaos.ChaosRuns.Cell;
 import dev.sluice.benchmarks.chaos.fault.Fault;
 import dev.sluice.benchmarks.chaos.fault.Faults;
 import dev.sluice.benchmarks.chaos.workload.Workload;
-import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** The command bin/chaos: real executors, a workload, a fault, and the stock shuffle's answer. */
+/**
+ * The command bin/chaos: a workload on real executors under a fault, against the stock shuffle. All
+ * of it runs on the main thread; the jobs and faults run in driver processes.
+ */
 @Command(
     name = "chaos",
     sortOptions = false,
@@ -32,8 +39,9 @@ import picocli.CommandLine.Spec;
     })
 public final class ChaosCommand implements Callable<Integer> {
   private static final String ALL = "all";
+  private static final String THREE = "three";
 
-  /** A fault that says nothing else gets so many workloads, each fault the next ones. */
+  /** Number of workloads for a fault that names none; each fault gets the next ones of the list. */
   private static final int WORKLOADS = 3;
 
   @Option(
@@ -49,40 +57,46 @@ public final class ChaosCommand implements Callable<Integer> {
       names = "--faults",
       split = ",",
       defaultValue = ALL,
-      paramLabel = "NAME",
+      paramLabel = "FAULT",
       description = "all, or names (default: ${DEFAULT-VALUE})")
   private List<String> faults;
 
   @Option(
       names = "--workloads",
       split = ",",
-      defaultValue = "three",
-      paramLabel = "NAME",
+      defaultValue = THREE,
+      paramLabel = "WORKLOAD",
       description = "three for each fault, all, or names (default: ${DEFAULT-VALUE})")
   private List<String> workloads;
 
   @Option(
       names = "--seeds",
+      paramLabel = "N",
       description = "Runs of each workload under each fault (default: ${DEFAULT-VALUE})")
   private int seeds = 1;
 
-  @Option(names = "--seed", description = "The first seed (default: ${DEFAULT-VALUE})")
+  @Option(
+      names = "--seed",
+      paramLabel = "NUMBER",
+      description = "The first seed (default: ${DEFAULT-VALUE})")
   private long seed = 1;
 
   @Option(
       names = "--minutes",
+      paramLabel = "N",
       description = "Begin no run after so many (default: ${DEFAULT-VALUE})")
   private int minutes = 1440;
 
   @Option(
       names = "--provider",
-      description = "spark.shuffle.rdma.provider: soft or verbs (default: ${DEFAULT-VALUE})")
+      paramLabel = "soft|verbs",
+      description = "spark.shuffle.rdma.provider (default: ${DEFAULT-VALUE})")
   private String provider = "soft";
 
   @Option(
       names = "--limit",
-      paramLabel = "SECONDS",
-      description = "A job that takes longer hangs (default: ${DEFAULT-VALUE})")
+      paramLabel = "N",
+      description = "Seconds; a job that takes longer hangs (default: ${DEFAULT-VALUE})")
   private int limitSeconds = 300;
 
   @Option(
@@ -94,7 +108,29 @@ public final class ChaosCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
 
   public static void main(String[] arguments) {
-    StandardOutput.run(() -> new CommandLine(new ChaosCommand()), arguments);
+    StandardOutput.run(ChaosCommand::alone, arguments);
+  }
+
+  /** Returns the command bin/chaos; its help names all faults and workloads. */
+  public static CommandLine alone() {
+    CommandLine command = new CommandLine(new ChaosCommand());
+    command
+        .getCommandSpec()
+        .addOption(SparkOption.spec())
+        .usageMessage()
+        .footer(
+            "%nFAULT is one of:",
+            "  all",
+            names(Faults.ALL.stream().map(Fault::name)),
+            "%nWORKLOAD is one of:",
+            "  all",
+            "  three",
+            names(Workload.ALL.stream().map(Workload::name)));
+    return command;
+  }
+
+  private static String names(Stream<String> names) {
+    return names.map(name -> "  " + name).collect(Collectors.joining("%n"));
   }
 
   @Override
@@ -102,6 +138,8 @@ public final class ChaosCommand implements Callable<Integer> {
     if (list) {
       return list();
     }
+    List<Fault> chosen = known(this::chosenFaults);
+    known(() -> workloadsOf(Faults.ALL.getFirst()));
     Path directory = RunDirectory.of("chaos");
     ChaosRuns runs =
         new ChaosRuns(
@@ -111,7 +149,7 @@ public final class ChaosCommand implements Callable<Integer> {
             limitSeconds,
             System.nanoTime() + TimeUnit.MINUTES.toNanos(minutes));
     List<Cell> cells = new ArrayList<>();
-    for (Fault fault : chosenFaults()) {
+    for (Fault fault : chosen) {
       String unavailable = fault.unavailable(provider);
       if (unavailable != null) {
         out().printf("%s is skipped: %s%n", fault.name(), unavailable);
@@ -122,14 +160,18 @@ public final class ChaosCommand implements Callable<Integer> {
           .forEach(workload -> cells.add(new Cell(fault, workload)));
     }
     runs.run(cells, LongStream.range(seed, seed + seeds).boxed().toList());
-    return report(runs, directory);
+    if (!new ChaosReport(runs).write(out())) {
+      return 1;
+    }
+    Directories.delete(directory);
+    return 0;
   }
 
   private PrintWriter out() {
     return spec.commandLine().getOut();
   }
 
-  /** As bin/chaos says; where that does not know, all are one. */
+  /** Returns the commit that bin/chaos gives; "unknown" if it gives none. */
   private static String commit() {
     return System.getenv().getOrDefault("SLUICE_COMMIT", "unknown");
   }
@@ -142,6 +184,15 @@ public final class ChaosCommand implements Callable<Integer> {
     return 0;
   }
 
+  /** Reports an unknown name as a usage error. */
+  private <T> T known(Supplier<T> names) {
+    try {
+      return names.get();
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+    }
+  }
+
   private List<Fault> chosenFaults() {
     return faults.equals(List.of(ALL)) ? Faults.ALL : faults.stream().map(Faults::named).toList();
   }
@@ -150,7 +201,7 @@ public final class ChaosCommand implements Callable<Integer> {
     if (workloads.equals(List.of(ALL))) {
       return Workload.ALL;
     }
-    if (!workloads.equals(List.of("three"))) {
+    if (!workloads.equals(List.of(THREE))) {
       return workloads.stream().map(Workload::named).toList();
     }
     if (!fault.workloads().isEmpty()) {
@@ -163,33 +214,5 @@ public final class ChaosCommand implements Callable<Integer> {
       three.add(allowed.get(i % allowed.size()));
     }
     return three;
-  }
-
-  private int report(ChaosRuns series, Path directory) throws IOException {
-    List<ChaosRun> runs = series.all();
-    if (runs.isEmpty()) {
-      System.err.println("nothing was run");
-      return 1;
-    }
-    out().print(ChaosTable.of(runs));
-    long bad = runs.stream().filter(run -> !run.complaints().isEmpty()).count();
-    List<String> missed = ChaosTable.neverStruck(runs);
-    missed.forEach(group -> out().println("showed nothing: " + group));
-    List<String> grown = HeldLevels.grown(runs);
-    grown.forEach(what -> out().println("grew: " + what));
-    out()
-        .printf(
-            "%d of %d runs without complaint, %d not begun, %d without an answer of the stock shuffle%n",
-            runs.size() - bad, runs.size(), series.notBegun(), series.notMeasured());
-    series.cellsNotBegun().forEach(cell -> out().println("not begun: " + cell));
-    if (bad > 0
-        || !missed.isEmpty()
-        || !grown.isEmpty()
-        || !series.cellsNotBegun().isEmpty()
-        || series.notMeasured() > 0) {
-      return 1;
-    }
-    Directories.delete(directory);
-    return 0;
   }
 }

@@ -21,15 +21,18 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * A driver process with its executors, in which faults strike that can share a cluster. It is
- * started when it is needed, and again after a run that hung. Used by one thread, which closes it.
+ * A driver process with its executors, shared by faults that can strike the same cluster. It starts
+ * on demand, and again after a run that may have left it damaged. {@link ChaosRuns} uses and closes
+ * it on the command's thread. The fault's setup is taken back whenever the process has ended, or by
+ * a shutdown hook.
  */
 final class ChaosDriver implements AutoCloseable {
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  /** Executors live for a few jobs only, most of whose time would be the second compiler's. */
+  /** JVM options of executors that run only a few jobs: C2 would take most of that time. */
   private static final String SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC ";
 
+  // The default cluster; RddJobs.BARRIER_TASKS and the settings in Leaving depend on it.
   private static final int EXECUTORS = 3;
   private static final int CORES = 2;
   private static final long MEMORY_MB = 640;
@@ -45,14 +48,14 @@ final class ChaosDriver implements AutoCloseable {
   private Thread ending;
   private boolean broken;
 
-  /** By the last run; its logs are still there. */
+  /** True if the last run's fault has spoiled the cluster. The logs are kept until the next run. */
   private boolean spoiled;
 
   private boolean kept;
 
   /**
-   * @param workloadSettings of the workloads that will run
-   * @param parent of the directories of the processes, one each
+   * @param workloadSettings settings that the workloads need
+   * @param parent parent of the directories of the processes, one each
    */
   ChaosDriver(
       Shuffle shuffle,
@@ -70,7 +73,7 @@ final class ChaosDriver implements AutoCloseable {
   }
 
   /**
-   * @throws IOException when the process failed; the next run gets a new one
+   * @throws IOException if the process failed; the next run gets a new process
    */
   RunResult run(Run run) throws Exception {
     if (spoiled) {
@@ -85,7 +88,7 @@ final class ChaosDriver implements AutoCloseable {
       if (result.outcome() == Outcome.HANG
           || result.outcome() == Outcome.HARNESS
           || !result.leaks().isEmpty()) {
-        abandon(); // the next run would be blamed for it
+        abandon(); // otherwise the next run would be blamed
       }
       spoiled = fault.spoilsCluster();
       return result;
@@ -95,12 +98,12 @@ final class ChaosDriver implements AutoCloseable {
     }
   }
 
-  /** Where the logs of the present or the last process are. */
+  /** Returns the directory of the logs of the present or the last process. */
   Path directory() {
     return directory;
   }
 
-  /** Its logs are worth a look. */
+  /** Keeps the logs of this process after it ends. */
   void keepLogs() {
     kept = true;
   }
@@ -129,16 +132,16 @@ final class ChaosDriver implements AutoCloseable {
 
   private Map<String, String> settings(Path orders) throws Exception {
     Map<String, String> settings = new LinkedHashMap<>();
-    settings.put("spark.executor.memoryOverhead", "1g"); // what is struck is registered
+    settings.put("spark.executor.memoryOverhead", "1g"); // room to register blocks
     settings.put(ChaosShuffleManager.DIRECTORY, orders.toString());
     settings.put("spark.local.dir", directory.resolve("local").toString());
-    // What fails by a fault is to be tried until the fault is over.
+    // Tasks that a fault makes fail are tried until the fault is over.
     settings.put("spark.task.maxFailures", "30");
     settings.put("spark.stage.maxConsecutiveAttempts", "30");
     settings.put("spark.deploy.maxExecutorRetries", "-1");
     settings.put("spark.barrier.sync.timeout", Workload.BARRIER_SYNC_SECONDS + "s");
     settings.put("spark.shuffle.io.retryWait", "1s");
-    // The next fault is to find peers that are READ from.
+    // A short cooldown, so that peers are READ from again when the next fault strikes.
     settings.put("spark.shuffle.rdma.circuit.cooldown", "1s");
     settings.put("spark.executor.heartbeatInterval", "1s");
     settings.put(
@@ -175,7 +178,7 @@ final class ChaosDriver implements AutoCloseable {
     }
   }
 
-  /** Ends a process that is of no use any more, and keeps its logs. */
+  /** Ends a process that is of no further use, and keeps its logs. */
   private void abandon() throws IOException {
     broken = true;
     kept = true;

@@ -9,25 +9,27 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Runs in a file, one JSON object a line, so that nothing is lost when a series is cut off.
+ * File of runs, one JSON object per line, so that a series that is cut off loses nothing. {@link
+ * ChaosRuns} reads it at its start and adds each run when it ends; of a run that is there twice the
+ * last counts.
  *
- * @param file null for none
- * @param commit of this program, which it keeps with each run
+ * @param file null for no file
+ * @param commit commit of this program, stored with each run
  */
 record ChaosFile(Path file, String commit) {
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  /** A line: a run, and the commit of what was run. */
+  /** A line of the file: a run, and the commit that it ran. */
   record Line(String commit, ChaosRun run) {}
 
   /**
-   * @throws IOException where it has runs of another commit, which say nothing of this one
+   * @throws IOException if it has runs of another commit, which say nothing about this one
    */
   List<ChaosRun> read() throws IOException {
     List<ChaosRun> runs = new ArrayList<>();
     if (file != null && Files.exists(file)) {
       String lines = Files.readString(file);
-      // A series that was cut off may have left a part of a line.
+      // The last line is incomplete if a series was cut off.
       for (String line : lines.substring(0, lines.lastIndexOf('\n') + 1).lines().toList()) {
         runs.add(run(JSON.readValue(line, Line.class)));
       }

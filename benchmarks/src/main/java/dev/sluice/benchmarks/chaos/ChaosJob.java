@@ -11,8 +11,9 @@ import java.util.concurrent.TimeUnit;
 import org.apache.spark.sql.SparkSession;
 
 /**
- * The driver process in which faults strike one workload after another: one for each line, a {@link
- * Run}, answered with a {@link RunResult}. Started and ended by {@link ChaosRuns}.
+ * Main class of the driver process. It answers each line, a {@link Run}, by running the workload
+ * under the fault, with a {@link RunResult}; its main thread does so. {@link ChaosDriver} starts
+ * and ends it. Between two runs it waits until all executors are there again.
  */
 final class ChaosJob {
   private final Cluster cluster;

@@ -11,25 +11,26 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A run beside what it is measured by.
+ * A run and the stock shuffle's results, by which it is judged. {@link ChaosRuns} creates it in the
+ * command; {@link ChaosFile} keeps it as JSON, so all judgements are methods that JSON ignores.
  *
- * @param expected the stock shuffle's answer, without a fault
- * @param stock what it costs the stock shuffle
+ * @param expected the stock shuffle's answer without a fault
+ * @param stock time and losses of the stock shuffle
  */
 public record ChaosRun(RunResult result, Sums expected, Stock stock) {
   /**
-   * What the stock shuffle's run took under the same fault, or without one where it cannot have it
-   * or failed.
+   * Time and losses of the stock shuffle's run under the same fault. They are those of its run
+   * without a fault if the fault cannot strike it or made it fail.
    *
-   * @param losses null where it failed under the fault, or that came too late
+   * @param losses null if the run failed under the fault, or the fault struck too late
    */
   record Stock(double seconds, Losses losses) {}
 
-  /** A fault does not hit two runs alike: so many stages more may be run again, for a shuffle. */
+  /** Stage retries, for each shuffle, by which two runs under the same fault may differ. */
   private static final int SLACK_RETRIES = 3;
 
   /**
-   * What a run may take longer than twice the stock shuffle's time: deadlines, and this machine.
+   * Seconds that a run may take longer than twice the stock shuffle's time: deadlines, and noise.
    */
   private static final double SLACK_SECONDS = 20;
 
@@ -46,13 +47,13 @@ public record ChaosRun(RunResult result, Sums expected, Stock stock) {
     return Faults.named(result.cause());
   }
 
-  /** Whether the fault struck a job that READ blocks: else it shows nothing. */
+  /** Returns true if the fault struck a job that READ blocks; any other run shows nothing. */
   @JsonIgnore
   boolean isTelling() {
     return result.struck() && result.readBlocks() > 0;
   }
 
-  /** What only RDMA can notice may cost no task. */
+  /** Returns true if losses exceed the fault's cost. A fault of RDMA alone may cost no task. */
   @JsonIgnore
   boolean hasUnexpectedLosses() {
     return result.losses().stageRetries() > allowedRetries()
@@ -60,7 +61,7 @@ public record ChaosRun(RunResult result, Sums expected, Stock stock) {
         || (!cause().cost().happensToStock() && result.losses().withoutRetries() > 0);
   }
 
-  /** What may happen to this fault at all, and not much more than happened to the stock shuffle. */
+  /** Returns the fault's limit; less if the stock shuffle needed far less. */
   private int allowedRetries() {
     int shuffles = workload().shuffles();
     int most = cause().cost().stageRetries() * shuffles;
@@ -86,7 +87,7 @@ public record ChaosRun(RunResult result, Sums expected, Stock stock) {
     return Workload.named(result.run().workload());
   }
 
-  /** What is wrong with it, in words; empty where nothing is. */
+  /** Returns descriptions of the problems; empty if there are none. */
   List<String> complaints() {
     List<String> complaints = new ArrayList<>();
     if (isWrong()) {

@@ -20,9 +20,13 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** Runs workloads under faults, one after the other, and says how each went. For one thread. */
+/**
+ * Runs workloads under faults, one after the other, and keeps the results. {@link ChaosCommand}
+ * calls it on its thread. It has three drivers at a time: stock without a fault, stock under the
+ * fault, and Sluice; it closes them before the next cluster.
+ */
 final class ChaosRuns {
-  /** What every run is measured by, and has no part of the fault. */
+  /** The run without a fault, by which all others are judged. */
   private static final Fault NONE = Faults.named("none");
 
   private final String provider;
@@ -33,7 +37,7 @@ final class ChaosRuns {
   private final List<Run> asked = new ArrayList<>();
   private final Map<Run, ChaosRun> runs = new LinkedHashMap<>();
 
-  /** The stock shuffle's, without a fault. */
+  /** Results of the stock shuffle without a fault. */
   private final Map<Run, RunResult> solutions = new HashMap<>();
 
   private int notMeasured;
@@ -41,18 +45,18 @@ final class ChaosRuns {
   /** The last run on the present cluster; null before the first. */
   private ChaosRun latest;
 
-  /** A workload under a fault, with each seed. */
+  /** A workload under a fault; it is run with each seed. */
   record Cell(Fault fault, Workload workload) {
     private ClusterKey cluster() {
       return new ClusterKey(fault.cluster(), workload.settings());
     }
   }
 
-  /** Cells with the same one can share a cluster. */
+  /** Key of a cluster: cells with the same key can share it. */
   private record ClusterKey(String name, Map<String, String> settings) {}
 
   /**
-   * @param deadlineNanos after which no run begins
+   * @param deadlineNanos time after which no run begins
    */
   ChaosRuns(String provider, Path directory, ChaosFile file, int limitSeconds, long deadlineNanos)
       throws IOException {
@@ -64,17 +68,17 @@ final class ChaosRuns {
     file.read().forEach(run -> runs.put(run.result().run(), run));
   }
 
-  /** Of what was asked for, all that was run, now or earlier. */
+  /** Returns the runs that were asked for and took place, now or earlier. */
   List<ChaosRun> all() {
     return asked.stream().filter(runs::containsKey).map(runs::get).toList();
   }
 
-  /** Runs that there was no time for. */
+  /** Returns the number of runs that did not begin before the deadline. */
   int notBegun() {
     return asked.size() - all().size() - notMeasured;
   }
 
-  /** Faults with workloads that there was no time for at all: nothing is known of these. */
+  /** Returns the cells of which no run began, so that nothing is known about them. */
   List<String> cellsNotBegun() {
     Set<String> begun = all().stream().map(run -> cell(run.result().run())).collect(toSet());
     return asked.stream().map(ChaosRuns::cell).distinct().filter(not(begun::contains)).toList();
@@ -84,12 +88,12 @@ final class ChaosRuns {
     return run.fault() + " " + run.workload();
   }
 
-  /** Runs for which the stock shuffle had no answer. */
+  /** Returns the number of runs for which the stock shuffle had no answer. */
   int notMeasured() {
     return notMeasured;
   }
 
-  /** Runs what the file does not have yet, those together that can share a cluster. */
+  /** Runs the cells that the file lacks; groups them by the cluster that they can share. */
   void run(List<Cell> cells, List<Long> seeds) throws Exception {
     for (Cell cell : cells) {
       seeds.forEach(seed -> asked.add(key(cell, seed)));
@@ -111,7 +115,7 @@ final class ChaosRuns {
     }
   }
 
-  /** A cluster that does not end as it should: the last run on it is no good one. */
+  /** Marks the last run on a cluster as failed, because the cluster did not end as it should. */
   private void blame(ChaosRun last, String problem) throws IOException {
     System.err.println(problem);
     if (last != null) {
@@ -162,7 +166,7 @@ final class ChaosRuns {
         directory);
   }
 
-  /** Asks the stock shuffle, if the answer is not known yet. */
+  /** Returns the stock shuffle's answer; runs the workload if the answer is not known yet. */
   private RunResult solve(ChaosDriver stock, Workload workload, long seed) throws Exception {
     Run run = new Run(provider, NONE.name(), workload.name(), seed);
     RunResult known = solutions.get(run);
@@ -177,7 +181,7 @@ final class ChaosRuns {
     return result;
   }
 
-  /** A process that ended is a run that failed. */
+  /** Runs under the fault; reports a process that ended as a failed run. */
   private static RunResult result(ChaosDriver driver, Run run) throws Exception {
     try {
       return driver.run(run);
@@ -187,8 +191,8 @@ final class ChaosRuns {
   }
 
   /**
-   * The stock shuffle's under a fault, or without one where it failed. One run is what there is
-   * time for.
+   * Returns time and losses of the stock shuffle under a fault, or its time without the fault if it
+   * failed. There is time for one run only.
    */
   private static Stock stock(RunResult stock, RunResult solution) {
     System.err.printf(

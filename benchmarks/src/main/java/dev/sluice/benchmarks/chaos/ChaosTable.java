@@ -12,7 +12,8 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
- * Fault by workload: how often it was run, and what came of it. In Markdown, which reads as text.
+ * Table of fault by workload: number of runs and their results. It is Markdown that also reads as
+ * plain text. {@link ChaosReport} prints it.
  */
 final class ChaosTable {
   private static final List<String> HEADER =
@@ -46,7 +47,7 @@ final class ChaosTable {
     return Columns.align(lines, "| ", " | ", " |");
   }
 
-  /** Faults that struck in none of their runs of a workload: these show nothing. */
+  /** Returns faults with workloads in none of whose runs the fault struck: they show nothing. */
   static List<String> neverStruck(List<ChaosRun> runs) {
     return runs.stream().collect(Collectors.groupingBy(ChaosTable::group)).entrySet().stream()
         .filter(group -> group.getValue().stream().noneMatch(ChaosRun::isTelling))
@@ -55,7 +56,7 @@ final class ChaosTable {
         .toList();
   }
 
-  /** What stands for several faults counts by each of them. */
+  /** Returns the group of a run. A fault that stands for several counts under each that struck. */
   private static List<String> group(ChaosRun run) {
     String fault = run.result().run().fault();
     return run.result().cause().equals(fault)

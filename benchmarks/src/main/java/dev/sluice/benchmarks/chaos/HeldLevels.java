@@ -8,14 +8,18 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** Whether what processes hold grows over a long series on the same executors. */
+/**
+ * Checks that resources of processes do not grow over a long series on the same executors. {@link
+ * ChaosReport} calls it. The first quarter of the runs is a warm-up and is not compared.
+ */
 final class HeldLevels {
-  /** Fewer runs say nothing of a level. */
+  /** Minimum number of runs; fewer do not show a level. */
   private static final int RUNS = 40;
 
+  /** Factor by which a level may grow, in addition to its slack. */
   private static final double RATIO = 1.25;
 
-  /** What may be added to a level by chance, in its unit. */
+  /** Amount by which a level may vary by chance, in its own unit. */
   private static final Map<String, Double> SLACK =
       Map.of(
           "descriptors", 32.0,
@@ -26,7 +30,7 @@ final class HeldLevels {
 
   private HeldLevels() {}
 
-  /** What the runs held, in the order of time. */
+  /** Returns the results that have levels, in the order of time. */
   private static List<RunResult> inOrder(List<ChaosRun> runs) {
     return runs.stream()
         .map(ChaosRun::result)
@@ -35,7 +39,7 @@ final class HeldLevels {
         .toList();
   }
 
-  /** What was higher in the last quarter of the runs than in the second, in words. */
+  /** Describes the levels that were higher in the last quarter of the runs than in the second. */
   static List<String> grown(List<ChaosRun> runs) {
     return runs.stream()
         .collect(Collectors.groupingBy(run -> Faults.named(run.result().run().fault()).cluster()))

@@ -7,20 +7,21 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What came of one run.
+ * Result of one run. {@link StruckJob} creates it in the driver, which sends it to the command as
+ * JSON; for a driver that fails, {@link ChaosRuns} creates it.
  *
- * @param cause name of the fault that struck: the run's own, unless that stands for several
- * @param answer of the workload; null where there is none
- * @param problem why there is none; null where there is one
- * @param struck whether the fault is known to have happened while the job ran
+ * @param cause name of the fault that struck: the run's own, or the one chosen for it
+ * @param answer answer of the workload; null if there is none
+ * @param problem reason why there is no answer; null if there is one
+ * @param struck true if the fault is known to have happened while the job ran
  * @param readBlocks blocks that were READ by executors that did not end
- * @param seconds from the beginning of the job to its end
- * @param recoverySeconds from the fault to the end of the job
- * @param leaks what executors still held when all was over
- * @param held what the driver had then, and the executor that had most of each: numbers of
- *     descriptors, threads and mappings of files; bytes of resident memory and of live heap; READs
- *     that one queue pair had under way when the fault broke it
- * @param endMs when the run was over, on this machine's clock
+ * @param seconds time from the beginning of the job to its end
+ * @param recoverySeconds time from the fault to the end of the job
+ * @param leaks resources that executors still held at the end
+ * @param held levels at the end, of the driver and of the executor with the highest: numbers of
+ *     descriptors, threads and mapped files; bytes of resident memory and of live heap; outstanding
+ *     READs of one queue pair when the fault broke it
+ * @param endMs end of the run, on this machine's clock
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record RunResult(
@@ -40,20 +41,20 @@ public record RunResult(
 
   /** How a run ended. */
   public enum Outcome {
-    /** With an answer. */
+    /** The job returned an answer. */
     ANSWERED,
     /** The job or the driver's process failed. */
     FAILED,
     /** The job did not end in time. */
     HANG,
-    /** The fault could not be brought about or taken back, which says nothing of the job. */
+    /** The fault could not be caused or removed, which says nothing about the job. */
     HARNESS
   }
 
-  /** What is the same when it is run again. */
+  /** Key of a run: parameters that stay the same when it is repeated. */
   public record Run(String provider, String fault, String workload, long seed) {}
 
-  /** Of a process that ended. */
+  /** Returns the result of a run whose process ended. */
   static RunResult failed(Run run, String problem) {
     return new RunResult(
         run,

@@ -23,8 +23,13 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** One job and the fault that strikes it. Used by one thread; the job has another. */
+/**
+ * Runs one job and lets its fault strike. {@link ChaosJob} creates one for each run and calls it on
+ * the driver's main thread, which also strikes and heals; the job runs on a thread of its own. The
+ * same seed and workload give the same random numbers for fault, delay and victim.
+ */
 final class StruckJob {
+  /** Time for the fault's stage to begin, and for the executors to settle after the job. */
   private static final long STAGE_MS = 60_000;
 
   private final Run run;
@@ -34,7 +39,7 @@ final class StruckJob {
   private final Random random;
   private final Fault fault;
 
-  /** What tells that the fault has struck, as it was before. */
+  /** Values, before the strike, of the numbers that grow when the fault strikes. */
   private final Map<Evidence, Long> evidence = new HashMap<>();
 
   private long startNanos;
@@ -47,14 +52,14 @@ final class StruckJob {
   private String problem;
 
   /**
-   * @param limitMs after which the job hangs
+   * @param limitMs time after which the job counts as hanging
    */
   StruckJob(Run run, Cluster cluster, long limitMs) {
     this.run = run;
     this.cluster = cluster;
     workload = Workload.named(run.workload());
     this.limitMs = limitMs;
-    // Neighbouring seeds of a Random begin alike.
+    // Neighbouring seeds of a Random give similar first numbers.
     long mixed = new SplittableRandom(run.seed() + run.workload().hashCode()).nextLong();
     random = new Random(mixed);
     fault = Faults.named(run.fault()).chosen(workload, random);
@@ -108,7 +113,7 @@ final class StruckJob {
     return fault.blow().hasStruck(cluster, inTime);
   }
 
-  /** Whatever has gone wrong; the driver's end does the rest. */
+  /** Heals after any failure; if that fails too, the driver's end does it. */
   private void healAnyway() {
     try {
       fault.blow().heal(cluster);
@@ -117,7 +122,7 @@ final class StruckJob {
     }
   }
 
-  /** An executor that came meanwhile has READ all that it has READ. */
+  /** Returns the blocks READ since then. An executor that is new counts with all its READs. */
   private long readSince(Map<ExecutorProcess, Long> before) throws Exception {
     return cluster.readBlocks().entrySet().stream()
         .mapToLong(now -> now.getValue() - before.getOrDefault(now.getKey(), 0L))
@@ -148,7 +153,7 @@ final class StruckJob {
     return await(job);
   }
 
-  /** Until the fault's stage begins, or the job is over without. */
+  /** Waits until the fault's stage begins or the job ends without it. */
   private void awaitStage(Future<Sums> job) throws InterruptedException {
     boolean reduce = fault.moment() == Moment.REDUCE;
     Poll.until(STAGE_MS, () -> job.isDone() || cluster.stages().hasBegun(reduce));
@@ -173,7 +178,7 @@ final class StruckJob {
   }
 
   private List<String> leaks(Remains remains) throws Exception {
-    // What commits after its shuffle was removed stays, with the stock shuffle as well.
+    // A map output that is committed after its shuffle was removed stays, also with stock.
     cluster.settle(STAGE_MS);
     fault.blow().settled(cluster);
     cluster.forget(cluster.stages().shuffles());

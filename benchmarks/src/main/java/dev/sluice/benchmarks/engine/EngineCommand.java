@@ -6,7 +6,7 @@ import dev.sluice.benchmarks.Pairs;
 import dev.sluice.benchmarks.RunDirectory;
 import dev.sluice.benchmarks.Sizes;
 import dev.sluice.benchmarks.engine.EngineLoad.Sample;
-import dev.sluice.rdma.ProviderUnavailableException;
+import dev.sluice.verbs.ProviderUnavailableException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -16,32 +16,40 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * What READs cost the transfer engine, on an adapter that costs nothing: what an engine does at
- * most, what that takes of its thread, and whether it keeps up with links.
+ * The command {@code bin/bench engine}: measures the transfer engine on an adapter that costs
+ * nothing. It measures the maximum rate of READs, their CPU time, and whether the engine keeps up
+ * with links.
  */
 @Command(
     name = "engine",
     description = {
-      "READs by the transfer engine on an adapter of memory, which completes them as fast as links of",
-      "100, 200 and 400 Gb/s would: how many its thread does, and what they take of it. Needs gcc",
-      "and rdma-core's headers, and no RDMA device."
+      "READs by the transfer engine on an adapter of memory",
+      "It completes them as fast as links of 100, 200 and 400 Gb/s: how many READs the engine's",
+      "thread does, and how much CPU time they take. Needs gcc and rdma-core's headers, and no"
+          + " RDMA",
+      "device."
     })
 public final class EngineCommand implements Callable<Integer> {
   private static final List<Integer> SIZES_KIB = List.of(16, 64, 256, 1024);
   private static final List<Integer> LINKS_GIGABITS = List.of(100, 200, 400);
   private static final int FASTEST = 400;
 
-  /** Of each, until compilers are done. */
+  /** Warm-up rounds of each size, until the compilers are done. */
   private static final int WARM_UP = 3;
 
-  /** Some tenths of a second. */
+  /** Number of READs of a measurement; they take some tenths of a second. */
   private static final int READS = 500_000;
 
+  /** Length of a measurement at the rate of a link, in seconds. */
   private static final double LINK_SECONDS = 0.3;
 
+  /** Goal of {@code goals.txt}: CPU time of a READ without the adapter's, in microseconds. */
   private static final double CPU_GOAL_MICROS = 0.3;
 
-  @Option(names = "--rounds", description = "Measurements of each (default: ${DEFAULT-VALUE})")
+  @Option(
+      names = "--rounds",
+      paramLabel = "N",
+      description = "Measurements of each (default: ${DEFAULT-VALUE})")
   private int rounds = 7;
 
   @Mixin private ComparisonOutput output;
@@ -81,7 +89,7 @@ public final class EngineCommand implements Callable<Integer> {
     }
   }
 
-  /** Without a limit of the link. */
+  /** Measures without a limit by the link. */
   private static void most(int kib, FakeAdapter adapter, EngineLoad load, Pairs pairs)
       throws IOException, InterruptedException {
     Sample sample = load.measure(kib << 10, READS);
@@ -103,7 +111,7 @@ public final class EngineCommand implements Callable<Integer> {
     pairs.less(name + "-cpu", "cores", (double) sample.cpuNanos() / sample.nanos(), "core", 1);
   }
 
-  /** Thousands of READs that a link brings in a second. */
+  /** Returns the thousands of READs that a link carries in a second. */
   private static double needed(int kib, int gigabits) {
     return gigabits * 1e9 / 8 / (kib << 10) / 1e3;
   }

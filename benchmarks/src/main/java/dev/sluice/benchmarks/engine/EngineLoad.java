@@ -27,15 +27,24 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * An endpoint that READs from itself as fast as its engine goes: a fixed number of requests are
- * under way to some peers, and each is submitted again when it was answered, by the engine's
- * thread, which so does all there is. One thread at a time measures; whoever made it closes it.
+ * An endpoint that READs from itself as fast as its engine can. It keeps a fixed number of requests
+ * to some peers outstanding. The engine's thread submits each request again when it completes, so
+ * that no other thread takes part. {@link EngineCommand} creates it, measures on one thread, and
+ * closes it; that closes the device, too.
  */
 final class EngineLoad implements QueuePairConnector, AutoCloseable {
+  /** Peers, each with queue pairs of its own, among which the requests are spread evenly. */
   private static final int PEERS = 8;
+
+  /** Outstanding requests for READs of up to 256 KiB; larger ones fill the buffer pool before. */
   private static final int MOST_REQUESTS = 256;
+
+  /** Bytes of the buffer pool. READs of 1 MiB fill it with 64 requests. */
   private static final int MOST_BYTES = 64 << 20;
+
+  /** Deadline of a request: longer than any measurement, so that no READ ends by it. */
   private static final long DEADLINE_NANOS = TimeUnit.HOURS.toNanos(1);
+
   private static final long PATIENCE_SECONDS = 60;
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
@@ -43,7 +52,7 @@ final class EngineLoad implements QueuePairConnector, AutoCloseable {
   private final RdmaEndpoint endpoint;
   private final MemoryRegion region;
 
-  /** Takes over the device. */
+  /** Takes ownership of the device. */
   EngineLoad(Device device) throws IOException {
     endpoint =
         RdmaEndpoint.open(
@@ -60,7 +69,7 @@ final class EngineLoad implements QueuePairConnector, AutoCloseable {
     return endpoint.accept(peer.id(), local);
   }
 
-  /** What the engine's thread has come to. Made before, as it must not be part of that. */
+  /** Figures of the engine's thread; allocated early, so that allocation is not measured. */
   private final class Reading {
     private long nanos;
     private long cpuNanos;
@@ -74,10 +83,10 @@ final class EngineLoad implements QueuePairConnector, AutoCloseable {
   }
 
   /**
-   * What so many READs took of the engine's thread.
+   * Cost of READs.
    *
-   * @param cpuNanos its CPU time, with that of the adapter, which it calls
-   * @param posts chains in which they were posted
+   * @param cpuNanos CPU time of the engine's thread, including the adapter, which it calls
+   * @param posts number of chains in which the READs were posted
    */
   record Sample(long reads, long nanos, long cpuNanos, long posts) {
     private static Sample between(long reads, Reading start, Reading end) {
@@ -94,7 +103,10 @@ final class EngineLoad implements QueuePairConnector, AutoCloseable {
     }
   }
 
-  /** Has the engine READ so many pieces, and some before and after. */
+  /**
+   * Makes the engine READ so many pieces. READs that are not measured precede them as a warm-up and
+   * follow them, so that the engine is busy to the end. Not to be called by two threads at once.
+   */
   Sample measure(int bytes, long reads) throws IOException, InterruptedException {
     Run run = new Run(bytes, reads);
     run.slots.forEach(Slot::submit);
@@ -113,14 +125,15 @@ final class EngineLoad implements QueuePairConnector, AutoCloseable {
     }
   }
 
-  /** One measurement, which goes on until its end is awaited. */
+  /** One measurement; READs continue until its end is reached. */
   private final class Run {
     private final long reads;
     private final List<PooledBuffer> buffers = new ArrayList<>();
     private final List<Slot> slots = new ArrayList<>();
     private final CompletableFuture<Sample> done = new CompletableFuture<>();
 
-    // On the engine's thread.
+    // Fields of the engine's thread; the future hands the sample over. "first" counts the READs
+    // of eight rounds, which are warm-up and not measured.
     private final long first;
     private long answered;
     private int ended;
@@ -148,7 +161,7 @@ final class EngineLoad implements QueuePairConnector, AutoCloseable {
     }
 
     /**
-     * @return whether there is more to READ
+     * @return true if there is more to READ
      */
     private boolean answered() {
       answered++;
@@ -168,7 +181,7 @@ final class EngineLoad implements QueuePairConnector, AutoCloseable {
     }
   }
 
-  /** A request that is under way again and again. */
+  /** A request that the engine's thread submits again at each completion, until the run is over. */
   private final class Slot implements ReadListener {
     private final Run run;
     private final ReadRequest request;

@@ -1,47 +1,46 @@
 package dev.sluice.benchmarks.engine;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
 import dev.sluice.benchmarks.Commands;
 import dev.sluice.rdma.Device;
-import dev.sluice.rdma.ProviderUnavailableException;
-import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.verbs.DeviceFilter;
 import dev.sluice.rdma.verbs.VerbsOptions;
 import dev.sluice.rdma.verbs.VerbsProvider;
-import dev.sluice.rdma.verbs.ffi.Failure;
-import dev.sluice.rdma.verbs.ffi.NativeFunction;
-import dev.sluice.rdma.verbs.ffi.NativeLibrary;
+import dev.sluice.verbs.ProviderUnavailableException;
+import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ffi.Failure;
+import dev.sluice.verbs.ffi.NativeFunction;
+import dev.sluice.verbs.ffi.NativeLibrary;
+import dev.sluice.verbs.ibv.IbvContext;
+import dev.sluice.verbs.ibv.IbvDeviceList;
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
 import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
 /**
- * An adapter of the tests' {@code fake_ibverbs.c}, which is faster than any memory, as this
- * process's libibverbs: it must not have loaded another one. It takes no thread: READs are due at a
- * time, and come to who polls. One thread; what it opens is its callers' to close.
+ * Loads the tests' {@code fake_ibverbs.c} as this process's libibverbs; the process must not have
+ * loaded another one. {@link EngineCommand} and {@code ReadLoopCommand} load it once and set it up
+ * on their thread. Its adapter completes READs faster than memory could be copied: unless {@link
+ * #completeAtOnce} is called, it copies no bytes. It has no thread: a READ becomes due at a time,
+ * and the next poll after that completes it. The caller of an open method closes its result.
  */
-final class FakeAdapter {
-  /** Its number among them. */
+public final class FakeAdapter {
+  /** Index of the adapter in the library. */
   private static final int ADAPTER = 0;
 
   private static final String NAME = "mlx5_0";
 
-  private static final String SOURCE =
-      "rdma-net/src/test/resources/dev/sluice/rdma/verbs/fake_ibverbs.c";
+  private static final String SOURCE = "verbs/src/test/resources/dev/sluice/verbs/fake_ibverbs.c";
   private static final String NEEDED =
       "a C compiler and rdma-core's headers are needed to make an adapter of memory (Debian,"
           + " Ubuntu: gcc libibverbs-dev)";
 
-  /** From a READ's posting to its completion, as on a NIC within a rack. */
+  /** Time from posting to completing a READ, as on a NIC within a rack. */
   private static final long LATENCY_NANOS = 5_000;
 
+  /** Number of READs to measure the adapter itself, which takes a fraction of a second. */
   private static final int CALIBRATION_READS = 1 << 20;
 
   private final Path directory;
@@ -50,16 +49,16 @@ final class FakeAdapter {
   private FakeAdapter(Path directory, NativeLibrary library) throws VerbsException {
     this.directory = directory;
     this.library = library;
-    function("fake_reset()", FunctionDescriptor.ofVoid()).invoke();
+    function("void fake_reset()").invoke();
     set("latency_ns", LATENCY_NANOS);
   }
 
   /**
    * @param home the checkout that has the source
-   * @param directory for what is made, the caller's to delete
-   * @throws ProviderUnavailableException where there is no C compiler, or no header of rdma-core
+   * @param directory directory for generated files, which the caller deletes
+   * @throws ProviderUnavailableException if there is no C compiler or no header of rdma-core
    */
-  static FakeAdapter load(Path home, Path directory) throws IOException {
+  public static FakeAdapter load(Path home, Path directory) throws IOException {
     Path made = directory.resolve("libibverbs.so.1");
     compile(home.resolve(SOURCE), made);
     NativeLibrary library = new NativeLibrary(made.toString(), "gcc");
@@ -68,7 +67,12 @@ final class FakeAdapter {
     return new FakeAdapter(directory, library);
   }
 
-  private static void compile(Path source, Path library) throws ProviderUnavailableException {
+  /**
+   * Compiles a shared library with gcc -O2; its soname is its file name.
+   *
+   * @throws ProviderUnavailableException if there is no C compiler or no header of rdma-core
+   */
+  public static void compile(Path source, Path library) throws ProviderUnavailableException {
     try {
       Commands.run(
           List.of(
@@ -85,44 +89,52 @@ final class FakeAdapter {
     }
   }
 
+  /** Completes each READ at posting, and copies its bytes; call it before opening the adapter. */
+  public void completeAtOnce() throws VerbsException {
+    set("latency_ns", 0);
+  }
+
+  /** Opens the adapter without a provider. */
+  public IbvContext openContext() throws IOException {
+    try (IbvDeviceList devices = IbvDeviceList.get()) {
+      return devices.find(NAME).orElseThrow().open();
+    }
+  }
+
   Device open() throws IOException {
     VerbsOptions options = VerbsOptions.DEFAULT.with(o -> o.devices = DeviceFilter.parse(NAME));
     return new VerbsProvider(options, directory).open(InetAddress.getLoopbackAddress());
   }
 
   /**
-   * While nothing is READ.
+   * Sets the speed of the link. Call it only while there are no READs.
    *
-   * @param gigabits a second; 0 for no limit
+   * @param gigabits Gb/s; 0 for no limit
    */
   void link(int gigabits) throws VerbsException {
     set("gigabits", gigabits);
   }
 
   /**
-   * Nanoseconds of CPU time that the adapter itself takes for a READ, as calls of C that post and
-   * poll so many at a time; while nothing is READ.
+   * Returns the CPU nanoseconds of the adapter itself for a READ, if C code posts and polls so many
+   * at a time. Call it only while there are no READs.
    */
   double nanosOfRead(int chain) throws VerbsException {
     long picoseconds =
         (long)
-            function(
-                    "fake_cost(adapter, chain, reads)",
-                    FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT))
+            function("long fake_cost(int adapter, int chain, int reads)")
                 .invoke(ADAPTER, chain, CALIBRATION_READS);
     return picoseconds / 1e3;
   }
 
   private void set(String knob, long value) throws VerbsException {
     try (Arena arena = Arena.ofConfined()) {
-      function(
-              "fake_set(adapter, name, value)",
-              FunctionDescriptor.ofVoid(JAVA_INT, ADDRESS, JAVA_LONG))
+      function("void fake_set(int adapter, ptr name, long value)")
           .invoke(ADAPTER, arena.allocateFrom(knob), value);
     }
   }
 
-  private NativeFunction function(String prototype, FunctionDescriptor descriptor) {
-    return NativeFunction.exported(library, prototype, Failure.NONE, descriptor);
+  private NativeFunction function(String declaration) {
+    return NativeFunction.exported(library, declaration, Failure.NONE);
   }
 }

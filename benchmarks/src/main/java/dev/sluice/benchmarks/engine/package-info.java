@@ -1,5 +1,6 @@
 /**
- * bin/bench engine: what READs cost the transfer engine itself. {@link FakeAdapter} completes them
- * as fast as a link of some rate would, {@link EngineLoad} keeps an engine busy with them.
+ * The command {@code bin/bench engine}: the cost of READs in the transfer engine. {@link
+ * EngineCommand} measures; {@link FakeAdapter} completes READs as fast as a link of a given rate,
+ * and {@link EngineLoad} keeps an engine busy with them.
  */
 package dev.sluice.benchmarks.engine;

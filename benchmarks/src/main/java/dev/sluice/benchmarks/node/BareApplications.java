@@ -10,16 +10,20 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Applications at a node, one after the other, without a Spark around them, which takes seconds to
- * start: two executors each, in this process, and all that these and a driver say to the node.
+ * Runs applications at a node daemon one after the other, without Spark, which takes seconds to
+ * start. Each has two executors in this process, and sends all messages of executors and driver.
+ * {@link NodeLevels} calls it on the command's thread.
  *
- * @param socket of the node's block server
- * @param outputs what each shuffle of them is
+ * @param socket socket of the node daemon
+ * @param outputs map outputs of each shuffle
  */
 record BareApplications(Path socket, SampleOutputs outputs) {
   private static final int SHUFFLES = 3;
 
-  /** All executors read all of each shuffle, of which each ends in another way. */
+  /**
+   * Makes all executors read all of each shuffle; each shuffle then ends in a different way: 0 by
+   * its removal, 1 because the driver no longer renews it, 2 with the application.
+   */
   void run(String application) throws IOException, InterruptedException {
     String run = application + "-0";
     try (BareExecutor first = new BareExecutor(socket, application, run, "0");
@@ -37,7 +41,7 @@ record BareApplications(Path socket, SampleOutputs outputs) {
       }
       first.tell(new RemoveShuffle(0));
       Heard heard = first.tell(new Renew(new int[] {1, 2}, Heard.NEVER));
-      first.tell(new Renew(new int[] {2}, heard)); // so 1 is over
+      first.tell(new Renew(new int[] {2}, heard)); // ends 1
       first.tell(new EndApplication());
     }
   }

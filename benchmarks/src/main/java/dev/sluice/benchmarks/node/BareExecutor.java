@@ -43,9 +43,9 @@ import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
 
 /**
- * What an executor does at its node's block server, without a Spark around it: it hands map outputs
- * over, and reads those of its application in each way that there is. Used by one thread, which
- * closes it.
+ * An executor at a node daemon, without Spark. It hands map outputs over, and reads those of its
+ * application by READ, staged and by Spark's transport. {@link BareApplications} uses and closes it
+ * on one thread; each request blocks for at most {@link #TIMEOUT}.
  */
 final class BareExecutor implements AutoCloseable {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
@@ -60,11 +60,11 @@ final class BareExecutor implements AutoCloseable {
   private final ExternalBlockStoreClient spark;
 
   /**
-   * Enters the node.
+   * Registers the executor with the node daemon.
    *
-   * @param socket of its block server
-   * @param application Spark's id of it, which authenticates
-   * @param run of it, with its id before the last hyphen
+   * @param socket socket of the node daemon
+   * @param application Spark's application id, used to authenticate
+   * @param run name of the application's run: its id, a hyphen and a number
    */
   BareExecutor(Path socket, String application, String run, String id) throws IOException {
     this.id = id;
@@ -72,7 +72,9 @@ final class BareExecutor implements AutoCloseable {
     String secret = "of " + application;
     ShuffleSecretManager secrets = new ShuffleSecretManager();
     secrets.registerApp(application, secret);
-    node = parts.started(NodeClient.enter(socket, self, secret, TIMEOUT));
+    node =
+        parts.started(
+            NodeClient.enter(socket, self, secret, new NodeClient.Limits(TIMEOUT, TIMEOUT)));
     client =
         new BlockServerClient(
             self,
@@ -105,16 +107,16 @@ final class BareExecutor implements AutoCloseable {
     node.handOver(shuffleId, mapId, outputs.find(shuffleId, mapId));
   }
 
-  /** What the application's driver would say. */
+  /** Sends a message of the application's driver. */
   Heard tell(Lifetime message) throws IOException, InterruptedException {
     return await(client.tell(peer(), message));
   }
 
   /**
-   * READs a map output where it is registered, READs it where it was staged, and fetches it by
-   * Spark's transport.
+   * Reads a map output by READ of its registered file, by READ of a staged copy, and by Spark's
+   * transport.
    *
-   * @throws IOException also where other bytes come than were written
+   * @throws IOException also if the bytes differ from those that were written
    */
   void read(int shuffleId, long mapId, SampleOutputs outputs)
       throws IOException, InterruptedException {

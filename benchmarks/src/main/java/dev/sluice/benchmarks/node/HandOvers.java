@@ -11,13 +11,18 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 
-/** What handing a map output over adds to its task: wall time, as its thread waits for it. */
+/**
+ * Measures the wall time that a hand-over adds to a task, whose thread waits for it. {@link
+ * NodeCommand} calls it on its thread. Each round hands over the same files as a new shuffle.
+ */
 final class HandOvers {
   private static final int OUTPUTS = 200;
   private static final int PARTITIONS = 400;
   private static final int PARTITION_BYTES = 1_000;
   private static final int WARM_UP = 10;
   private static final int ROUNDS = 10;
+  private static final NodeClient.Limits LIMITS =
+      new NodeClient.Limits(Duration.ofSeconds(10), Duration.ofSeconds(10));
 
   private HandOvers() {}
 
@@ -28,8 +33,7 @@ final class HandOvers {
     NodeProcess node = NodeProcess.configure(directory.resolve("node"), local, "127.0.0.1", "soft");
     node.start();
     try (NodeClient client =
-        NodeClient.enter(
-            node.socket(), new ProcessName("benchmark", "0"), "", Duration.ofSeconds(10))) {
+        NodeClient.enter(node.socket(), new ProcessName("benchmark", "0"), "", LIMITS)) {
       for (int round = 0; round < WARM_UP + ROUNDS; round++) {
         double[] ms = handOver(client, outputs, round);
         if (round >= WARM_UP) {
@@ -43,7 +47,7 @@ final class HandOvers {
     }
   }
 
-  /** Sorted. */
+  /** Returns the sorted times of hand-overs in ms. */
   private static double[] handOver(NodeClient client, SampleOutputs outputs, int shuffle)
       throws IOException {
     double[] ms = new double[OUTPUTS];

@@ -13,20 +13,26 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What it takes to read a shuffle when what had written it is gone: executors between map and
- * reduce stage, the block server in the middle of the reduce stage, and a whole node then. Used by
- * one thread.
+ * Measures the time to read a shuffle whose writers or servers are lost: executors between map and
+ * reduce stage, the node daemon in mid-reduce, and a whole node in mid-reduce. {@link NodeCommand}
+ * calls it on its thread, a round at a time.
  *
- * @param answers to add to; different ones say that some are wrong
+ * @param directory directory of the clusters
+ * @param pairs gets the values
+ * @param answers set to which answers are added; more than one element means that some are wrong
  */
 record LostExecutors(Path directory, Pairs pairs, Set<String> answers) {
   private static final String SERVICE = "service";
   private static final int EXECUTORS = 2;
   static final Load LOAD = new Load(32, 32, 20_000, 400);
 
-  /** In the first half of a reduce stage. */
+  /**
+   * Time of the fault; it is in the first half of the reduce stage, whose 32 tasks of at least 0.4
+   * s take at least 6.4 s on two cores.
+   */
   static final long STRIKE_MS = 2_000;
 
+  /** Goal of {@code goals.txt} for the seconds that a restart may cost. */
   private static final double MOST_LOST_SECONDS = 6;
 
   private static final Map<String, String> DYNAMIC =
@@ -36,7 +42,7 @@ record LostExecutors(Path directory, Pairs pairs, Set<String> answers) {
           "spark.dynamicAllocation.maxExecutors", Integer.toString(EXECUTORS),
           "spark.dynamicAllocation.executorIdleTimeout", "2s");
 
-  /** Executors are lost, and the block server is started again. */
+  /** Measures lost executors, and a restarted node daemon. */
   void executors(int round) throws IOException, InterruptedException {
     Map<Shuffle, Reduced> killed = new EnumMap<>(Shuffle.class);
     Map<Shuffle, Reduced> released = new EnumMap<>(Shuffle.class);
@@ -51,7 +57,7 @@ record LostExecutors(Path directory, Pairs pairs, Set<String> answers) {
     compare("released", released);
   }
 
-  /** A node is lost. */
+  /** Measures a lost node. */
   void nodes(int round) throws IOException, InterruptedException {
     Map<Shuffle, Reduced> lost = new EnumMap<>(Shuffle.class);
     for (Shuffle shuffle : Shuffle.inTurn(round)) {
@@ -87,7 +93,7 @@ record LostExecutors(Path directory, Pairs pairs, Set<String> answers) {
     }
   }
 
-  /** The block server is killed and started again; of executors nothing is known any more. */
+  /** Restarts the node daemon; the executors that wrote the map outputs are already gone. */
   private void restarted(NodeCluster cluster, NodeDriver driver)
       throws IOException, InterruptedException {
     Reduced before = checked(driver.reduce());
@@ -104,7 +110,7 @@ record LostExecutors(Path directory, Pairs pairs, Set<String> answers) {
     row("restarted-lost", "s", struck.seconds() - before.seconds(), "6 s", MOST_LOST_SECONDS);
   }
 
-  /** With a Worker that is killed the stock shuffle loses that Worker's service. */
+  /** Loses a node; the stock shuffle then loses the service in that node's Worker. */
   private Reduced lost(Path own, Shuffle shuffle) throws IOException, InterruptedException {
     try (NetworkNamespace network = new NetworkNamespace();
         NodeCluster cluster = NodeCluster.start(own, shuffle, 1, network.places());
@@ -129,7 +135,7 @@ record LostExecutors(Path directory, Pairs pairs, Set<String> answers) {
     pairs.more("node-" + what + "-read", "part of remote bytes", read, "all", 1);
   }
 
-  /** Of map outputs a node that is lost has had more or less than another. */
+  /** Compares stages and time only, as a lost node may have had more map outputs than another. */
   void compareRetries(String what, Map<Shuffle, Reduced> results) {
     Reduced sluice = results.get(Shuffle.SLUICE);
     Reduced stock = results.get(Shuffle.STOCK);
@@ -137,7 +143,7 @@ record LostExecutors(Path directory, Pairs pairs, Set<String> answers) {
     pairs.less("node-" + what + "-reduce", "s", sluice.seconds(), SERVICE, stock.seconds());
   }
 
-  /** Each map output, those of the time before this job included. */
+  /** Returns how often each map output was written on average, before this job included. */
   private static double timesWritten(Reduced reduced) {
     return 1 + (double) reduced.mapTasks() / LOAD.maps();
   }

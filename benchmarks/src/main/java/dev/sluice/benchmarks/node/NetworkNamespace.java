@@ -5,8 +5,9 @@ import java.io.IOException;
 import java.util.List;
 
 /**
- * A network of two nodes on this machine: two Workers of one address would have their external
- * shuffle services at one port. Made by root alone, and closed by whoever made it.
+ * A network of two nodes on this machine. Two Workers need two addresses, since their external
+ * shuffle services use the same port. Only root can create it. {@link LostExecutors} creates it and
+ * closes it last, after the cluster that runs in it.
  */
 final class NetworkNamespace implements AutoCloseable {
   private static final String OUTSIDE = "10.213.0.1";
@@ -36,7 +37,7 @@ final class NetworkNamespace implements AutoCloseable {
     Commands.run(List.of(("ip " + arguments).split(" ")));
   }
 
-  /** The node outside, and the one inside. */
+  /** Returns the places of the node outside the namespace and of the one inside. */
   List<Place> places() {
     return List.of(
         new Place(OUTSIDE, List.of()), new Place(INSIDE, List.of("ip", "netns", "exec", name)));
@@ -44,6 +45,6 @@ final class NetworkNamespace implements AutoCloseable {
 
   @Override
   public void close() throws IOException {
-    ip("netns delete " + name); // and with it both ends of the cable
+    ip("netns delete " + name); // deletes both ends of the cable, too
   }
 }

@@ -18,9 +18,10 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * A standalone Master and a Worker on each of some nodes. Beside each Worker runs a block server
- * for Sluice; for the stock shuffle the Worker has Spark's external shuffle service. Used by one
- * thread, which closes it: that ends all of its processes, executors included.
+ * A standalone Master, and a Worker on each of some nodes. With Sluice a node daemon runs next to
+ * each Worker; with the stock shuffle each Worker has Spark's external shuffle service. Used by one
+ * command thread, which closes it: that ends all processes, including executors. {@link NodeDriver}
+ * may kill or stop its processes on another thread, while the command's thread waits for the job.
  */
 public final class NodeCluster implements AutoCloseable {
   private static final long MASTER_MS = 60_000;
@@ -35,10 +36,10 @@ public final class NodeCluster implements AutoCloseable {
   private Process master;
 
   /**
-   * @param blocks null with the stock shuffle
+   * @param blocks the node daemon; null with the stock shuffle
    */
   private record Node(Process worker, NodeProcess blocks) {
-    /** All of it, as when a machine is gone. */
+    /** Kills all processes of the node, as if the machine were lost. */
     void lose() throws IOException {
       if (blocks != null) {
         blocks.kill();
@@ -57,17 +58,17 @@ public final class NodeCluster implements AutoCloseable {
   }
 
   /**
-   * One with a single node, this machine.
+   * Starts a cluster of a single node, this machine.
    *
-   * @param directory of this cluster alone
-   * @param cores that its Worker says it has
+   * @param directory directory of this cluster
+   * @param cores number of cores that its Worker offers
    */
   public static NodeCluster here(Path directory, Shuffle shuffle, int cores)
       throws IOException, InterruptedException {
     return start(directory, shuffle, cores, List.of(Place.HERE));
   }
 
-  /** The same with several nodes. */
+  /** Starts a cluster of several nodes. */
   static NodeCluster start(Path directory, Shuffle shuffle, int cores, List<Place> places)
       throws IOException, InterruptedException {
     NodeCluster cluster = new NodeCluster(directory, shuffle, cores, places.getFirst().host());
@@ -100,7 +101,7 @@ public final class NodeCluster implements AutoCloseable {
     }
   }
 
-  /** A Worker that comes too early tries again after many seconds. */
+  /** Returns true if the Master listens; an earlier Worker would retry after many seconds. */
   private boolean listens() {
     try (Socket socket = new Socket()) {
       socket.connect(new InetSocketAddress(host, masterPort));
@@ -147,9 +148,9 @@ public final class NodeCluster implements AutoCloseable {
   }
 
   /**
-   * Of an application on it.
+   * Returns the settings of an application on this cluster.
    *
-   * @param cores of each executor
+   * @param cores cores of each executor
    */
   public Map<String, String> conf(int executors, int cores) throws IOException {
     Map<String, String> conf = new HashMap<>();
@@ -162,8 +163,8 @@ public final class NodeCluster implements AutoCloseable {
     conf.put(Executors.SERVER, Long.toString(serverPid()));
     conf.put(Executors.WORKERS, workerPids());
     if (shuffle == Shuffle.SLUICE) {
-      conf.put("spark.shuffle.rdma.node", "required");
-      // From an executor's directory, so that each node has its own.
+      conf.put("spark.shuffle.rdma.node", "on");
+      // Relative to an executor's directory, so that each node has its own socket.
       conf.put("spark.shuffle.rdma.node.socket", "../../node.sock");
     } else {
       conf.put("spark.shuffle.service.enabled", "true");
@@ -172,12 +173,12 @@ public final class NodeCluster implements AutoCloseable {
     return conf;
   }
 
-  /** The first node's; only with Sluice. */
+  /** Returns the first node's daemon; null with the stock shuffle. */
   NodeProcess blocks() {
     return nodes.getFirst().blocks();
   }
 
-  /** Of what serves map outputs beside the executors of the first node. */
+  /** Returns the process id of the first node's server of map outputs, daemon or Worker. */
   long serverPid() throws IOException {
     return shuffle == Shuffle.SLUICE ? blocks().pid() : nodes.getFirst().worker().pid();
   }
@@ -188,14 +189,14 @@ public final class NodeCluster implements AutoCloseable {
         .collect(Collectors.joining(","));
   }
 
-  /** As by kill -9, at once; the Master has others started. */
+  /** Kills all executors at once, as kill -9 does; the Master has new ones started. */
   void killExecutors() {
     nodes.stream()
         .flatMap(node -> node.worker().descendants())
         .forEach(ProcessHandle::destroyForcibly);
   }
 
-  /** The last node is gone, with all that ran there. */
+  /** Kills all processes of the last node. */
   void loseLastNode() throws IOException {
     nodes.getLast().lose();
   }

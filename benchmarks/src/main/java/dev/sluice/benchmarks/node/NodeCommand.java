@@ -22,19 +22,19 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** The block server of a node, beside Spark's external shuffle service. */
+/** The command {@code bin/bench node}: the node daemon against Spark's external shuffle service. */
 @Command(
     name = "node",
     sortOptions = false,
     description = {
-      "Has nodes' block servers keep map outputs, and Spark's external shuffle service in turn:",
-      "executors are killed and released, a block server is started again, a node is lost (as",
-      "root); a storm of small blocks; what a hand-over takes, and what a node holds."
+      "Nodes' block servers, beside Spark's external shuffle service",
+      "Executors are killed and released, a block server is started again, a node is lost (as",
+      "root). Then a storm of small blocks, the time of a hand-over, and what a node holds."
     })
 public final class NodeCommand implements Callable<Integer> {
   private static final int CORES = 2;
 
-  /** What is measured. */
+  /** Parts of the benchmark. */
   enum Part {
     LOST_EXECUTORS,
     LOST_NODE,
@@ -85,7 +85,7 @@ public final class NodeCommand implements Callable<Integer> {
     return output.write(rows, problems);
   }
 
-  /** One that fails leaves the others as they are. */
+  /** Runs a part; if it fails, the other parts still run. */
   private void measure(Part part, FailableRunnable<Exception> measurement) throws Exception {
     if (!only.contains(part)) {
       return;

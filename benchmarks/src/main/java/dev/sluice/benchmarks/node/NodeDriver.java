@@ -15,15 +15,18 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import org.apache.commons.lang3.function.FailableRunnable;
 
-/** A {@link NodeJob} in a process of its own. Used by one thread, which closes it. */
+/**
+ * A {@link NodeJob} in a process. {@link LostExecutors}, {@link StoppedServers} and {@link
+ * NodeLevels} use and close it on the command's thread, one request at a time.
+ */
 record NodeDriver(AnsweringProcess process) implements AutoCloseable {
   private static final int EXECUTOR_MB = 640;
 
   /**
-   * Returns when its executors are there.
+   * Starts the driver; returns when its executors are ready.
    *
-   * @param directory must not exist
-   * @param conf of the cluster, and more
+   * @param directory directory of the process, which must not exist
+   * @param conf settings of the cluster and further ones
    */
   static NodeDriver start(Path directory, Shuffle shuffle, Load load, Map<String, String> conf)
       throws IOException, InterruptedException {
@@ -41,7 +44,12 @@ record NodeDriver(AnsweringProcess process) implements AutoCloseable {
     return process.ask(Step.REDUCE.name(), Reduced.class);
   }
 
-  /** The same, and something happens meanwhile. */
+  /**
+   * Does the same while a virtual thread runs the blow after {@code strikeMs}; returns when both
+   * are over.
+   *
+   * @throws IOException also if the blow failed; the job's result is lost then
+   */
   Reduced reduce(long strikeMs, FailableRunnable<Exception> blow)
       throws IOException, InterruptedException {
     FutureTask<Void> strike =
@@ -62,9 +70,9 @@ record NodeDriver(AnsweringProcess process) implements AutoCloseable {
   }
 
   /**
-   * Takes the core of one executor, so that no other task is started there any more.
+   * Occupies the core of one executor, so that no other task starts there.
    *
-   * @return its process
+   * @return the executor's process id
    */
   long holdExecutor() throws IOException, InterruptedException {
     return process.ask(Step.HOLD_EXECUTOR.name(), Long.class);

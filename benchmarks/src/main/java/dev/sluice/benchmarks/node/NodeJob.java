@@ -28,47 +28,49 @@ import scala.collection.immutable.Map$;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * The driver of a shuffle that is read again and again while executors come and go: it does what
- * each line says, a {@link Step}, and answers with a line. Started and ended by {@link NodeDriver}.
+ * Driver of a shuffle that is read repeatedly while executors come and go. Its main thread executes
+ * each line, a {@link Step}, and answers with a line. {@link NodeDriver} starts and ends it. The
+ * functions that {@code begin} gives to Spark run in executors: they may not capture this object or
+ * its {@link Load}, which are not serializable.
  */
 public final class NodeJob {
   private static final long WAIT_SECONDS = 120;
 
-  /** Longer than any driver lives. */
+  /** Time that is longer than any driver lives. */
   private static final long HOLD_SECONDS = 3_600;
 
-  /** What it is told. */
+  /** Commands to this driver. */
   enum Step {
-    /** Reads all map outputs, after writing them the first time; answers with {@link Reduced}. */
+    /** Reads all map outputs, writing them the first time; answers with {@link Reduced}. */
     REDUCE,
-    /** Waits until all executors are others than before the last step, and all there. */
+    /** Waits until all executors are there and none is one of those before the last step. */
     AWAIT_OTHERS,
-    /** Waits until there is none. */
+    /** Waits until there is no executor. */
     AWAIT_NONE,
-    /** Sends all away, and wants one from now on. */
+    /** Kills all executors, and requests a single one from then on. */
     ONE_EXECUTOR,
-    /** Has a task of another job take the core of one; answers with that one's process id. */
+    /** Occupies the core of an executor with a task of another job; answers with its process id. */
     HOLD_EXECUTOR,
-    /** Ends the application and begins another one. */
+    /** Ends the application and begins another. */
     NEXT_APPLICATION
   }
 
   /**
-   * The shuffle.
+   * Size of the shuffle.
    *
-   * @param taskMs that a reduce task takes longer than it needs, for something to happen in
+   * @param taskMs time in ms by which a reduce task is prolonged, so that faults can happen in it
    */
   record Load(int maps, int partitions, int blockBytes, int taskMs) {}
 
   /**
-   * What a job took.
+   * Result of a job.
    *
-   * @param answer the same whenever it is right
+   * @param answer digest of the records, which is the same whenever the result is right
    * @param retries stages that were tried again
-   * @param mapTasks that were run
-   * @param remoteBytes that Spark counted
-   * @param readBytes of these, by READ
-   * @param provider of the READs
+   * @param mapTasks map tasks that ran
+   * @param remoteBytes remote bytes that Spark counted
+   * @param readBytes bytes of these that came by READ
+   * @param provider provider of the READs
    */
   record Reduced(
       String answer,
@@ -92,7 +94,7 @@ public final class NodeJob {
   }
 
   /**
-   * @param arguments a {@link Load}
+   * @param arguments a {@link Load} as JSON
    */
   public static void main(String[] arguments) throws Exception {
     PrintStream out = StandardOutput.claim();

@@ -15,26 +15,27 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * What a node's block server holds: with sixteen executors beside what it holds with one, and after
- * many applications beside what it held after half of them. Used by one thread.
+ * Measures the resources that a node daemon holds: with sixteen executors against one, and after
+ * many applications against half of them. {@link NodeCommand} calls it on its thread. Both parts
+ * start a {@link NodeCluster} of their own and close it.
  */
 record NodeLevels(Path directory, Pairs pairs) {
   private static final int MANY_EXECUTORS = 16;
 
-  /** What executors that are gone had open is closed by then. */
+  /** Time by which the descriptors of ended executors are closed. */
   private static final long SETTLE_MS = 3_000;
 
   private static final Load ALL_WRITE = new Load(64, 16, 10_000, 200);
   private static final Load SMALL = new Load(4, 4, 10_000, 0);
 
-  /** Each READs what the other has written. */
+  /** Number of executors; each READs the map outputs of the other. */
   private static final int READERS = 2;
 
-  /** So many applications one has executors of its own, with a Spark. */
+  /** One application in so many runs on Spark with its own executors. */
   private static final int SPARK_EVERY = 50;
 
   /**
-   * @param queuePairs that its readers have been given
+   * @param queuePairs queue pairs that were created for its readers
    */
   private record Connected(long queuePairs, long sockets) {}
 
@@ -45,7 +46,7 @@ record NodeLevels(Path directory, Pairs pairs) {
     less("executors-sockets", "sockets", many.sockets(), "one", one.sockets());
   }
 
-  /** One executor reads what so many others have written that are gone. */
+  /** Lets one executor read the map outputs of so many ended ones. */
   private Connected connected(int executors) throws IOException, InterruptedException {
     Path own = directory.resolve("executors-" + executors);
     try (NodeCluster cluster = NodeCluster.here(own, Shuffle.SLUICE, executors);
@@ -69,8 +70,7 @@ record NodeLevels(Path directory, Pairs pairs) {
   }
 
   /**
-   * Something of which it holds so much: all of the present application's, and what is left of
-   * those before it.
+   * Amount of a resource that the daemon holds for the present application and the earlier ones.
    */
   private record Level(String what, String unit, long value) {
     static List<Level> of(NodeProcess node) throws IOException {
@@ -95,7 +95,7 @@ record NodeLevels(Path directory, Pairs pairs) {
       }
     }
 
-    /** Of the node's folder: what is beside it is the executors'. */
+    /** Returns the bytes in the daemon's folder {@code .sluice}; other files are of executors. */
     private static long diskBytes(Path local) throws IOException {
       long bytes = 0;
       try (Stream<Path> files = Files.walk(local.resolve(".sluice"))) {
@@ -108,8 +108,9 @@ record NodeLevels(Path directory, Pairs pairs) {
   }
 
   /**
-   * Half of them have classes loaded and compiled, and pools become as large as they do. Beside
-   * those without a Spark there is always one with it.
+   * Compares levels after all applications with those after half of them: by then classes are
+   * loaded and compiled, and pools have their full size. One application with Spark is always
+   * present.
    */
   void applications(int applications) throws IOException, InterruptedException {
     Path own = directory.resolve("applications");

@@ -3,10 +3,10 @@ package dev.sluice.benchmarks.node;
 import java.util.List;
 
 /**
- * Where a node's processes run.
+ * Place of a node's processes: this machine, or a network namespace on it.
  *
- * @param host their address
- * @param prefix of their commands
+ * @param host address to which they bind
+ * @param prefix start of their commands, such as {@code ip netns exec NAME}; empty for none
  */
 record Place(String host, List<String> prefix) {
   static final Place HERE = new Place("127.0.0.1", List.of());

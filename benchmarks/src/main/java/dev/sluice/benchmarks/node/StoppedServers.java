@@ -12,38 +12,41 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What it takes to read map outputs while the process that serves them stands still in the middle
- * of the reduce stage. Used by one thread.
+ * Measures the time to read map outputs while the process that serves them is stopped in
+ * mid-reduce. {@link NodeCommand} calls it on its thread; the blow stops and continues the process
+ * on a virtual thread ({@link NodeDriver}).
  *
- * @param answers to add to; different ones say that some are wrong
+ * @param answers set to which answers are added; more than one element means that some are wrong
  */
 record StoppedServers(Path directory, Pairs pairs, Set<String> answers) {
   private static final int EXECUTORS = 2;
 
-  /** What stands still does so until the reduce stage could long have ended. */
+  /** Duration of the stop: longer than the rest of the reduce stage. */
   private static final long STOP_MS = 10_000;
 
+  /** If the stop cost the stock shuffle less, it came too late to show anything. */
   private static final double LEAST_LOST_SECONDS = 1;
 
-  /** Nothing but executors keeps map outputs. */
+  /** Settings with which only executors serve map outputs. */
   private static final Map<String, String> EXECUTORS_SERVE =
       Map.of("spark.shuffle.rdma.node", "off", "spark.shuffle.service.enabled", "false");
 
-  /** What can be stopped. */
+  /** A process to stop. */
   @FunctionalInterface
   private interface Victim {
-    /** Its process, once it has map outputs. */
+    /** Returns its process id, once it has map outputs. */
     long pid(NodeCluster cluster, NodeDriver driver) throws IOException, InterruptedException;
   }
 
   /**
-   * What a stop took.
+   * Cost of a stop.
    *
-   * @param provider of the READs
+   * @param seconds time that the job took longer
+   * @param provider provider of the READs
    */
   private record Lost(double seconds, String provider) {}
 
-  /** The block server, and an executor that has no core for reduce tasks: those are elsewhere. */
+  /** Stops the server; then an executor whose core is occupied, so that it runs no reduce task. */
   void measure(int round) throws IOException, InterruptedException {
     measure("stopped", "service", Map.of(), (cluster, _) -> cluster.serverPid(), round);
     measure(
@@ -65,7 +68,7 @@ record StoppedServers(Path directory, Pairs pairs, Set<String> answers) {
       throw new IOException("the stop cost the stock shuffle nothing: it met no reduce stage");
     }
     Lost sluice = lost.get(Shuffle.SLUICE);
-    // A device READs without the process.
+    // With verbs the device serves READs while the process is stopped.
     String suffix = sluice.provider().equals("verbs") ? "-verbs" : "";
     pairs.less("node-" + what + "-lost" + suffix, "s", sluice.seconds(), partner, stock);
   }

@@ -1,6 +1,7 @@
 package dev.sluice.benchmarks.read;
 
 import dev.sluice.benchmarks.Poll;
+import dev.sluice.benchmarks.VerbsTool;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -10,53 +11,49 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A program that measures READs between a server and a client of its own, which are started for
- * every measurement. Used by one thread.
+ * A program that measures an operation between a server and a client process, both started for each
+ * measurement and ended with it. {@link ReadCommand} uses it on its thread: all measurements have
+ * the same TCP port.
  *
- * @param averageColumn of a line of results: average bandwidth
+ * @param averageColumn column of the average bandwidth in a line of results
  */
 record MeasuringTool(
     String name, List<String> bandwidthCommand, List<String> latencyCommand, int averageColumn) {
+  /** Port of the server process; not the programs' default, 18515. */
   private static final int TCP_PORT = 18_520;
+
   private static final long DEADLINE_SECONDS = 90;
 
-  /** On a busy machine perftest's bandwidth is 0.00 now and then. */
+  /** Number of attempts: on a busy machine perftest sometimes reports a bandwidth of 0.00. */
   private static final int ATTEMPTS = 3;
 
-  /** Column of the typical latency. */
+  /** Column of the typical latency, which is the same in both programs. */
   private static final int TYPICAL = 4;
 
-  /** ib_read_bw and ib_read_lat. They are told not to mind the CPU's clock. */
-  static MeasuringTool perftest(int gidIndex) {
-    String gid = Integer.toString(gidIndex);
+  /** Returns perftest's programs, such as ib_read_bw; -F makes them ignore the CPU's clock. */
+  static MeasuringTool perftest(Operation operation, int gidIndex) {
+    String program = "ib_" + operation.label();
+    List<String> options = List.of("-F", "-x", Integer.toString(gidIndex));
+    List<String> latency = new ArrayList<>(List.of(program + "_lat"));
+    latency.addAll(options);
+    latency.addAll(operation.latencyOptions());
+    List<String> bandwidth = new ArrayList<>(List.of(program + "_bw"));
+    bandwidth.addAll(options);
+    return new MeasuringTool("perftest", bandwidth, latency, 3);
+  }
+
+  /** Returns the tool of bin/verbs. */
+  static MeasuringTool ours(Operation operation, int gidIndex) {
     return new MeasuringTool(
-        "perftest",
-        List.of("ib_read_bw", "-F", "-x", gid),
-        List.of("ib_read_lat", "-F", "-x", gid),
-        3);
+        "bin/verbs", verbs("bw", operation, gidIndex), verbs("lat", operation, gidIndex), 2);
   }
 
-  /** bin/verbs. */
-  static MeasuringTool ours(int gidIndex) {
-    return new MeasuringTool("bin/verbs", verbs("bw", gidIndex), verbs("lat", gidIndex), 2);
+  private static List<String> verbs(String measurement, Operation operation, int gidIndex) {
+    return VerbsTool.command(
+        List.of(measurement, "--op", operation.label(), "-g", Integer.toString(gidIndex)));
   }
 
-  private static List<String> verbs(String measurement, int gidIndex) {
-    return List.of(
-        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-        "-XX:+UseSerialGC",
-        "--enable-native-access=ALL-UNNAMED",
-        "-cp",
-        System.getenv("SLUICE_TOOLS_CLASSPATH"),
-        "dev.sluice.rdma.tools.VerbsCommand",
-        measurement,
-        "--op",
-        "read",
-        "-g",
-        Integer.toString(gidIndex));
-  }
-
-  /** Average bandwidth in MiB/s, or typical latency in microseconds, of so many READs. */
+  /** Average bandwidth in MiB/s, or typical latency in microseconds, of so many messages. */
   double measure(Workload workload, int count) throws IOException, InterruptedException {
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
       double value = measureOnce(workload, count);
@@ -100,22 +97,11 @@ record MeasuringTool(
   }
 
   private void awaitListening(Process server, Path log) throws IOException, InterruptedException {
-    Poll.until(DEADLINE_SECONDS * 1_000, () -> isListening() || !server.isAlive());
-    if (!isListening()) {
+    Poll.until(
+        DEADLINE_SECONDS * 1_000, () -> VerbsTool.isListening(TCP_PORT) || !server.isAlive());
+    if (!VerbsTool.isListening(TCP_PORT)) {
       throw new IOException(name + " does not listen: " + Files.readString(log));
     }
-  }
-
-  /** By the kernel's tables: a server takes one connection only. */
-  private static boolean isListening() throws IOException {
-    return isListening("tcp") || isListening("tcp6");
-  }
-
-  private static boolean isListening(String table) throws IOException {
-    Path path = Path.of("/proc/net", table);
-    String pattern = ".*:%04X [0-9A-F:]+ 0A .*".formatted(TCP_PORT);
-    return Files.exists(path)
-        && Files.readAllLines(path).stream().anyMatch(line -> line.matches(pattern));
   }
 
   private void end(Process process, Path log) throws IOException, InterruptedException {

@@ -3,6 +3,7 @@ package dev.sluice.benchmarks.read;
 import dev.sluice.benchmarks.ComparisonOutput;
 import dev.sluice.benchmarks.Pairs;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -10,32 +11,37 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * READs of many sizes, one and many under way, by the binding in Java (bin/verbs) beside those of
- * perftest in C, in turn on the same RDMA device, every measurement by fresh processes.
+ * The command {@code bin/bench read}: READs, WRITEs and SENDs of several sizes and depths, by the
+ * Java binding (bin/verbs) against perftest in C. They run in turn on the same RDMA device, in new
+ * processes for each measurement.
  */
 @Command(
     name = "read",
     sortOptions = false,
     description = {
-      "READs on an RDMA device, beside ib_read_bw and ib_read_lat",
-      "Of many sizes and depths; needs perftest and a device (bin/with-verbs).",
-      "One READ at a time is its latency, less is better; more are a bandwidth."
+      "READ, WRITE and SEND on an RDMA device, beside perftest",
+      "READs of many sizes and depths, the others of some; needs perftest and a",
+      "device (bin/with-verbs). One message at a time is its latency, less is better;",
+      "more are a bandwidth."
     })
 public final class ReadCommand implements Callable<Integer> {
   private static final int K = 1 << 10;
   private static final int M = 1 << 20;
 
   /**
-   * About two seconds each where the device is soft-RoCE, so that client, server and the device's
-   * threads, which share two virtual CPUs there, find their rhythm.
+   * Bytes of a measurement. It takes about two seconds on soft-RoCE: client, server and the
+   * device's threads share two virtual CPUs there and need time to settle.
    */
   private static final long BYTES = 500L << 20;
 
+  // Limits of the number of messages in a measurement; the least is the greatest depth.
   private static final int LEAST = 64;
   private static final int MOST = 60_000;
-  private static final int MOST_LATENCIES = 20_000;
 
-  @Option(names = "--rounds", description = "Measurements of each (default: ${DEFAULT-VALUE})")
+  @Option(
+      names = "--rounds",
+      paramLabel = "N",
+      description = "Measurements of each (default: ${DEFAULT-VALUE})")
   private int rounds = 7;
 
   @Option(names = "--quick", description = "Fewer sizes and depths")
@@ -43,6 +49,7 @@ public final class ReadCommand implements Callable<Integer> {
 
   @Option(
       names = "--gid-index",
+      paramLabel = "NUMBER",
       description = {
         "The device's GID that both use (default: ${DEFAULT-VALUE},",
         "in the test bed that of its IPv4 address)"
@@ -55,11 +62,7 @@ public final class ReadCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException, InterruptedException {
-    List<Workload> workloads =
-        quick
-            ? Workload.grid(List.of(16, 64 * K, M), List.of(1, 64))
-            : Workload.grid(List.of(16, 4 * K, 64 * K, 256 * K, M, 8 * M), List.of(1, 8, 64));
-    for (Workload workload : workloads) {
+    for (Workload workload : workloads()) {
       System.err.println(workload.name());
       for (int round = 0; round < rounds; round++) {
         measure(workload, round % 2 == 0);
@@ -68,21 +71,34 @@ public final class ReadCommand implements Callable<Integer> {
     return output.write(pairs.comparisons());
   }
 
+  private List<Workload> workloads() {
+    List<Workload> workloads = new ArrayList<>();
+    for (Operation operation : Operation.values()) {
+      workloads.addAll(
+          quick || operation != Operation.READ
+              ? Workload.grid(operation, List.of(16, 64 * K, M), List.of(1, 64))
+              : Workload.grid(
+                  operation, List.of(16, 4 * K, 64 * K, 256 * K, M, 8 * M), List.of(1, 8, 64)));
+    }
+    return workloads;
+  }
+
   private void measure(Workload workload, boolean oursFirst)
       throws IOException, InterruptedException {
-    MeasuringTool ours = MeasuringTool.ours(gidIndex);
-    MeasuringTool perftest = MeasuringTool.perftest(gidIndex);
+    MeasuringTool ours = MeasuringTool.ours(workload.operation(), gidIndex);
+    MeasuringTool perftest = MeasuringTool.perftest(workload.operation(), gidIndex);
     boolean isLatency = workload.isLatency();
-    int count = Math.clamp(BYTES / workload.bytes(), LEAST, isLatency ? MOST_LATENCIES : MOST);
+    int most = isLatency ? workload.operation().mostLatencies() : MOST;
+    int count = Math.clamp(BYTES / workload.bytes(), LEAST, most);
     double first = (oursFirst ? ours : perftest).measure(workload, count);
     double second = (oursFirst ? perftest : ours).measure(workload, count);
     double own = oursFirst ? first : second;
     double other = oursFirst ? second : first;
-    String name = "read-verbs-" + workload.name();
+    String partner = "ib_" + workload.operation().label();
     if (isLatency) {
-      pairs.less(name, "us", own, "ib_read_lat", other);
+      pairs.less(workload.name(), "us", own, partner + "_lat", other);
     } else {
-      pairs.more(name, "MiB/s", own, "ib_read_bw", other);
+      pairs.more(workload.name(), "MiB/s", own, partner + "_bw", other);
     }
   }
 }

@@ -5,31 +5,32 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * READs to measure: their latency where one is under way at a time, else their bandwidth.
+ * Messages to measure: their latency if one is outstanding at a time, otherwise their bandwidth.
+ * {@link ReadCommand} lists them; {@link MeasuringTool} makes options of them.
  *
- * @param bytes of one READ
- * @param inFlight READs under way at a time
+ * @param bytes bytes of one message
+ * @param inFlight number of outstanding messages
  */
-record Workload(int bytes, int inFlight) {
-  /** More is never under way: an executor's buffers would not hold it either. */
+record Workload(Operation operation, int bytes, int inFlight) {
+  /** Limit of outstanding bytes; more would not fit an executor's buffers either. */
   private static final long MAX_BYTES_IN_FLIGHT = 64L << 20;
 
-  /** Every size with every depth, but for what is too much to be under way. */
-  static List<Workload> grid(List<Integer> sizes, List<Integer> depths) {
+  /** Returns every size with every depth, except combinations above the limit. */
+  static List<Workload> grid(Operation operation, List<Integer> sizes, List<Integer> depths) {
     List<Workload> grid = new ArrayList<>();
     for (int bytes : sizes) {
       for (int inFlight : depths) {
         if ((long) bytes * inFlight <= MAX_BYTES_IN_FLIGHT) {
-          grid.add(new Workload(bytes, inFlight));
+          grid.add(new Workload(operation, bytes, inFlight));
         }
       }
     }
     return grid;
   }
 
-  /** As in the names of rows. */
+  /** Returns the name of its row. */
   String name() {
-    return Sizes.binary(bytes) + "-x" + inFlight;
+    return operation.label() + "-verbs-" + Sizes.binary(bytes) + "-x" + inFlight;
   }
 
   boolean isLatency() {

@@ -1,2 +1,6 @@
-/** bin/bench read: READs between two processes on an RDMA device, by bin/verbs and by perftest. */
+/**
+ * The command {@code bin/bench read}: READ, WRITE and SEND between two processes on an RDMA device.
+ * {@link ReadCommand} measures each {@link Workload} by bin/verbs and by perftest, both as a {@link
+ * MeasuringTool}.
+ */
 package dev.sluice.benchmarks.read;

@@ -9,10 +9,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Writes the tables of a document that come from results; everything between them is written by
- * hand and stays. A table is what stands between {@code <!-- goals -->}, or {@code <!-- rows:
- * storm-* -->} for the rows of such a name, and {@code <!-- end -->}. Where no row has such a name,
- * it says that nothing was measured.
+ * Writes the generated tables of a document, and keeps the text between them. A table stands
+ * between {@code <!-- goals -->}, or {@code <!-- rows: storm-* -->} for rows whose names match, and
+ * {@code <!-- end -->}. If no row matches, the text says that nothing was measured. {@link
+ * PerformanceDocument} calls it, also in the test that finds stale tables.
  */
 final class GeneratedParts {
   private static final Pattern PART =
@@ -20,7 +20,7 @@ final class GeneratedParts {
 
   private GeneratedParts() {}
 
-  /** The document with its generated parts as the rows have it. */
+  /** Returns the document with tables of these rows. */
   static String write(String document, List<Comparison> rows) {
     return PART.matcher(document)
         .replaceAll(
@@ -31,7 +31,7 @@ final class GeneratedParts {
   }
 
   /**
-   * @param names null for the goals
+   * @param names pattern of the rows' names; null for the goals
    */
   private static String text(String names, List<Comparison> rows) {
     if (names == null) {

@@ -5,14 +5,17 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** A document about performance, with the rows that it shows in {@code figures} beside it. */
+/**
+ * A document about performance. Its rows are in the folder {@code figures} next to it. {@link
+ * ReportCommand} first adds rows and then writes the document, on one thread.
+ */
 record PerformanceDocument(Path file) {
-  /** The rows that it shows. */
+  /** Returns the file of its rows. */
   ResultFile rows() {
     return new ResultFile(file.resolveSibling("figures").resolve("results.json"));
   }
 
-  /** Writes its generated parts. */
+  /** Writes its tables. */
   void write() throws IOException {
     Files.writeString(file, GeneratedParts.write(Files.readString(file), rows().read()));
   }

@@ -11,13 +11,13 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Writes the tables of a document, docs/performance.md, from rows. */
+/** The command {@code bin/bench report}: writes the tables of docs/performance.md from rows. */
 @Command(
     name = "report",
     description = {
       "Writes the tables of docs/performance.md",
-      "from the rows in docs/figures/results.json, to which it adds those in the files. What",
-      "stands between them is written by hand and stays."
+      "They have the rows of docs/figures/results.json, to which it adds those of the files. The",
+      "text between the tables is written by hand and stays."
     })
 public final class ReportCommand implements Callable<Integer> {
   @Option(

@@ -1,5 +1,6 @@
 /**
- * bin/bench report: the tables of docs/performance.md. Begin with {@link GeneratedParts}; {@link
- * dev.sluice.benchmarks.Goal} lists what is to be reached.
+ * The command {@code bin/bench report}: writes the tables of docs/performance.md. {@link
+ * ReportCommand} adds rows to a {@link PerformanceDocument}, whose {@link GeneratedParts} are then
+ * written anew; {@link dev.sluice.benchmarks.Goal} lists the goals.
  */
 package dev.sluice.benchmarks.report;

@@ -25,20 +25,23 @@ import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
 
 /**
- * What an executor has for its peers, without a Spark around it: an endpoint on a software device,
- * the block server that gives out its queue pairs and stages, and the client that asks others for
- * theirs. Closed by whoever makes it.
+ * The network parts of an executor, without Spark: an endpoint on a software device, the block
+ * server that connects queue pairs and stages, and the client that asks other block servers. {@link
+ * StagePeers} creates readers, {@link ServerMain} servers; the creator closes it. The threads of
+ * {@link StageLoad} share it.
  */
 final class NetworkParts implements AutoCloseable {
   private static final int CONNECT_TIMEOUT_MS = 30_000;
+
+  /** No bytes may be registered, so that all map outputs are staged. */
   private static final RegistryLimits LIMITS = new RegistryLimits(0, 10_000, 60_000);
 
-  /** By default, with Spark's own default of memory. */
+  /** Default staging memory with Spark's default memory. */
   private static final long STAGING_BYTES = 24 << 20;
 
   private static final SoftOptions DEVICE = SoftOptions.DEFAULT;
 
-  /** One thread each way: the transport's pools are Spark's to choose, and do not grow with us. */
+  /** One thread each way: Spark configures the transport's pools, which Sluice does not enlarge. */
   private static final TransportConf TRANSPORT =
       new TransportConf(
           "sluice",
@@ -53,9 +56,9 @@ final class NetworkParts implements AutoCloseable {
   private final StartedParts parts = new StartedParts();
 
   /**
-   * @param poolBytes of buffers that it READs to
+   * @param poolBytes size of the buffer pool to which it READs
    * @param files its map outputs, all of which it stages
-   * @param directories that these lie in
+   * @param directories directories of these map outputs
    */
   NetworkParts(String executorId, long poolBytes, MapOutputFiles files, List<Path> directories)
       throws IOException {

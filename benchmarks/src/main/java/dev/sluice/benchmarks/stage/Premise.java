@@ -23,25 +23,28 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * CPU time of whoever serves a map output: registering its file and deregistering it, beside
- * copying its bytes into memory that is registered.
+ * Measures the CPU time of a server for a map output: registering and deregistering its file
+ * against copying its bytes into registered memory. {@link StageCommand} calls it on its thread.
+ * Nothing else may run in the process meanwhile, as the CPU time is that of all its Java threads.
  *
- * @param provider what is registered with, in names of rows
+ * @param provider provider that registers, as in names of rows
  */
 record Premise(ProtectionDomain domain, String provider, int rounds) {
   private static final int[] SIZES_MIB = {1, 16, 256};
   private static final int PARTITIONS = 64;
 
   /**
-   * So many map outputs are a round that they are 256 MiB together: where the kernel counts CPU
-   * time in ticks, one alone may take none.
+   * Total size of the map outputs in a round. Where the kernel counts CPU time in ticks, a single
+   * map output may take none.
    */
   private static final int ROUND_MIB = 256;
 
-  /** Rounds that do not count. */
+  /** Number of rounds that do not count. */
   private static final int WARM_UP = 2;
 
+  /** Bytes of a copy: those of the largest staging request. */
   private static final int COPIED_BYTES = 1 << 20;
+
   private static final long[] MAP_ID = {0};
   private static final RegistryLimits LIMITS = new RegistryLimits(1L << 34, 10_000, 60_000);
 

@@ -13,8 +13,9 @@ import java.util.SplittableRandom;
 import java.util.zip.CRC32C;
 
 /**
- * Map outputs with ids from 0 on as Spark would have written them, of partitions of one length; the
- * same bytes in each directory.
+ * Map outputs with ids from 0, in the form that Spark writes, with partitions of equal length. The
+ * bytes are the same in each directory, and every shuffle id has the same files. Any thread may
+ * find them; {@link #write} comes first, in this process or in another.
  */
 public record SampleOutputs(Path directory, int maps, int partitions, int partitionBytes)
     implements MapOutputFiles {
@@ -69,13 +70,13 @@ public record SampleOutputs(Path directory, int maps, int partitions, int partit
     return checksum.getValue();
   }
 
-  /** Whether {@link #cache} takes them out of memory: not where a file system is there only. */
+  /** Returns true if {@link #cache} can drop them; false on a file system in memory. */
   boolean canBeCold() throws IOException {
     cache(true);
     return Commands.cachedBytes(path(0, "data")) == 0;
   }
 
-  /** Fills the page cache with their data, or takes them out of it. */
+  /** Reads the data into the page cache, or drops it from there. */
   void cache(boolean cold) throws IOException {
     for (int map = 0; map < maps; map++) {
       if (cold) {

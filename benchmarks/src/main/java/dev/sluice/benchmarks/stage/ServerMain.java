@@ -9,19 +9,21 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The process that stages: an executor for each argument, the directory of its map outputs. Answers
- * {@link #ADDRESSES} with where they are, and anything else with an {@link OwnTask}. Ends when its
- * standard input does.
+ * The process that stages, with an executor for each argument, the directory of its map outputs. It
+ * answers {@link #ADDRESSES} with the executors' addresses, any other line with an {@link OwnTask}.
+ * {@link StagePeers} starts it on one core; its main thread answers. It ends when its standard
+ * input ends.
  */
 final class ServerMain {
   static final String ADDRESSES = "addresses";
 
+  /** A small pool, since the servers READ nothing. */
   private static final long POOL_BYTES = 4 << 20;
 
-  /** About a second of a core's time. */
+  /** Number of steps that take a core about a second. */
   private static final int STEPS = 500_000_000;
 
-  /** So that it has to be computed. */
+  /** Result of the task, so that the compiler cannot remove it. */
   private static volatile long result;
 
   private ServerMain() {}

@@ -20,19 +20,25 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** What staging costs: copying beside registering, many peers at once, one on a slow disk. */
+/** The command bin/bench stage: cost of staging, also with many peers or a slow disk. */
 @Command(
     name = "stage",
     description = {
-      "Stages what is not registered: CPU time of copying map outputs of 1, 16 and 256 MiB beside",
-      "registering them; on soft also 63 peers of one server, and 16 servers of which one has a",
-      "slow disk, as root."
+      "Staging of map outputs that are not registered",
+      "Measures CPU time of copying map outputs of 1, 16 and 256 MiB beside registering them; on",
+      "soft also 63 peers of one server, and, as root, 16 servers of which one has a slow disk."
     })
 public final class StageCommand implements Callable<Integer> {
-  @Option(names = "--rounds", description = "Measurements of each (default: ${DEFAULT-VALUE})")
+  @Option(
+      names = "--rounds",
+      paramLabel = "N",
+      description = "Measurements of each (default: ${DEFAULT-VALUE})")
   private int rounds = 10;
 
-  @Option(names = "--provider", description = "soft or verbs (default: ${DEFAULT-VALUE})")
+  @Option(
+      names = "--provider",
+      paramLabel = "soft|verbs",
+      description = "How blocks are READ (default: ${DEFAULT-VALUE})")
   private String provider = SoftProvider.NAME;
 
   @Mixin private ComparisonOutput output;

@@ -20,26 +20,29 @@ import java.util.concurrent.TimeUnit;
 import java.util.zip.CRC32C;
 
 /**
- * Tasks that have servers stage for them, each of its own executor: two chunks of each server are
- * under way, as far as the executor's shares of its buffers allow it, and each that was verified is
- * followed by another one. What is refused or fails counts, and is followed as well.
+ * Tasks of several executors that let servers stage for them. Each has two requests at each server
+ * outstanding, as far as the executor's quotas allow, and verifies the bytes before the next
+ * request. A refusal or failure is counted, and is followed by a request as well. A virtual thread
+ * makes each request and the ones that follow it. {@link StagePeers} creates this load, which
+ * starts it, and closes it, which waits for all requests.
  */
 final class StageLoad implements AutoCloseable {
+  /** Any id would do: each shuffle has the same files ({@link SampleOutputs}). */
   static final int SHUFFLE = 0;
 
-  /** As a task has them. */
+  /** Outstanding requests of a task at a server. */
   private static final int UNDER_WAY = 2;
 
   private static final int CHUNK_BYTES = Stager.MAX_REQUEST_BYTES;
 
-  /** That of spark.shuffle.rdma.read.timeout. */
+  /** Default of spark.shuffle.rdma.read.timeout. */
   private static final int TIMEOUT_MS = 30_000;
 
   /**
-   * A chunk that was asked for.
+   * Result of a request.
    *
-   * @param nanos from asking to having verified it, waiting for a share and a buffer included
-   * @param failure why it did not come; null where it did
+   * @param nanos time from asking to verification, including the wait for quota and buffer
+   * @param failure reason of a failure; null after a success
    */
   record Answer(PeerAddress server, long nanos, String failure) {}
 
@@ -51,7 +54,7 @@ final class StageLoad implements AutoCloseable {
   private volatile boolean stopped;
 
   /**
-   * @param thinkMs what a task takes for a chunk, about, before it asks for another one
+   * @param thinkMs average time that a task takes for the bytes before its next request, in ms
    */
   StageLoad(
       List<NetworkParts> readers,
@@ -65,6 +68,7 @@ final class StageLoad implements AutoCloseable {
     for (int i = 0; i < readers.size(); i++) {
       NetworkParts reader = readers.get(i);
       int first = i;
+      // The same quota as in executors (RdmaBlockStoreClient).
       long pool = reader.endpoint().buffers().maxBytes();
       PeerQuota<PeerAddress> quota = new PeerQuota<>(pool / 2, pool / 8);
       for (int chain = 0; chain < UNDER_WAY * servers.size(); chain++) {
@@ -74,12 +78,12 @@ final class StageLoad implements AutoCloseable {
     }
   }
 
-  /** Those that have come so far. */
+  /** Returns the results so far. */
   List<Answer> answers() {
     return List.copyOf(answers);
   }
 
-  /** Returns when nothing is under way any more. */
+  /** Returns when no request is outstanding. */
   @Override
   public void close() {
     stopped = true;
@@ -103,7 +107,7 @@ final class StageLoad implements AutoCloseable {
     return null;
   }
 
-  /** The pieces of a chunk: of one partition, and of as many map outputs as it has room for. */
+  /** Returns the pieces of a request: those of one partition, of as many map outputs as fit. */
   static List<Piece> pieces(SampleOutputs outputs, int chunk) {
     int count = CHUNK_BYTES / outputs.partitionBytes();
     int groups = outputs.maps() / count;

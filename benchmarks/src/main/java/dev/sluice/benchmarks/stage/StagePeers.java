@@ -20,26 +20,30 @@ import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
 /**
- * Executors that stage, in a process that has one core for itself, and executors that ask them, in
- * this one, which has the others.
+ * Executors that stage, in a process that has one core, and executors that request from them, in
+ * this process, which has the other cores from then on. {@link StageCommand} creates, uses and
+ * closes it on one thread. The readers live as long as it, a server process for one measurement.
  */
 final class StagePeers implements AutoCloseable {
+  // Both numbers are in names of rows, by which goals.txt finds them.
   private static final int READERS = 63;
   private static final int SERVERS = 16;
 
-  /** Of those who ask the servers of which one is slow. */
+  /** Number of readers when one of the servers is slow. */
   private static final int READERS_OF_SERVERS = 4;
 
-  /** By default, with Spark's own default of memory. */
+  /** Default size of a buffer pool with Spark's default memory. */
   private static final long POOL_BYTES = 48 << 20;
 
-  /** So that all tasks together take 100 MB a second. */
+  /** Average pause of a task between requests, with which all tasks together READ 100 MB/s. */
   private static final int THINK_MS = 1260;
 
   private static final int SLOW_MB_A_SECOND = 10;
 
+  /** Length of a measurement with a slow disk, and of its warm-up. */
   private static final int SLOW_DISK_MS = 5_000;
 
+  // 256 MiB of map outputs in all.
   private static final int MAPS = 64;
   private static final int PARTITIONS = 64;
   private static final int PARTITION_BYTES = 1 << 16;
@@ -52,7 +56,7 @@ final class StagePeers implements AutoCloseable {
   private final Pairs pairs;
   private final Map<String, Integer> failures = new TreeMap<>();
 
-  /** Takes the cores for its readers. */
+  /** Restricts this process to the cores for readers. */
   StagePeers(Path directory, int rounds, Pairs pairs) throws IOException {
     this.pairs = pairs;
     this.directory = directory;
@@ -81,7 +85,7 @@ final class StagePeers implements AutoCloseable {
     }
   }
 
-  /** Requests that were refused or failed, by cause. */
+  /** Returns the number of refused and failed requests by cause. */
   List<String> problems() {
     return failures.entrySet().stream()
         .map(failure -> failure.getValue() + " requests: " + failure.getKey())
@@ -143,7 +147,7 @@ final class StagePeers implements AutoCloseable {
         List.of("taskset", "--cpu-list", "0"), ServerMain.class, arguments);
   }
 
-  /** Where its servers are, once they know their map outputs. */
+  /** Returns the addresses of its servers, once they know their map outputs. */
   private List<PeerAddress> locate(AnsweringProcess process)
       throws IOException, InterruptedException {
     process.await();
@@ -172,19 +176,20 @@ final class StagePeers implements AutoCloseable {
   /**
    * A task of the serving process.
    *
-   * @param othersCpu seconds of all else in its process meanwhile
+   * @param seconds elapsed time of the task
+   * @param othersCpu CPU seconds of other threads of the process meanwhile
    */
   record OwnTask(double seconds, double othersCpu) {}
 
-  /** What came in so many seconds, while the serving process had a task of its own. */
+  /** Results of some seconds, in which the serving process ran a task of its own. */
   record Run(List<Answer> answers, double seconds, OwnTask ownTask) {
-    /** CPU seconds that the serving process took for a GB. */
+    /** Returns the CPU seconds that the serving process took for a GB. */
     double servingCpu() {
       long chunks = answers.stream().filter(answer -> answer.failure() == null).count();
       return ownTask.othersCpu() * 1e9 / chunks / Stager.MAX_REQUEST_BYTES;
     }
 
-    /** MB a second of some servers. */
+    /** Returns the rate of some servers in MB/s. */
     double rate(List<PeerAddress> servers) {
       long chunks =
           answers.stream()
@@ -193,14 +198,14 @@ final class StagePeers implements AutoCloseable {
       return chunks * Stager.MAX_REQUEST_BYTES / 1e6 / seconds;
     }
 
-    /** In which a part of all requests was answered. */
+    /** Returns the milliseconds within which this part of all requests was answered. */
     double millis(double part) {
       long[] nanos = answers.stream().mapToLong(Answer::nanos).sorted().toArray();
       return nanos[(int) Math.ceil(part * nanos.length) - 1] / 1e6;
     }
   }
 
-  /** What takes a while, as long as something else is measured. */
+  /** Work that takes a while, during which a load is measured. */
   private interface Meanwhile {
     OwnTask take() throws IOException, InterruptedException;
   }
@@ -210,7 +215,7 @@ final class StagePeers implements AutoCloseable {
       throws IOException, InterruptedException {
     StageLoad load = new StageLoad(of, servers, outputs, checksums, thinkMs);
     try (load) {
-      meanwhile.take(); // until all have begun
+      meanwhile.take(); // until all tasks have begun
       int before = load.answers().size();
       long start = System.nanoTime();
       OwnTask took = meanwhile.take();

@@ -1,5 +1,7 @@
 /**
- * bin/bench stage: what finds no room among registered memory. {@link Premise} says what copying a
- * map output costs beside registering it, {@link StageLoad} has peers stage for many at once.
+ * The command {@code bin/bench stage}: the cost of map outputs that do not fit registered memory.
+ * {@link Premise} compares copying a map output with registering it. {@link StagePeers} measures
+ * servers in a process of their own ({@link ServerMain}), while {@link StageLoad} has them stage
+ * for many peers.
  */
 package dev.sluice.benchmarks.stage;

@@ -9,15 +9,18 @@ import java.util.List;
 import java.util.Map;
 import org.apache.commons.lang3.function.FailableFunction;
 
-/** The storm of 400 x 400 blocks of 1 KB through what keeps a node's map outputs. */
+/**
+ * Storm of 400 x 400 blocks of 1 KB that a node daemon or a shuffle service serves. {@code
+ * NodeCommand} runs it on its thread, on clusters that it has started and closes afterwards.
+ */
 public final class NodeStorm {
   private static final StormCase STORM = StormCase.of(Workload.RDD_KRYO, 400, 400, 1000);
 
   private final StormRunner runner;
 
   /**
-   * @param quick one round, before which the compilers are not done
-   * @param clusters Spark configuration of those that run the drivers' executors
+   * @param quick true for one round, which begins before the compilers are done
+   * @param clusters returns the settings of the cluster on which a shuffle's executors run
    */
   public NodeStorm(
       boolean quick, FailableFunction<Shuffle, Map<String, String>, IOException> clusters) {
@@ -25,10 +28,10 @@ public final class NodeStorm {
   }
 
   /**
-   * Task time of the reduce stage, and the CPU time of the process that serves it.
+   * Returns the task time of the reduce stage and the CPU time of the serving process.
    *
-   * @param directory of the drivers
-   * @param problems gets what makes the rows worth nothing, which there are none of then
+   * @param directory directory of the drivers
+   * @param problems gets the reasons why the rows are worthless; there are no rows then
    */
   public List<Comparison> rows(Path directory, List<String> problems)
       throws IOException, InterruptedException {

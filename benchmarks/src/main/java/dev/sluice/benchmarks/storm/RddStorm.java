@@ -13,13 +13,19 @@ import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.api.java.JavaSparkContext;
 import scala.Tuple2;
 
-/** The shuffle of pairs: the key is the partition, the value random bytes. */
+/**
+ * Shuffles pairs: the key is the partition, the value random bytes. The main thread of a driver
+ * prepares the job; its functions run in executors and may capture only values that are
+ * serializable, which a {@link StormCase} is not. The same task always generates the same records.
+ */
 public final class RddStorm {
+  /** Bytes of a value in blocks below 1 MiB. */
   private static final int SMALL_VALUE_BYTES = 100;
 
-  /** Bytes are what is measured with large blocks, not records. */
+  /** With large blocks, bytes are to be measured rather than records. */
   private static final int LARGE_VALUE_BYTES = 1 << 16;
 
+  /** Shuffles of a repetition of RDD_ITERATIVE; {@code goals.txt} names the number. */
   static final int ITERATIONS = 60;
 
   private RddStorm() {}
@@ -40,7 +46,7 @@ public final class RddStorm {
     return IntStream.range(0, count).boxed().toList();
   }
 
-  /** A block's worth of records for every partition, made as they are written. */
+  /** Returns a block of records for every partition, generated while they are written. */
   public static Iterator<Tuple2<Integer, byte[]>> records(
       int task, int partitions, long blockBytes) {
     int valueBytes = valueBytes(blockBytes);
@@ -84,7 +90,7 @@ public final class RddStorm {
         .mapPartitions(RddStorm::sums);
   }
 
-  /** Number of rows, and the sum of their hashes, as {@link Sums#of} takes them. */
+  /** Returns the number of rows and the sum of their hashes, as input of {@link Sums#of}. */
   public static <T> Iterator<long[]> sums(Iterator<T> rows, ToLongFunction<T> value) {
     long count = 0;
     long checksum = 0;
@@ -95,7 +101,7 @@ public final class RddStorm {
     return List.of(new long[] {count, checksum}).iterator();
   }
 
-  /** Number of records and checksum, as {@link Sums#of} takes them. */
+  /** Returns the number of records and their checksum, as input of {@link Sums#of}. */
   public static Iterator<long[]> sums(Iterator<Tuple2<Integer, byte[]>> records) {
     return sums(records, record -> 31L * record._1() + Arrays.hashCode(record._2()));
   }

@@ -5,13 +5,14 @@ import org.apache.spark.executor.TaskMetrics;
 import org.apache.spark.scheduler.StageInfo;
 
 /**
- * A stage that read a shuffle, or several, in Spark's own figures; sums over their tasks.
+ * A stage that read one or more shuffles, in Spark's metrics; sums over its tasks. {@link StormJob}
+ * makes it in the driver and sends it to the command as JSON.
  *
- * @param wallSeconds from submission to completion
+ * @param wallSeconds time from submission to completion
  * @param taskSeconds run time of the tasks
- * @param taskCpuSeconds CPU time of the threads of the tasks
- * @param deserializeSeconds before they ran
- * @param fetchWaitSeconds in which they waited for blocks
+ * @param taskCpuSeconds CPU time of the tasks' threads
+ * @param deserializeSeconds time before the tasks ran
+ * @param fetchWaitSeconds time in which the tasks waited for blocks
  */
 record ReduceStage(
     double wallSeconds,

@@ -13,14 +13,15 @@ import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.InternalRow;
 
 /**
- * The shuffles of rows of four numbers. What follows the shuffle reads Spark's internal rows, so
- * that the reduce stage does nothing else.
+ * Shuffles rows of four numbers. The job reads Spark's internal rows after the shuffle, so that the
+ * reduce stage does nothing else. The main thread of {@link StormJob} prepares it; {@link #hash}
+ * runs in executors and takes every column for a long.
  */
 final class SqlStorm {
-  /** Its length, the bits of its nulls, and four numbers. */
+  /** Bytes of a row: its length, its null bits, and four numbers. */
   private static final int ROW_BYTES = 4 + 8 + 4 * 8;
 
-  /** Map tasks that have rows of the same key. */
+  /** Number of rows with the same key, each in another map task. */
   private static final int ROWS_PER_KEY = 4;
 
   private SqlStorm() {}

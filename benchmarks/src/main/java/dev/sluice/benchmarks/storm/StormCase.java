@@ -7,16 +7,17 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A shuffle of {@code maps} times {@code partitions} blocks.
+ * A shuffle of {@code maps} times {@code partitions} blocks. The command sends it to {@link
+ * StormJob} as JSON. Its name is in the names of rows, by which {@code goals.txt} finds them.
  *
- * @param blockBytes of a block, about, before compression
- * @param cold whether map outputs have to be read from disk in every reduce stage
+ * @param blockBytes approximate size of a block before compression
+ * @param cold true if every reduce stage has to read the map outputs from disk
  */
 record StormCase(Workload workload, int maps, int partitions, long blockBytes, boolean cold) {
   static final StormCase SMALLEST = of(Workload.RDD_KRYO, 100, 100, 300);
   static final StormCase LARGEST = of(Workload.RDD_KRYO, 1000, 1000, 300);
 
-  /** Those of {@code bin/bench storm}. */
+  /** Cases of {@code bin/bench storm}. */
   static final List<StormCase> ALL =
       List.of(
           of(Workload.RDD_KRYO, 400, 400, 1000),
@@ -31,19 +32,19 @@ record StormCase(Workload workload, int maps, int partitions, long blockBytes, b
     return new StormCase(workload, maps, partitions, blockBytes, false);
   }
 
-  /** Such as rdd-kryo-400x400-1KB. */
+  /** Returns a name such as rdd-kryo-400x400-1KB. */
   String name() {
     return "%s-%dx%d-%s%s".formatted(workload, maps, partitions, size(), cold ? "-cold" : "");
   }
 
-  /** 200 B is 0.2KB, 1,000 B is 1KB, 1 MiB is 1MiB. */
+  /** Returns text such as 0.2KB for 200 B, 1KB for 1,000 B, 1MiB for 1 MiB. */
   private String size() {
     return blockBytes % (1 << 20) == 0
         ? Sizes.binary(blockBytes)
         : BigDecimal.valueOf(blockBytes, 3).stripTrailingZeros().toPlainString() + "KB";
   }
 
-  /** Of all jobs of a repetition. */
+  /** Returns the number of reduce tasks in all jobs of a repetition. */
   int reduceTasks() {
     return partitions * workload.jobs();
   }
@@ -52,7 +53,7 @@ record StormCase(Workload workload, int maps, int partitions, long blockBytes, b
     return (long) maps * partitions;
   }
 
-  /** Spark configuration of the case. */
+  /** Returns the Spark configuration of the case. */
   Map<String, String> conf() {
     Map<String, String> conf = new HashMap<>(workload.conf());
     conf.put("spark.sql.shuffle.partitions", Integer.toString(partitions));

@@ -14,7 +14,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Reduce stages over many small blocks, by Sluice and by the stock shuffle in turn. */
+/** The command bin/bench storm: reduce stages over many small blocks, by Sluice and stock. */
 @Command(
     name = "storm",
     sortOptions = false,
@@ -26,13 +26,19 @@ public final class StormCommand implements Callable<Integer> {
   @Option(names = "--workload", description = "${COMPLETION-CANDIDATES} (default: rdd-kryo)")
   private Workload workload;
 
-  @Option(names = "--maps", description = "Map tasks (default: 400)")
+  @Option(names = "--maps", paramLabel = "N", description = "Map tasks (default: 400)")
   private Integer maps;
 
-  @Option(names = "--partitions", description = "Reduce partitions (default: 400)")
+  @Option(
+      names = "--partitions",
+      paramLabel = "N",
+      description = "Reduce partitions (default: 400)")
   private Integer partitions;
 
-  @Option(names = "--block-bytes", description = "Bytes of a block, about (default: 1000)")
+  @Option(
+      names = "--block-bytes",
+      paramLabel = "N",
+      description = "Bytes of a block, about (default: 1000)")
   private Long blockBytes;
 
   @Option(
@@ -61,7 +67,7 @@ public final class StormCommand implements Callable<Integer> {
     return output.write(rows, problems);
   }
 
-  /** The one that is chosen, or all. */
+  /** Returns the case that the options choose, or all. */
   List<StormCase> cases() {
     boolean chosen =
         cold || Stream.of(workload, maps, partitions, blockBytes).anyMatch(Objects::nonNull);

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.ToDoubleFunction;
 
-/** What the results of storms say, as comparisons and as a table. */
+/** Turns the results of storms without problems into rows and a table, for {@link StormCommand}. */
 final class StormFigures {
   private static final ToDoubleFunction<Repetition> TASK =
       repetition -> repetition.stage().taskSeconds();
@@ -32,8 +32,8 @@ final class StormFigures {
   private StormFigures() {}
 
   /**
-   * Times of the reduce stage, or of all jobs where there are several, and CPU time of all
-   * executors, beside the stock shuffle's.
+   * Returns rows of the time of the reduce stage (of all jobs if there are several) and of the CPU
+   * time of all executors, against the stock shuffle.
    */
   static List<Comparison> comparisons(StormRounds rounds) {
     return rounds.storm().workload() == Workload.RDD_ITERATIVE
@@ -55,8 +55,8 @@ final class StormFigures {
   }
 
   /**
-   * Sluice's time per block in a large shuffle beside that in a small one; none without rows of
-   * both.
+   * Returns Sluice's time per block in a large shuffle against that in a small one; empty if rows
+   * of either are missing.
    */
   static Optional<Comparison> growth(List<Comparison> rows) {
     StormCase small = StormCase.SMALLEST;
@@ -76,12 +76,12 @@ final class StormFigures {
             perBlock(ofSmall.get().sluice(), small)));
   }
 
-  /** Microseconds of task time. */
+  /** Returns microseconds of task time per block. */
   private static double[] perBlock(double[] taskSeconds, StormCase storm) {
     return Arrays.stream(taskSeconds).map(seconds -> seconds * 1e6 / storm.blocks()).toArray();
   }
 
-  /** Where the reduce stage's time went with each shuffle: medians of the rounds. */
+  /** Returns a table of the parts of the reduce stage's time by shuffle: medians of the rounds. */
   static String table(StormRounds rounds) {
     List<List<String>> lines = new ArrayList<>();
     lines.add(

@@ -21,18 +21,18 @@ import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
 
 /**
- * The driver process of a storm: writes the map outputs once and reads them again and again. Its
- * configuration comes as system properties, its result goes to a file. Started and ended by {@link
- * StormRunner}.
+ * The driver process of a storm: writes the map outputs once and reads them repeatedly, on its main
+ * thread. It is configured by system properties, and writes its result to a file when all
+ * repetitions are over. {@link StormRunner} starts it and waits for its end.
  */
 public record StormJob(StormCase storm, Path localDirectory) {
   private static final double NS_PER_S = 1e9;
 
-  /** Of what was dropped; all that is left over is what the kernel could not drop. */
+  /** Share of dropped bytes that must come from disk; the kernel cannot drop all pages. */
   private static final double MIN_FROM_DISK = 0.9;
 
   /**
-   * @param arguments the case as JSON, repetitions in all, result file
+   * @param arguments the case as JSON, the number of all repetitions, and the result file
    */
   public static void main(String[] arguments) throws Exception {
     StormCase storm = new ObjectMapper().readValue(arguments[0], StormCase.class);
@@ -84,9 +84,9 @@ public record StormJob(StormCase storm, Path localDirectory) {
   }
 
   /**
-   * Takes them out of the page cache, but for pages that are mapped or pinned.
+   * Drops the map outputs from the page cache, except pages that are mapped or pinned.
    *
-   * @return their bytes: none before the map outputs are written
+   * @return their bytes; 0 before the map outputs are written
    */
   private long dropMapOutputs() throws IOException {
     List<Path> files;

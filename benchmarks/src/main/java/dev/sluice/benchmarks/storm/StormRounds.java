@@ -14,7 +14,11 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.ToDoubleFunction;
 
-/** The results of a case: whether they are valid, and what they say. */
+/**
+ * Results of a case, with the check that they are valid. {@link StormRunner} fills it on the
+ * command's thread. Values may be taken only if there are no problems, since rounds may be missing
+ * otherwise.
+ */
 final class StormRounds {
   private final StormCase storm;
   private final String name;
@@ -24,8 +28,8 @@ final class StormRounds {
   private final List<String> problems = new ArrayList<>();
 
   /**
-   * @param name in the names of rows
-   * @param warmUp repetitions of a process that do not count
+   * @param name name of the case in rows
+   * @param warmUp number of repetitions of a process that do not count
    */
   StormRounds(StormCase storm, String name, int warmUp) {
     this.storm = storm;
@@ -33,7 +37,7 @@ final class StormRounds {
     this.warmUp = warmUp;
   }
 
-  /** Results come round by round. */
+  /** Adds a result; results arrive round by round. */
   void add(Shuffle shuffle, StormResult result) {
     List<StormResult> rounds = results.computeIfAbsent(shuffle, _ -> new ArrayList<>());
     rounds.add(result);
@@ -41,7 +45,7 @@ final class StormRounds {
     findProblems(shuffle, result).forEach(problem -> problems.add(where + problem));
   }
 
-  /** A driver did not come to its end. */
+  /** Records that a driver failed. */
   void failed(IOException failure) {
     problems.add(name + ", " + failure.getMessage());
   }
@@ -64,7 +68,7 @@ final class StormRounds {
     return found;
   }
 
-  /** What makes the results worth nothing; empty where they are valid. */
+  /** Returns the reasons why the results are worthless; empty if they are valid. */
   List<String> problems() {
     return List.copyOf(problems);
   }
@@ -77,7 +81,7 @@ final class StormRounds {
     return storm;
   }
 
-  /** One value a round: the median of the repetitions that count. */
+  /** Returns one value per round: the median of the repetitions that count. */
   double[] values(Shuffle shuffle, ToDoubleFunction<Repetition> value) {
     return results.get(shuffle).stream()
         .mapToDouble(
@@ -87,7 +91,7 @@ final class StormRounds {
         .toArray();
   }
 
-  /** Seconds of Sluice beside the stock shuffle's. */
+  /** Returns Sluice's seconds against the stock shuffle's. */
   Comparison compare(String row, ToDoubleFunction<Repetition> seconds) {
     return Comparison.ofSeconds(row, shuffle -> values(shuffle, seconds));
   }

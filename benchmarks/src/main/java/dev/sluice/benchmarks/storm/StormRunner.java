@@ -14,24 +14,30 @@ import java.util.Map;
 import org.apache.commons.lang3.function.FailableFunction;
 import picocli.CommandLine.Option;
 
-/** Runs storms as its options say: each shuffle in a driver process of its own, in turn. */
+/**
+ * Runs storms as its options say: each shuffle in turn, in a new driver process. {@link
+ * StormCommand} (by picocli) and {@link NodeStorm} create it and run it on their thread.
+ */
 public final class StormRunner {
   private static final int EXECUTORS = 2;
   private static final int MEMORY_MB = 2000;
 
-  /** After so many reduce tasks the compilers of driver and executors are nearly done. */
+  /** Number of reduce tasks after which the compilers of driver and executors are nearly done. */
   private static final int WARM_UP_TASKS = 8000;
 
+  // Limits of the repetitions that do not count, for storms of very many and very few tasks.
   private static final int MIN_WARM_UP = 3;
   private static final int MAX_WARM_UP = 100;
 
   @Option(
       names = "--rounds",
+      paramLabel = "N",
       description = "Driver processes of each shuffle (default: ${DEFAULT-VALUE})")
   private int rounds = 3;
 
   @Option(
       names = "--warm-up",
+      paramLabel = "NUMBER",
       description =
           "Runs of the reduce stages that do not count (default: those of the first "
               + WARM_UP_TASKS
@@ -44,6 +50,7 @@ public final class StormRunner {
 
   @Option(
       names = "--repetitions",
+      paramLabel = "N",
       description = "Runs of it that count, in each process (default: ${DEFAULT-VALUE})")
   private int repetitions = 3;
 
@@ -56,16 +63,16 @@ public final class StormRunner {
       description = "What --conf makes of it, in the names of rows")
   private String label;
 
-  /** Spark configuration of a driver, where executors run that are not its own. */
+  /** Settings of a driver whose executors run on a separate cluster. */
   private final FailableFunction<Shuffle, Map<String, String>, IOException> clusters;
 
-  /** Options are set later, and each driver has executors of its own. */
+  /** For picocli, which sets the options later; each driver has its own executors. */
   StormRunner() {
     clusters = _ -> Map.of();
   }
 
   /**
-   * @param warmUp null for the default
+   * @param warmUp number of warm-up repetitions; null for the default
    */
   StormRunner(
       int rounds,
@@ -79,9 +86,9 @@ public final class StormRunner {
   }
 
   /**
-   * Ends early where a driver fails; the results say so.
+   * Runs a case. If a driver fails, it ends early and the results contain the failure.
    *
-   * @param parent where a directory for the case is made, which stays where something was wrong
+   * @param parent parent of the case's directory, which is kept after a problem
    */
   StormRounds run(Path parent, StormCase storm) throws IOException, InterruptedException {
     String name = label == null ? storm.name() : storm.name() + "-" + label;

@@ -3,14 +3,15 @@ package dev.sluice.benchmarks.storm;
 import java.util.List;
 
 /**
- * What came through a shuffle; the same whatever the order.
+ * Digest of the records that came through a shuffle, independent of their order. Drivers of storms,
+ * of {@code bench node} and of the fault harness make it; it is equal if the records are.
  *
- * @param records their number
- * @param checksum the sum of their hashes
+ * @param records number of records
+ * @param checksum sum of their hashes
  */
 public record Sums(long records, long checksum) {
 
-  /** Adds up what tasks have found: arrays of records and checksum, which any serializer takes. */
+  /** Adds up the tasks' sums: arrays of count and checksum, which any serializer supports. */
   public static Sums of(List<long[]> tasks) {
     return new Sums(
         tasks.stream().mapToLong(task -> task[0]).sum(),

@@ -7,23 +7,23 @@ import java.util.function.Supplier;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.serializer.JavaSerializer;
 
-/** A job that shuffles many small blocks. */
+/** A job that shuffles many small blocks; {@link StormJob} prepares and repeats it. */
 enum Workload {
-  /** Pairs of a number and bytes, with the Kryo serializer: Spark's work per block is least. */
+  /** Pairs of a number and bytes with Kryo, with which Spark does least work per block. */
   RDD_KRYO(Map.of("spark.shuffle.compress", "false"), RddStorm::prepare),
-  /** The same with Java's serializer, whose streams cannot be read one after the other. */
+  /** The same with Java's serializer, whose serialized streams cannot be concatenated. */
   RDD_JAVA(
       Map.of("spark.shuffle.compress", "false", "spark.serializer", JavaSerializer.class.getName()),
       RddStorm::prepare),
   /**
-   * Sixty shuffles of the same cached pairs, one after the other, with Spark's own serializer and
-   * compression: each is dead after its job.
+   * Sixty shuffles of the same cached pairs, one after the other, with Spark's default serializer
+   * and compression; each shuffle is garbage after its job.
    */
   RDD_ITERATIVE(
       Map.of("spark.serializer", JavaSerializer.class.getName()), RddStorm::prepareIterative),
-  /** Rows, moved round robin; one reduce task a partition, whatever its size. */
+  /** Rows distributed round-robin; one reduce task per partition, whatever its size. */
   SQL_REPARTITION(Map.of("spark.sql.adaptive.enabled", "false"), SqlStorm::prepareRepartition),
-  /** Rows, grouped by a key; small partitions are laid together for few reduce tasks. */
+  /** Rows grouped by a key; AQE coalesces small partitions into few reduce tasks. */
   SQL_AGGREGATE(Map.of(), SqlStorm::prepareAggregate);
 
   private final Map<String, String> conf;
@@ -36,25 +36,25 @@ enum Workload {
     this.preparation = preparation;
   }
 
-  /** As in names of figures and on the command line. */
+  /** Returns the name for rows and for the command line. */
   @Override
   public String toString() {
     return name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
-  /** Spark configuration that makes the workload what it is. */
+  /** Returns the Spark configuration of the workload. */
   Map<String, String> conf() {
     return conf;
   }
 
-  /** Of each call of what is {@link #prepare prepared}, one after the other. */
+  /** Returns the number of jobs in each call of the {@link #prepare prepared} supplier. */
   int jobs() {
     return this == RDD_ITERATIVE ? RddStorm.ITERATIONS : 1;
   }
 
   /**
-   * The first call of what is returned writes the map outputs and reads them; every further one
-   * only reads them.
+   * Prepares the job. The first call of the supplier writes and reads the map outputs; each further
+   * call only reads them.
    */
   Supplier<Sums> prepare(JavaSparkContext spark, StormCase storm) {
     return preparation.apply(spark, storm);

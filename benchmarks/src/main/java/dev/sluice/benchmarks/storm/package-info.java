@@ -1,6 +1,10 @@
 /**
- * bin/bench storm: shuffles of many small blocks. {@link StormJob} is the driver process that
- * {@link StormRunner} starts, {@link Workload} has the jobs, and {@link StormRounds} says whether
- * results are valid.
+ * The command {@code bin/bench storm}: reduce stages over many small blocks, by Sluice and by
+ * stock.
+ *
+ * <p>{@link StormCommand} runs a {@link StormCase} at a time by {@link StormRunner}. It starts
+ * driver processes whose main class is {@link StormJob}; a {@link Workload} prepares its job from
+ * {@link RddStorm} or {@link SqlStorm}. {@link StormRounds} checks that the results are valid, and
+ * {@link StormFigures} makes rows of them.
  */
 package dev.sluice.benchmarks.storm;

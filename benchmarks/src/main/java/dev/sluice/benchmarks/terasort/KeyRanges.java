@@ -13,21 +13,22 @@ import org.apache.hadoop.mapreduce.Job;
 import org.apache.spark.Partitioner;
 
 /**
- * TeraSort's range partitioner: split points sampled from the input, keys compared as unsigned
- * bytes. Made in the driver, used by every map task.
+ * TeraSort's range partitioner. Its split points are sampled from the input; keys are compared as
+ * unsigned bytes. {@link SortJob} creates it in the driver; Spark serializes it for every map task.
+ * It is immutable.
  */
 final class KeyRanges extends Partitioner {
   private static final long serialVersionUID = 1L;
 
-  /** The order of keys. */
+  /** Order of the keys. */
   static final Comparator<byte[]> ORDER =
       (Comparator<byte[]> & java.io.Serializable) Arrays::compareUnsigned;
 
   private final byte[][] splitPoints;
 
   /**
-   * @param splitPoints first key of every partition but the first
-   * @throws IllegalArgumentException when they do not ascend
+   * @param splitPoints first key of every partition except the first
+   * @throws IllegalArgumentException if they do not ascend
    */
   KeyRanges(byte[][] splitPoints) {
     for (int i = 1; i < splitPoints.length; i++) {
@@ -39,9 +40,9 @@ final class KeyRanges extends Partitioner {
   }
 
   /**
-   * Has TeraSort's own sampler choose the split points.
+   * Lets TeraSort's sampler choose the split points.
    *
-   * @param temporary a file for them, which is deleted
+   * @param temporary file for them, which is deleted
    */
   static KeyRanges sample(Configuration conf, Path input, int partitions, Path temporary)
       throws IOException {

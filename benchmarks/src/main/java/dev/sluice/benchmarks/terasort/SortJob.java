@@ -18,14 +18,15 @@ import org.apache.spark.api.java.JavaSparkContext;
 import scala.Tuple2;
 
 /**
- * The driver of one sort: its configuration comes as system properties, its result goes to a file.
- * Started and ended by {@link TeraSortCommand}, or by spark-submit on a cluster.
+ * The driver of one sort. It is configured by system properties and writes its result to a file, on
+ * its main thread. {@link TeraSortCommand} starts it and waits for its end; on a cluster,
+ * spark-submit does.
  */
 public final class SortJob {
   private SortJob() {}
 
   /**
-   * @param arguments input, output (both as Hadoop writes paths), number of reduce tasks, result
+   * @param arguments input and output (as Hadoop paths), number of reduce tasks, and the result
    *     file
    */
   public static void main(String[] arguments) throws Exception {
@@ -70,7 +71,7 @@ public final class SortJob {
         .saveAsNewAPIHadoopFile(output.toString(), Text.class, Text.class, TeraOutputFormat.class);
   }
 
-  /** The reader of TeraInputFormat reuses its Text objects. */
+  /** Copies the bytes, since the reader of TeraInputFormat reuses its Text objects. */
   private static byte[] bytes(Text text) {
     return Arrays.copyOf(text.getBytes(), text.getLength());
   }

@@ -1,9 +1,14 @@
 package dev.sluice.benchmarks.terasort;
 
+import static java.nio.file.StandardOpenOption.CREATE;
+import static java.nio.file.StandardOpenOption.WRITE;
+
 import dev.sluice.benchmarks.Directories;
 import dev.sluice.benchmarks.JsonFile;
 import dev.sluice.benchmarks.Sizes;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -17,33 +22,45 @@ import org.apache.hadoop.util.Tool;
 import org.apache.hadoop.util.ToolRunner;
 
 /**
- * Hadoop's TeraGen, TeraChecksum and TeraValidate in this process. Used by one thread; the inputs
- * that it makes stay for later runs.
+ * Hadoop's TeraGen, TeraChecksum and TeraValidate in this process. {@link TeraSortCommand} uses it
+ * on its thread. Generated inputs are kept for later runs, and other processes may use and generate
+ * the same ones: an input appears complete, by a rename.
  *
- * @param directory keeps the inputs, one folder a size
- * @param temporary for what is deleted after use, on the same file system
- * @param parallelism map tasks at a time
+ * @param directory directory of the inputs, one folder per size
+ * @param temporary directory for temporary files, on the same file system
+ * @param parallelism number of map tasks at a time
  */
 record TeraData(Path directory, Path temporary, int parallelism) {
   /** Bytes of a TeraGen record: a key of 10 and a value of 90. */
   static final int RECORD_BYTES = 100;
 
-  /** Hadoop's input formats take no file whose name begins so. */
+  /** File name with an underscore, which Hadoop's input formats ignore. */
   private static final String MARKER = "_input.json";
 
+  /** File that a process locks while it puts an input in place. */
+  private static final String LOCK = "inputs.lock";
+
+  /**
+   * Sort buffer in MB of Hadoop's map tasks, which write only a few records for a reduce task. The
+   * default is 100.
+   */
+  private static final int SORT_BUFFER_MB = 10;
+
+  /** Name in the marker; an input of another generator is generated again. */
   private static final String GENERATOR = "TeraGen 3.4.2";
 
-  /** What is written beside an input when it is complete. */
+  /** Content of the marker file next to a complete input. */
   private record Marker(String generator, long records, String checksum) {}
 
   /**
-   * An input, complete and checked.
+   * A complete and checked input.
    *
-   * @param checksum sum of the records' CRC32s, hexadecimal, as TeraChecksum and TeraValidate write
+   * @param checksum sum of the records' CRC32s in hexadecimal, as TeraChecksum and TeraValidate
+   *     write it
    */
   record Input(Path directory, long records, String checksum) {}
 
-  /** The input of that many bytes, rounded up to whole records: an earlier one, or a new one. */
+  /** Returns the input of that many bytes, rounded up to whole records; generates it if missing. */
   Input input(long bytes) throws Exception {
     long records = Math.ceilDiv(bytes, RECORD_BYTES);
     Path kept = directory.resolve("input-" + Sizes.format(records * RECORD_BYTES));
@@ -51,17 +68,32 @@ record TeraData(Path directory, Path temporary, int parallelism) {
     if (existing != null) {
       return existing;
     }
-    Directories.delete(kept);
-    Path partial = temporary.resolve("input");
-    run(new TeraGen(), Long.toString(records), partial.toString());
-    JsonFile.write(partial.resolve(MARKER), new Marker(GENERATOR, records, checksum(partial)));
-    Files.move(partial, kept);
-    return readMarker(kept, records);
+    Path made = temporary.resolve("input");
+    run(new TeraGen(), Long.toString(records), made.toString());
+    JsonFile.write(made.resolve(MARKER), new Marker(GENERATOR, records, checksum(made)));
+    return publish(made, kept, records);
+  }
+
+  /** Renames a generated input; if another process was faster, deletes it and takes the other's. */
+  private Input publish(Path made, Path kept, long records) throws IOException {
+    synchronized (TeraData.class) { // The lock works between processes, not between threads of one.
+      try (FileChannel file = FileChannel.open(directory.resolve(LOCK), CREATE, WRITE);
+          FileLock _ = file.lock()) {
+        Input existing = readMarker(kept, records);
+        if (existing != null) {
+          Directories.delete(made);
+          return existing;
+        }
+        Directories.delete(kept); // incomplete, or of another generator
+        Files.move(made, kept);
+        return readMarker(kept, records);
+      }
+    }
   }
 
   /**
-   * What is wrong with the sorted output of an input: order by TeraValidate, and whether records
-   * and checksum are the input's.
+   * Returns the problems of a sorted output: its order by TeraValidate, and the number of records
+   * and the checksum compared with the input.
    */
   List<String> problems(Path output, Input input) throws Exception {
     List<String> problems = new ArrayList<>();
@@ -104,9 +136,10 @@ record TeraData(Path directory, Path temporary, int parallelism) {
     Configuration configuration = new Configuration();
     configuration.setInt("mapreduce.job.maps", parallelism);
     configuration.setInt("mapreduce.local.map.tasks.maximum", parallelism);
+    configuration.setInt("mapreduce.task.io.sort.mb", SORT_BUFFER_MB);
     configuration.set("hadoop.tmp.dir", temporary.resolve("hadoop").toString());
     int status = ToolRunner.run(configuration, tool, arguments);
-    // TeraValidate gives 1 for an output that is not sorted; its report says where.
+    // TeraValidate returns 1 if the output is not sorted; its report says where.
     if (status != 0 && !(tool instanceof TeraValidate)) {
       throw new IOException(tool.getClass().getSimpleName() + " ended with status " + status);
     }
@@ -134,7 +167,7 @@ record TeraData(Path directory, Path temporary, int parallelism) {
     }
   }
 
-  /** Null where there is none of so many records. */
+  /** Returns the input if it is complete and has so many records; otherwise null. */
   private static Input readMarker(Path data, long records) throws IOException {
     Path file = data.resolve(MARKER);
     if (!Files.exists(file)) {

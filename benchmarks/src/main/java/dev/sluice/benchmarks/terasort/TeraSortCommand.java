@@ -1,13 +1,15 @@
 package dev.sluice.benchmarks.terasort;
 
+import dev.sluice.benchmarks.BenchmarkRun;
 import dev.sluice.benchmarks.ClusterConf;
+import dev.sluice.benchmarks.ComparisonOutput;
 import dev.sluice.benchmarks.Directories;
 import dev.sluice.benchmarks.DriverProcess;
 import dev.sluice.benchmarks.JsonFile;
-import dev.sluice.benchmarks.ResultFile;
 import dev.sluice.benchmarks.RunDirectory;
 import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.Sizes;
+import dev.sluice.benchmarks.SparkOption;
 import dev.sluice.benchmarks.StandardOutput;
 import dev.sluice.benchmarks.node.NodeCluster;
 import java.io.IOException;
@@ -19,14 +21,13 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /**
- * Sorts one input through Sluice and through the stock shuffle: the command bin/terasort, which
- * says whether all is valid, and as a part of bin/bench, which wants one row of it.
+ * Sorts one input through Sluice and through the stock shuffle. It is the command bin/terasort,
+ * which reports whether all is valid, and a part of bin/bench, which wants one row.
  */
 @Command(
     name = "terasort",
@@ -40,34 +41,46 @@ import picocli.CommandLine.Spec;
 public final class TeraSortCommand implements Callable<Integer> {
   private static final String OUTPUT = "output";
 
-  /** Of input, for a reduce task. */
+  /** Heap of the driver. A JVM with 256 MB of heap runs next to it; both may take 1.5 GB in all. */
+  private static final String DRIVER_MEMORY = "-Xmx768m";
+
+  /** Bytes of input for a reduce task. */
   private static final long TASK_BYTES = 128_000_000;
 
-  /** The last reduce task, which an executor has for itself or not, is then 3 % of a stage. */
+  /** Reduce tasks for a core: the last one, which may run alone, is then 3 % of a stage. */
   private static final int TASKS_PER_CORE = 16;
 
   @Option(
       names = "--size",
       defaultValue = "1g",
+      paramLabel = "SIZE",
       converter = Sizes.class,
       description = "Bytes to sort: 64m, 1g, ... (default: ${DEFAULT-VALUE})")
   private long size;
 
-  @Option(names = "--executors", description = "Executor processes (default: ${DEFAULT-VALUE})")
+  @Option(
+      names = "--executors",
+      paramLabel = "N",
+      description = "Executor processes (default: ${DEFAULT-VALUE})")
   private int executors = 2;
 
-  @Option(names = "--cores", description = "Cores of an executor (default: ${DEFAULT-VALUE})")
+  @Option(
+      names = "--cores",
+      paramLabel = "N",
+      description = "Cores of an executor (default: ${DEFAULT-VALUE})")
   private int cores = 1;
 
   @Option(
       names = "--memory",
       defaultValue = "2g",
+      paramLabel = "SIZE",
       converter = Sizes.class,
       description = "Heap of an executor (default: ${DEFAULT-VALUE})")
   private long memory;
 
   @Option(
       names = "--partitions",
+      paramLabel = "N",
       description = {
         "Reduce tasks (default: 16 for every core, or one for every 128 MB if that",
         "is more)"
@@ -76,10 +89,14 @@ public final class TeraSortCommand implements Callable<Integer> {
 
   @Option(
       names = "--provider",
-      description = "spark.shuffle.rdma.provider: auto, soft, ... (default: ${DEFAULT-VALUE})")
+      paramLabel = "auto|verbs|soft",
+      description = "spark.shuffle.rdma.provider (default: ${DEFAULT-VALUE})")
   private String provider = "auto";
 
-  @Option(names = "--repeat", description = "Sorts by each shuffle (default: ${DEFAULT-VALUE})")
+  @Option(
+      names = "--repeat",
+      paramLabel = "N",
+      description = "Sorts by each shuffle (default: ${DEFAULT-VALUE})")
   private int repeat = 3;
 
   @Option(
@@ -107,10 +124,7 @@ public final class TeraSortCommand implements Callable<Integer> {
       description = "Corrupted READs are injected by --conf: fail if none was noticed")
   private boolean expectCorruption;
 
-  @Option(names = "--json", paramLabel = "FILE", description = "Write the result there too")
-  private Path json;
-
-  @Spec private CommandSpec spec;
+  @Mixin private ComparisonOutput output;
 
   private final boolean asRows;
 
@@ -118,7 +132,7 @@ public final class TeraSortCommand implements Callable<Integer> {
     this.asRows = asRows;
   }
 
-  /** The part of bin/bench. */
+  /** Creates the part of bin/bench; picocli calls it. */
   public TeraSortCommand() {
     this(true);
   }
@@ -127,9 +141,17 @@ public final class TeraSortCommand implements Callable<Integer> {
     StandardOutput.run(TeraSortCommand::alone, arguments);
   }
 
-  private static CommandLine alone() {
+  /** Returns the command bin/terasort. */
+  public static CommandLine alone() {
     CommandLine command = new CommandLine(new TeraSortCommand(false));
-    command.getCommandSpec().addOption(OptionSpec.builder("-h", "--help").usageHelp(true).build());
+    command
+        .getCommandSpec()
+        .addOption(SparkOption.spec())
+        .addOption(
+            OptionSpec.builder("-h", "--help")
+                .usageHelp(true)
+                .description("Show this and exit")
+                .build());
     return command;
   }
 
@@ -150,7 +172,7 @@ public final class TeraSortCommand implements Callable<Integer> {
     return report.valid() ? 0 : 1;
   }
 
-  /** The first of several sorts takes longer, whichever shuffle it is: that one does not count. */
+  /** Runs all sorts; the first takes longer, whichever shuffle it is, and does not count. */
   private void sortAll(TeraData data, TeraData.Input input, Path run, TeraSortReport report)
       throws Exception {
     if (!noStock) {
@@ -164,7 +186,7 @@ public final class TeraSortCommand implements Callable<Integer> {
     }
   }
 
-  /** A sort, and what is wrong with its output. */
+  /** A sort, and the problems of its output. */
   private record Sorted(SortResult result, List<String> problems) {}
 
   private Sorted sort(TeraData data, TeraData.Input input, Path run, Shuffle shuffle, String name)
@@ -193,7 +215,7 @@ public final class TeraSortCommand implements Callable<Integer> {
       TeraData.Input input, Shuffle shuffle, Path directory, Map<String, String> conf)
       throws IOException, InterruptedException {
     Path result = directory.resolve("result.json");
-    new DriverProcess(directory)
+    new DriverProcess(directory, DRIVER_MEMORY)
         .run(
             SortJob.class,
             shuffle,
@@ -205,7 +227,7 @@ public final class TeraSortCommand implements Callable<Integer> {
     return JsonFile.read(result, SortResult.class);
   }
 
-  /** So many that no executor is idle for long while another has the last one. */
+  /** Enough tasks that no executor idles for long while another runs the last one. */
   private int defaultPartitions() {
     return Math.toIntExact(
         Math.max((long) TASKS_PER_CORE * executors * cores, Math.ceilDiv(size, TASK_BYTES)));
@@ -220,11 +242,13 @@ public final class TeraSortCommand implements Callable<Integer> {
             + Sizes.format(size)
             + (node ? "-node" : "")
             + (label == null ? "" : "-" + label);
-    spec.commandLine().getOut().print(report.table(name));
-    if (json != null && !asRows) {
-      Files.writeString(json, report.json() + System.lineSeparator());
-    } else if (json != null && report.valid()) {
-      new ResultFile(json).write(report.rows(name));
+    BenchmarkRun measured = output.run();
+    output.out().print(report.table(name));
+    measured.warning().ifPresent(output.out()::println);
+    if (output.json() != null && !asRows) {
+      Files.writeString(output.json(), report.json(measured) + System.lineSeparator());
+    } else if (output.json() != null && report.valid()) {
+      output.writeRows(report.rows(name), measured);
     }
   }
 }

@@ -2,6 +2,7 @@ package dev.sluice.benchmarks.terasort;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.benchmarks.BenchmarkRun;
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.ComparisonTable;
 import dev.sluice.benchmarks.Shuffle;
@@ -14,7 +15,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
 
-/** Collects the results of all sorts, decides whether they are valid, and shows them. */
+/**
+ * Collects the results of all sorts, decides whether they are valid, and prints them. {@link
+ * TeraSortCommand} fills it on its thread. {@code TeraSortResult} reads the names in its JSON.
+ */
 final class TeraSortReport {
   private final TeraData.Input input;
   private final boolean expectCorruption;
@@ -22,8 +26,8 @@ final class TeraSortReport {
   private final List<String> problems = new ArrayList<>();
 
   /**
-   * @param expectCorruption READs are corrupted on purpose: blocks may then fall back, and some
-   *     corruption must have been noticed
+   * @param expectCorruption true if READs are corrupted on purpose: blocks may then fall back, and
+   *     some corruption must be noticed
    */
   TeraSortReport(TeraData.Input input, boolean expectCorruption) {
     this.input = input;
@@ -34,7 +38,7 @@ final class TeraSortReport {
   }
 
   /**
-   * @param outputProblems what is wrong with the sort's output
+   * @param outputProblems problems of the sort's output
    */
   void add(Shuffle shuffle, SortResult result, List<String> outputProblems) {
     List<SortResult> runs = results.get(shuffle);
@@ -46,7 +50,7 @@ final class TeraSortReport {
     found.forEach(problem -> problems.add(shuffle.label() + " " + runs.size() + ": " + problem));
   }
 
-  /** A sort did not come to its end. */
+  /** Records that a sort failed. */
   void failed(IOException failure) {
     problems.add(failure.getMessage());
   }
@@ -70,7 +74,7 @@ final class TeraSortReport {
     return problems.isEmpty() && !results.get(Shuffle.SLUICE).isEmpty();
   }
 
-  /** Of all sorts through Sluice. */
+  /** Returns the totals of all sorts through Sluice. */
   private SluiceTotals totals() {
     return SluiceTotals.sum(results.get(Shuffle.SLUICE).stream().map(SortResult::totals));
   }
@@ -80,7 +84,7 @@ final class TeraSortReport {
   }
 
   /**
-   * @param name of its rows
+   * @param name name of its rows
    */
   String table(String name) {
     StringBuilder table = new StringBuilder();
@@ -111,7 +115,10 @@ final class TeraSortReport {
     }
   }
 
-  String json() throws JsonProcessingException {
+  /**
+   * @param run the run that produced the result
+   */
+  String json(BenchmarkRun run) throws JsonProcessingException {
     SluiceTotals totals = totals();
     Map<String, Object> bytes = new LinkedHashMap<>();
     bytes.put("read", totals.readBytes());
@@ -133,12 +140,13 @@ final class TeraSortReport {
     json.put("sluice_cpu_s", each(Shuffle.SLUICE, SortResult::cpuSeconds));
     json.put("stock_cpu_s", each(Shuffle.STOCK, SortResult::cpuSeconds));
     json.put("problems", problems);
+    json.put("run", run);
     return new ObjectMapper().writeValueAsString(json);
   }
 
   /**
-   * The sorts by each shuffle, pair by pair: of the whole job, and of its executors' CPU time. None
-   * without the stock shuffle's.
+   * Returns the sorts by each shuffle, pair by pair: time of the whole job, and CPU time of its
+   * executors. Returns none if the stock shuffle was not measured.
    */
   List<Comparison> rows(String name) {
     int stock = results.get(Shuffle.STOCK).size();

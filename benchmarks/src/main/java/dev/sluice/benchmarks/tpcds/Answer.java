@@ -15,12 +15,17 @@ import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * What a query answered, in a form that does not depend on how it was executed: rows are sorted, as
- * few queries say the order of all of them, and floating-point numbers are rounded, as their sums
- * depend on the order in which blocks arrive.
+ * Answer of a query, in a form that does not depend on its execution. Rows are sorted, since few
+ * queries define their total order. Floating-point numbers are rounded, since their sums depend on
+ * the order in which blocks arrive. {@link QueryJob} makes it in the driver; only its digest and
+ * difference leave that process.
  */
 final class Answer {
+  /**
+   * Significant digits that count: a double has 15, and a sum in another order fewer exact ones.
+   */
   private static final MathContext PRECISION = new MathContext(10);
+
   private static final int DIGEST_BYTES = 8;
 
   private final StructType schema;
@@ -38,7 +43,7 @@ final class Answer {
     return lines.size();
   }
 
-  /** Equal for equal answers. */
+  /** Returns a digest that is equal for equal answers. */
   String digest() {
     try {
       MessageDigest digest = MessageDigest.getInstance("SHA-256");
@@ -50,7 +55,7 @@ final class Answer {
     }
   }
 
-  /** How it differs from a golden answer, or null. */
+  /** Returns the difference from a golden answer; null if there is none. */
   String differenceFrom(GoldenAnswer golden) {
     if (!schema.catalogString().equals(golden.schema())) {
       return "schema %s, not %s".formatted(schema.catalogString(), golden.schema());
@@ -69,7 +74,7 @@ final class Answer {
     return rows.stream().map(this::normal).sorted().toList();
   }
 
-  /** Golden answers have {@code #x} for what could be the id of an expression, such as "#5". */
+  /** Golden answers have {@code #x} for text like an expression id, such as "#5". */
   private String normal(String row) {
     StructField[] fields = schema.fields();
     String[] values = row.replaceAll("#\\d+", "#x").split("\t", -1);

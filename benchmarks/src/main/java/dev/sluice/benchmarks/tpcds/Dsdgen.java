@@ -9,7 +9,10 @@ import java.util.List;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
-/** The TPC-DS generator, with the seed of the golden answers. */
+/**
+ * The TPC-DS generator, with the seed of the golden answers. Tasks of {@link DataJob} call it in
+ * executors. No class but this one may use the generator, since it sets the seed first.
+ */
 final class Dsdgen {
   static {
     try {
@@ -22,11 +25,11 @@ final class Dsdgen {
   private Dsdgen() {}
 
   /**
-   * A table's rows, made while one iterates: their columns as text, null or empty where the value
-   * is null, as Spark reads what dsdgen writes. Tables of returns come as by {@code dsdgen -table}:
-   * the sales are made once more.
+   * Generates a table's rows while they are iterated: columns as text, null or empty for a null
+   * value, as Spark reads dsdgen's output. Tables of returns are generated as by {@code dsdgen
+   * -table}, which generates the sales again.
    *
-   * @param scale 1 for about 1 GB in all tables
+   * @param scale scale factor: 1 for about 1 GB in all tables
    */
   static Stream<List<String>> rows(String table, double scale) {
     Table generated = Table.getTable(table);
@@ -37,8 +40,8 @@ final class Dsdgen {
   }
 
   /**
-   * Names of countries have letters that dsdgen writes in ISO 8859-1 and Spark reads as UTF-8: the
-   * golden answers have U+FFFD in their place.
+   * Decodes names of countries as Spark does: dsdgen writes ISO 8859-1, Spark reads UTF-8. Golden
+   * answers therefore have U+FFFD for their non-ASCII letters.
    */
   private static String asRead(String value) {
     return value == null || value.chars().allMatch(letter -> letter < 0x80)

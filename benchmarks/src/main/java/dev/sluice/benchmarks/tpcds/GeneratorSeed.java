@@ -11,24 +11,26 @@ import java.lang.classfile.instruction.ConstantInstruction;
 import java.lang.invoke.MethodHandles;
 
 /**
- * Gives the TPC-DS generator another seed. {@code dsdgen -RNGSEED} is not part of the Java port:
- * the seed is a constant in one constructor of one class. That class is defined here, with the
- * other constant, in the generator's own class loader and before the generator uses it: the
- * library's jar stays as it is on Maven Central, and its other classes never notice.
+ * Changes the seed of the TPC-DS generator. The Java port has no {@code dsdgen -RNGSEED}: the seed
+ * is a constant in one constructor. This class defines a copy of that class with another constant,
+ * in the generator's class loader and before its first use. The jar stays as it is on Maven
+ * Central, and its other classes are not affected.
  */
 final class GeneratorSeed {
-  /** Of the data that the golden answers of Spark's TPCDSQueryTestSuite come from. */
+  /** Seed of the data from which the golden answers of Spark's TPCDSQueryTestSuite come. */
   static final int OF_GOLDEN_ANSWERS = 100;
 
+  /** The generator's own seed, which the copied class replaces. */
   private static final Integer COMPILED_IN = 19620718;
+
   private static final String CLASS_FILE = "RandomNumberStreamImpl.class";
 
   private GeneratorSeed() {}
 
   /**
-   * Once in a process, before anything of the generator is used.
+   * Sets the seed. Call it once in a process, before the generator is used.
    *
-   * @throws LinkageError when it is too late
+   * @throws LinkageError if the generator's class is already loaded
    */
   static void set(int seed) throws IOException, IllegalAccessException {
     try (InputStream original = RandomNumberStream.class.getResourceAsStream(CLASS_FILE)) {

@@ -5,19 +5,19 @@ import dev.sluice.benchmarks.SluiceTotals;
 import java.util.List;
 
 /**
- * What came of all queries in one driver process.
+ * Results of all queries in one driver process, which {@link QueryProcess} collects in the command.
  *
- * @param round from 0
- * @param queries in the order in which they were run
- * @param totals Sluice's own counters
+ * @param round index of the round, from 0
+ * @param queries results in the order in which the queries ran
+ * @param totals Sluice's counters
  */
 record ProcessResult(Shuffle shuffle, int round, List<QueryResult> queries, SluiceTotals totals) {
-  /** What came of that one. */
+  /** Returns the result of a query. */
   QueryResult query(String name) {
     return queries.stream().filter(result -> result.query().equals(name)).findFirst().orElseThrow();
   }
 
-  /** In words. */
+  /** Returns a description of shuffle and round. */
   String where() {
     return shuffle.label() + " round " + (round + 1);
   }

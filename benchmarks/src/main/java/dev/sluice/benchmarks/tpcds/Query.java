@@ -9,19 +9,22 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** One of the TPC-DS queries (v1.4) of Spark's own tests, as they are in its test jar. */
+/**
+ * One of the TPC-DS queries (v1.4) of Spark's tests, from Spark's test jar. Command and driver both
+ * make it from the name.
+ */
 record Query(String name) {
   private static final int COUNT = 99;
   private static final Set<Integer> IN_TWO_PARTS = Set.of(14, 23, 24, 39);
   private static final String UNSTABLE = "its answer is not determined (SPARK-35327)";
   private static final String NEWER = "Spark checks the query of v2.7 in its place";
 
-  /** TPCDSBase.excludedTpcdsQueries. */
+  /** Queries in Spark's TPCDSBase.excludedTpcdsQueries, with the reason. */
   private static final Map<String, String> WITHOUT_GOLDEN_ANSWER =
       Map.of(
           "q6", UNSTABLE, "q75", UNSTABLE, "q34", NEWER, "q64", NEWER, "q74", NEWER, "q78", NEWER);
 
-  /** In the order of their numbers. */
+  /** Returns all queries in the order of their numbers. */
   static List<Query> all() {
     List<Query> queries = new ArrayList<>();
     for (int number = 1; number <= COUNT; number++) {
@@ -35,7 +38,7 @@ record Query(String name) {
     return List.copyOf(queries);
   }
 
-  /** Why Spark's own suite does not compare this query with its golden answer; null if it does. */
+  /** Returns why Spark's suite does not check this query by its golden answer; null if it does. */
   String exclusion() {
     return WITHOUT_GOLDEN_ANSWER.get(name);
   }
@@ -44,7 +47,7 @@ record Query(String name) {
     return resource("/tpcds/" + name + ".sql");
   }
 
-  /** What it answers at scale 1, if it is not {@link #exclusion excluded}. */
+  /** Returns its answer at scale 1; only for a query that is not {@link #exclusion excluded}. */
   GoldenAnswer golden() {
     return GoldenAnswer.parse(resource("/tpcds-query-results/v1_4/" + name + ".sql.out"));
   }

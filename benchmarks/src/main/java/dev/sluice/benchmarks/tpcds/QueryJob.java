@@ -19,15 +19,15 @@ import scala.Option;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * The driver process that runs queries: one for each line with a query's name, which it answers
- * with a {@link QueryAttempt}; {@link #TOTALS} with Sluice's totals. Started and ended by {@link
- * QueryProcesses}.
+ * The driver process that runs queries. Its main thread answers a query's name with a {@link
+ * QueryAttempt}, and {@link #TOTALS} with Sluice's totals. {@link QueryProcesses} starts it; {@link
+ * QueryProcess} ends it.
  */
 record QueryJob(SparkSession spark) {
   static final String TOTALS = "totals";
 
   /**
-   * @param arguments the directory with the tables
+   * @param arguments directory of the tables
    */
   public static void main(String[] arguments) throws Exception {
     PrintStream out = StandardOutput.claim();
@@ -40,7 +40,7 @@ record QueryJob(SparkSession spark) {
     }
   }
 
-  /** As Spark's tests do, for columns of type CHAR compare as such only in a table. */
+  /** Creates tables as Spark's tests do: columns of type CHAR compare as such only in a table. */
   private void createTables(Path tables) {
     TableColumns.byTable()
         .forEach(
@@ -63,7 +63,7 @@ record QueryJob(SparkSession spark) {
           answer.rows(),
           answer.digest(),
           query.exclusion() != null ? null : answer.differenceFrom(query.golden()));
-    } catch (Exception e) { // Scala throws checked ones that it does not declare.
+    } catch (Exception e) { // Scala throws checked exceptions that it does not declare.
       String problem = e.toString().lines().findFirst().orElseThrow();
       return new QueryAttempt((System.nanoTime() - start) / 1e9, 0, 0, null, problem);
     }

@@ -12,7 +12,8 @@ import java.util.List;
 import java.util.SequencedMap;
 
 /**
- * A driver process that runs a query whenever it is told to. Used by one thread, which closes it.
+ * A driver process that runs queries on request. {@link QueryProcesses} uses it on the command's
+ * thread: it ends it after the last query, and closes it in any case.
  */
 final class QueryProcess implements AutoCloseable {
   private final Shuffle shuffle;
@@ -22,8 +23,8 @@ final class QueryProcess implements AutoCloseable {
   private final SequencedMap<String, QueryResult> results = new LinkedHashMap<>();
 
   /**
-   * @param directory of all that it writes, deleted at its {@link #end}
-   * @param driver a {@link QueryJob}, which is closed with this
+   * @param directory directory of its output, deleted by {@link #end}
+   * @param driver a {@link QueryJob}, which this object closes
    */
   QueryProcess(Shuffle shuffle, int round, Path directory, AnsweringProcess driver) {
     this.shuffle = shuffle;
@@ -32,7 +33,7 @@ final class QueryProcess implements AutoCloseable {
     this.driver = driver;
   }
 
-  /** Runs it once more, unless something is wrong with it. */
+  /** Runs a query once more, unless it has had a problem. */
   void run(String query) throws IOException, InterruptedException {
     QueryResult result =
         results.computeIfAbsent(query, _ -> new QueryResult(query, new ArrayList<>()));
@@ -41,7 +42,7 @@ final class QueryProcess implements AutoCloseable {
     }
   }
 
-  /** What it did last, for people. */
+  /** Describes the last query's result. */
   String last() {
     QueryResult result = results.lastEntry().getValue();
     String how =
@@ -49,7 +50,7 @@ final class QueryProcess implements AutoCloseable {
     return "%s %s: %s".formatted(result.query(), shuffle.label(), how);
   }
 
-  /** What came of it. */
+  /** Ends the process and returns its results. */
   ProcessResult end() throws IOException, InterruptedException {
     SluiceTotals totals = driver.ask(QueryJob.TOTALS, SluiceTotals.class);
     driver.end();

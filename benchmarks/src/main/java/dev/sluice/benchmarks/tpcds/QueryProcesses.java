@@ -13,24 +13,24 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * Runs queries in driver processes side by side, one of each shuffle with two executors of one core
- * each: they take turns with every repetition, so that what a shared machine does in the meantime
- * it does to all of them. Used by one thread.
+ * Runs queries in concurrent driver processes, one for each shuffle, with two executors of one core
+ * each. They take turns at every repetition, so that other load on a shared machine affects all of
+ * them. {@link TpcdsCommand} calls it on its thread, once for each round.
  *
- * @param tables directory with the tables
- * @param run directory for what processes write
+ * @param tables directory of the tables
+ * @param run directory for the output of the processes
  */
 record QueryProcesses(Path tables, Path run) {
   private static final int EXECUTORS = 2;
 
-  /** So that three processes with their executors fit into 24 GB. */
+  /** Memory of an executor; the drivers of both shuffles and their executors fit into 24 GB. */
   private static final int MEMORY_MB = 2000;
 
   /**
-   * One round, in processes of its own: each query so often with each shuffle, in changing order.
+   * Runs one round in new processes: each query so many times with each shuffle, in changing order.
    *
-   * @param round from 0
-   * @param queries names, in the order in which they are run
+   * @param round index of the round, from 0
+   * @param queries names of the queries, in the order in which they run
    */
   List<ProcessResult> run(int round, List<Shuffle> shuffles, List<String> queries, int repetitions)
       throws IOException, InterruptedException {

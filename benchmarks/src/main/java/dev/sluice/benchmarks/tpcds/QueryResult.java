@@ -5,10 +5,11 @@ import java.util.Objects;
 import java.util.function.ToDoubleFunction;
 
 /**
- * What came of one query in one driver process.
+ * Results of one query in one driver process. {@link QueryProcess} adds the attempts; the list is
+ * not changed after its process has ended.
  *
- * @param query its name
- * @param attempts in order, one at least
+ * @param query name of the query
+ * @param attempts repetitions in order, at least one
  */
 record QueryResult(String query, List<QueryAttempt> attempts) {
   QueryAttempt last() {
@@ -19,7 +20,7 @@ record QueryResult(String query, List<QueryAttempt> attempts) {
     return attempts.stream().mapToDouble(figure).toArray();
   }
 
-  /** Why it failed, or how its answer is wrong; null where it is right. */
+  /** Returns the failure, or the difference from the right answer; null if the answer is right. */
   String problem() {
     boolean differ = attempts.stream().map(QueryAttempt::answer).distinct().count() > 1;
     return attempts.stream()

@@ -5,7 +5,10 @@ import scala.collection.immutable.Map;
 import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
-/** The columns of the TPC-DS tables as Spark's own tests declare them: a Scala trait, mixed in. */
+/**
+ * Columns of the TPC-DS tables as Spark's tests declare them: mixes in their Scala trait, whose
+ * initializer sets the fields by the method with the long name.
+ */
 final class TableColumns implements TPCDSSchema {
   private Map<String, String> tableColumns;
   private Map<String, Seq<String>> tablePartitionColumns;
@@ -14,7 +17,7 @@ final class TableColumns implements TPCDSSchema {
     TPCDSSchema.$init$(this);
   }
 
-  /** By table, in the form that CREATE TABLE takes. */
+  /** Returns the columns by table, in the form that CREATE TABLE takes. */
   static java.util.Map<String, String> byTable() {
     return CollectionConverters.asJava(new TableColumns().tableColumns);
   }

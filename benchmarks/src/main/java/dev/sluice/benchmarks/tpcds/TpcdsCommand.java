@@ -17,8 +17,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * The TPC-DS queries of Spark's own tests through Sluice and through the stock shuffle in turn, in
- * driver processes side by side.
+ * The command {@code bin/bench tpcds}: the TPC-DS queries of Spark's tests through Sluice and the
+ * stock shuffle in turn, in concurrent driver processes.
  */
 @Command(
     name = "tpcds",
@@ -37,6 +37,7 @@ public final class TpcdsCommand implements Callable<Integer> {
 
   @Option(
       names = "--rounds",
+      paramLabel = "N",
       description = {
         "So often driver processes are started, one of each shuffle at a time: whole",
         "processes differ (default: ${DEFAULT-VALUE})"
@@ -45,6 +46,7 @@ public final class TpcdsCommand implements Callable<Integer> {
 
   @Option(
       names = "--repetitions",
+      paramLabel = "N",
       description = {
         "Of each query in a driver process, in turn with the other's; the first",
         "warms up and does not count (default: ${DEFAULT-VALUE})"

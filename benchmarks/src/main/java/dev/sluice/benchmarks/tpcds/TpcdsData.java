@@ -10,28 +10,31 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 
-/** The tables, which stay for later runs. Used by one thread. */
+/**
+ * Generates the tables, which stay for later runs. {@link TpcdsCommand} calls it on its thread, in
+ * one process at a time: a second one that generates could delete the tables of the first.
+ */
 final class TpcdsData {
-  /** About 1 GB of text: what Spark's golden answers are of. */
+  /** Scale factor of Spark's golden answers: about 1 GB of text. */
   static final int SCALE = 1;
 
   private static final int EXECUTORS = 2;
   private static final int MEMORY_MB = 2000;
 
-  /** What Spark writes into a table's directory after everything else. */
+  /** File that Spark writes last into a table's directory. */
   private static final String COMPLETE = "_SUCCESS";
 
   private TpcdsData() {}
 
-  /** A directory for every table, with its Parquet files. */
+  /** Returns the directory that has a directory of Parquet files for every table. */
   static Path directory() {
     return Installation.fromEnvironment().data().resolve("tpcds-sf" + SCALE);
   }
 
   /**
-   * Makes the tables unless all are there.
+   * Generates the tables unless all exist.
    *
-   * @param temporary must not exist, on the same file system
+   * @param temporary temporary directory on the same file system, which must not exist
    */
   static void ensure(Path temporary) throws IOException, InterruptedException {
     if (complete()) {

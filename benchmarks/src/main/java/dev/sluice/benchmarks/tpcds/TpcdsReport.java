@@ -12,17 +12,18 @@ import java.util.TreeSet;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Puts the results of driver processes together, and finds what is wrong with them.
+ * Combines the results of driver processes and finds their problems. {@link TpcdsCommand} creates
+ * it after the last process. The first repetition of each process is a warm-up and does not count.
  *
- * @param queries names of those that were to run
- * @param processes of each round, one of each shuffle that was to run
+ * @param queries names of the queries that had to run
+ * @param processes results of each round, one for each shuffle that had to run
  */
 record TpcdsReport(List<String> queries, List<ProcessResult> processes) {
   private static final String PREFIX = "tpcds-sf" + TpcdsData.SCALE + "-";
 
   /**
-   * A row for each query that had no problem in any round; and the sums, of time and of the
-   * executors' CPU time, if there are all queries.
+   * Returns a row for each query without a problem in any round. If all queries are there, adds the
+   * sums of time and of the executors' CPU time.
    */
   List<Comparison> comparisons() {
     List<String> valid = queries.stream().filter(query -> problemsOf(query).isEmpty()).toList();
@@ -40,7 +41,7 @@ record TpcdsReport(List<String> queries, List<ProcessResult> processes) {
     return Comparison.ofSeconds(PREFIX + name, shuffle -> sums(shuffle, together, figure));
   }
 
-  /** Round by round. */
+  /** Returns the sum of each round. */
   private double[] sums(
       Shuffle shuffle, List<String> together, ToDoubleFunction<QueryAttempt> figure) {
     return processes.stream()
@@ -57,7 +58,7 @@ record TpcdsReport(List<String> queries, List<ProcessResult> processes) {
     return Spread.median(Arrays.copyOfRange(values, 1, values.length));
   }
 
-  /** What makes the run invalid; nothing if all answers are right and went through Sluice. */
+  /** Returns why the run is invalid; empty if all answers are right and Sluice was used. */
   List<String> problems() {
     List<String> problems = new ArrayList<>();
     queries.forEach(query -> problems.addAll(problemsOf(query)));
@@ -86,7 +87,7 @@ record TpcdsReport(List<String> queries, List<ProcessResult> processes) {
     return problems;
   }
 
-  /** What the answers of one process were compared with, for a run that compares no times. */
+  /** Returns, for a run that compares no times, how the answers of one process were checked. */
   String checks() {
     StringBuilder table = new StringBuilder();
     for (QueryResult result : processes.getFirst().queries()) {

@@ -1,5 +1,7 @@
 /**
- * bin/bench tpcds. {@link TpcdsCommand} has {@link QueryProcesses} run the queries in turns, and
- * {@link TpcdsReport} says whether answers are right. The data is made by {@link DataJob}.
+ * The command {@code bin/bench tpcds}. {@link TpcdsCommand} gets tables from {@link TpcdsData},
+ * which {@link DataJob} generates. {@link QueryProcesses} runs the queries in turns in driver
+ * processes ({@link QueryJob}). An {@link Answer} is compared with Spark's {@link GoldenAnswer};
+ * {@link TpcdsReport} combines the results.
  */
 package dev.sluice.benchmarks.tpcds;

@@ -20,12 +20,4 @@ class AllCommandTest {
     assertThat(AllCommand.progress(3, List.of(sort)))
         .isEqualTo("2 of 3 parts done; now terasort-1g (about 5 min); all in about 5 min");
   }
-
-  @Test
-  void optionsWithoutACommandAreThoseOfAll() {
-    assertThat(BenchCommand.withCommand("--quick")).containsExactly("all", "--quick");
-    assertThat(BenchCommand.withCommand("read", "--quick")).containsExactly("read", "--quick");
-    assertThat(BenchCommand.withCommand("--help")).containsExactly("--help");
-    assertThat(BenchCommand.withCommand()).containsExactly("--help");
-  }
 }

@@ -38,7 +38,7 @@ class PartTest {
   void onVerbsItRunsWhereThereIsADevice() {
     assertThat(String.join(" ", part("read-verbs").command(BIN, ROWS)))
         .isEqualTo(
-            "/sluice/bin/with-verbs --devices 1 --timeout 7200 --out /results"
+            "/sluice/bin/with-verbs --devices 1 --timeout 12240 --out /results"
                 + " /sluice/bin/bench read --json /results/part.json");
   }
 

@@ -4,15 +4,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.benchmarks.chaos.ChaosRun.Stock;
+import dev.sluice.benchmarks.chaos.ChaosRuns.Cell;
 import dev.sluice.benchmarks.chaos.RunResult.Outcome;
 import dev.sluice.benchmarks.chaos.RunResult.Run;
 import dev.sluice.benchmarks.chaos.cluster.Losses;
+import dev.sluice.benchmarks.chaos.fault.Fault;
+import dev.sluice.benchmarks.chaos.fault.Faults;
+import dev.sluice.benchmarks.chaos.workload.Workload;
 import dev.sluice.benchmarks.storm.Sums;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -149,6 +156,38 @@ class ChaosRunTest {
     assertThatThrownBy(() -> new ChaosFile(directory.resolve("runs.json"), "b2").read())
         .isInstanceOf(IOException.class)
         .hasMessageContaining("has runs of commit a1, and this is b2");
+  }
+
+  @Test
+  void aLimitOfTimeIsNoFault(@TempDir Path directory) throws Exception {
+    ChaosFile file = new ChaosFile(directory.resolve("runs.json"), "a1");
+    file.add(new Example("bad-key").run());
+    assertThat(report(directory, file, "group-by", "cogroup"))
+        .contains("not begun: bad-key cogroup");
+
+    StringWriter nothing = new StringWriter();
+    assertThat(new ChaosReport(series(directory, file, "cogroup")).write(new PrintWriter(nothing)))
+        .isFalse();
+    assertThat(nothing.toString()).contains("nothing was run");
+  }
+
+  private static String report(Path directory, ChaosFile file, String... workloads)
+      throws Exception {
+    StringWriter written = new StringWriter();
+    assertThat(new ChaosReport(series(directory, file, workloads)).write(new PrintWriter(written)))
+        .isTrue();
+    return written.toString();
+  }
+
+  /** Runs under the fault bad-key, whose time is over: only those of the file are there. */
+  private static ChaosRuns series(Path directory, ChaosFile file, String... workloads)
+      throws Exception {
+    ChaosRuns runs = new ChaosRuns("soft", directory, file, 10, System.nanoTime());
+    Fault fault = Faults.named("bad-key");
+    runs.run(
+        Stream.of(workloads).map(name -> new Cell(fault, Workload.named(name))).toList(),
+        List.of(1L));
+    return runs;
   }
 
   @Test

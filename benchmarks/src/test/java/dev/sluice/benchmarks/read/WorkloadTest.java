@@ -10,14 +10,20 @@ class WorkloadTest {
 
   @Test
   void theGridLeavesOutWhatIsTooMuchToBeUnderWay() {
-    assertThat(Workload.grid(List.of(16, 8 * MIB), List.of(1, 8, 64)))
+    assertThat(Workload.grid(Operation.WRITE, List.of(16, 8 * MIB), List.of(1, 8, 64)))
         .extracting(Workload::name)
-        .containsExactly("16B-x1", "16B-x8", "16B-x64", "8MiB-x1", "8MiB-x8");
+        .containsExactly(
+            "write-verbs-16B-x1",
+            "write-verbs-16B-x8",
+            "write-verbs-16B-x64",
+            "write-verbs-8MiB-x1",
+            "write-verbs-8MiB-x8");
   }
 
   @Test
   void aSizeHasItsShortestExactForm() {
-    assertThat(new Workload(1025, 1).name()).isEqualTo("1025B-x1");
-    assertThat(new Workload(1536 << 10, 1).name()).isEqualTo("1536KiB-x1");
+    assertThat(new Workload(Operation.READ, 1025, 1).name()).isEqualTo("read-verbs-1025B-x1");
+    assertThat(new Workload(Operation.SEND, 1536 << 10, 1).name())
+        .isEqualTo("send-verbs-1536KiB-x1");
   }
 }

@@ -20,7 +20,7 @@ class TeraSortReportTest {
     TeraSortReport report = report(false);
     report.add(Shuffle.SLUICE, sluice(2.5, 700, Map.of("read.bytes", 700L)), List.of());
     report.add(Shuffle.STOCK, stock(2.0), List.of());
-    assertThat(report.json())
+    assertThat(report.json(null))
         .startsWith(
             """
             {"valid":true,"records":10,"checksum":"5abc","provider":"soft","sluice_s":[2.5],\
@@ -34,7 +34,7 @@ class TeraSortReportTest {
     Map<String, Long> staged = Map.of("read.bytes", 700L, "staged.bytes", 500L);
     report.add(Shuffle.SLUICE, sluice(2.5, 700, staged), List.of());
     assertThat(report.table("terasort-1k")).contains("read 700 (500 staged)");
-    assertThat(report.json()).contains("\"staged_bytes\":500");
+    assertThat(report.json(null)).contains("\"staged_bytes\":500");
   }
 
   @Test
@@ -44,7 +44,7 @@ class TeraSortReportTest {
     report.add(Shuffle.STOCK, stock(2.0), List.of());
     assertThat(report.table("terasort-1k"))
         .containsPattern("terasort-1k-cpu +s +5.00 +stock 3.00 +1.67");
-    assertThat(report.json()).contains("\"sluice_cpu_s\":[5.0],\"stock_cpu_s\":[3.0]");
+    assertThat(report.json(null)).contains("\"sluice_cpu_s\":[5.0],\"stock_cpu_s\":[3.0]");
   }
 
   @Test
@@ -62,7 +62,7 @@ class TeraSortReportTest {
     TeraSortReport report = report(false);
     report.add(Shuffle.SLUICE, sluice(1, 700, FALLBACK), List.of());
     assertThat(report.valid()).isFalse();
-    assertThat(report.json()).contains("\"fallbacks\":{\"CHECKSUM\":1}");
+    assertThat(report.json(null)).contains("\"fallbacks\":{\"CHECKSUM\":1}");
   }
 
   @Test
@@ -88,7 +88,9 @@ class TeraSortReportTest {
     TeraSortReport report = report(false);
     report.add(Shuffle.SLUICE, sluice(1, 700, Map.of("read.bytes", 700L)), List.of());
     report.failed(new IOException("stock: driver ended with status 1"));
-    assertThat(report.json()).startsWith("{\"valid\":false").contains("driver ended with status 1");
+    assertThat(report.json(null))
+        .startsWith("{\"valid\":false")
+        .contains("driver ended with status 1");
   }
 
   @Test

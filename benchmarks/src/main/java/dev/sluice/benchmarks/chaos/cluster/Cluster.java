@@ -37,20 +37,23 @@ import scala.Tuple2;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * What a fault can get hold of: the executors of this driver's local cluster, their files, and the
- * orders that they obey. Used by the thread of the runs.
+ * Access of faults to the executors of this driver's local cluster, to their files, and to their
+ * agents. {@code ChaosJob} creates it. The driver's main thread uses it; the thread of the job
+ * takes only the session. It alone writes the order file, each time with a larger sequence.
  */
 public final class Cluster {
-  /** Beside which everything of the node's block server is, where there is one. */
+  /** Setting: the socket of the node daemon, if any; its folder has its other files, too. */
   public static final String NODE_SOCKET = "spark.shuffle.rdma.node.socket";
 
+  /** Time for an executor's agent to answer an order; it looks every 10 ms. */
   private static final long ANSWER_MS = 10_000;
+
   private static final long WHOLE_MS = 60_000;
 
   private final SparkSession session;
   private final boolean sluice;
 
-  /** For orders and answers. */
+  /** Directory of orders and answers. */
   private final Path directory;
 
   private Stages stages = new Stages();
@@ -58,11 +61,11 @@ public final class Cluster {
 
   public Cluster(SparkSession session) {
     this.session = session;
-    sluice = context().getConf().contains("spark.shuffle.manager"); // else Spark's own
+    sluice = context().getConf().contains("spark.shuffle.manager"); // otherwise Spark's own
     directory = Path.of(setting(ChaosShuffleManager.DIRECTORY));
   }
 
-  /** Whether executors obey orders; those of the stock shuffle do not. */
+  /** Returns true if executors obey orders; those of the stock shuffle do not. */
   public boolean isSluice() {
     return sluice;
   }
@@ -79,17 +82,16 @@ public final class Cluster {
     return context().getConf().get(key);
   }
 
-  /** Whether executors hand their map outputs over to the block server of their node. */
+  /** Returns true if executors hand their map outputs over to a node daemon. */
   boolean hasNode() {
     return context().getConf().contains(NODE_SOCKET);
   }
 
-  /** The block server of the node. */
   public NodeProcess node() {
     return new NodeProcess(Path.of(setting(NODE_SOCKET)).getParent());
   }
 
-  /** Waits until all executors are there that the cluster is to have, and no one else. */
+  /** Waits until all configured executors run, and no other. */
   public void awaitWhole() throws Exception {
     Executors.await(JavaSparkContext.fromSparkContext(context()));
     if (!Poll.until(WHOLE_MS, () -> executors().size() == context().getExecutorIds().size())) {
@@ -98,7 +100,7 @@ public final class Cluster {
     context().listenerBus().waitUntilEmpty(WHOLE_MS);
   }
 
-  /** Has every executor write and read a shuffle. */
+  /** Makes every executor write and read a shuffle. */
   public void warmUp() {
     int tasks = 4 * context().defaultParallelism();
     List<Integer> keys = IntStream.range(0, tasks).boxed().toList();
@@ -109,19 +111,19 @@ public final class Cluster {
         .count();
   }
 
-  /** Watches from now on. */
+  /** Starts to watch stages, for a new run. */
   public void watch() {
     context().removeSparkListener(stages);
     stages = new Stages();
     context().addSparkListener(stages);
   }
 
-  /** The stages of the present run. */
+  /** Returns the stages of the present run. */
   public Stages stages() {
     return stages;
   }
 
-  /** Says what hung: thread dumps of driver and executors, as files. */
+  /** Writes thread dumps of driver and executors to files, to show where a job hangs. */
   public void dumpThreads() throws IOException, InterruptedException {
     ExecutorProcess.driver().dumpThreads(directory);
     for (ExecutorProcess executor : executors()) {
@@ -129,7 +131,7 @@ public final class Cluster {
     }
   }
 
-  /** Any executor that Spark knows and that runs. */
+  /** Returns a random executor that Spark knows and that runs. */
   public ExecutorProcess any(Random random) {
     List<ExecutorProcess> executors = executors();
     if (executors.isEmpty()) {
@@ -138,7 +140,7 @@ public final class Cluster {
     return executors.get(random.nextInt(executors.size()));
   }
 
-  /** In the order of their ids, so that a seed means the same one again. */
+  /** Returns the executors in the order of their ids, so that a seed chooses the same one again. */
   public List<ExecutorProcess> executors() {
     List<String> known = CollectionConverters.asJava(context().getExecutorIds());
     return ExecutorProcess.all().stream()
@@ -148,9 +150,9 @@ public final class Cluster {
   }
 
   /**
-   * What goes wrong inside executors from now on; the stock shuffle's do nothing.
+   * Orders injections for all executors; those of the stock shuffle ignore it.
    *
-   * @param victim process id for what is about one executor, 0 for none
+   * @param victim process id, for injections into one executor; 0 for none
    */
   public void order(Map<Injection, Double> rates, long seed, long victim)
       throws IOException, InterruptedException {
@@ -159,22 +161,22 @@ public final class Cluster {
     }
   }
 
-  /** Nothing more goes wrong. */
+  /** Orders that nothing is injected. */
   public void orderNothing() throws IOException, InterruptedException {
     order(Map.of(), 0, 0);
   }
 
-  /** What the executors hold; without a status where one runs and does not answer. */
+  /** Returns the states of the executors; empty for one that runs but does not answer. */
   Map<ExecutorProcess, Optional<Status>> statuses() throws IOException, InterruptedException {
     return give(order.again());
   }
 
-  /** How often this has gone wrong in the executors that run now. */
+  /** Returns how often the injection has acted in the executors that run now. */
   public long hits(Injection injection) throws IOException, InterruptedException {
     return sum(status -> status.hits().getOrDefault(injection, 0L));
   }
 
-  /** One of Sluice's counters, of all executors that run now. */
+  /** Returns the sum of a counter of Sluice over the executors that run now. */
   public long counted(String counter) throws IOException, InterruptedException {
     return sum(status -> status.counters().getOrDefault(counter, 0L));
   }
@@ -185,7 +187,7 @@ public final class Cluster {
         : 0;
   }
 
-  /** Blocks that the executors which run now have READ from others since their start. */
+  /** Returns the blocks that each running executor has READ from others since its start. */
   public Map<ExecutorProcess, Long> readBlocks() throws IOException, InterruptedException {
     Map<ExecutorProcess, Long> blocks = new HashMap<>();
     if (sluice) {
@@ -229,7 +231,7 @@ public final class Cluster {
     return executors().contains(executor);
   }
 
-  /** Files of the present run's shuffles in the executors' local directories, by name. */
+  /** Returns files of the present run's shuffles in the local directories, sorted by name. */
   public List<Path> shuffleFiles(String suffix) throws IOException {
     List<Path> files = new ArrayList<>();
     Files.walkFileTree(
@@ -259,9 +261,9 @@ public final class Cluster {
   }
 
   /**
-   * Waits until what happened is known, and every executor to the block managers' master: after a
-   * fetch failure it forgets one until the next heartbeat, and that one misses what is removed
-   * meanwhile.
+   * Waits until all events are processed and the block managers' master knows every executor. After
+   * a fetch failure the master forgets the executor until its next heartbeat; it then misses
+   * removals.
    */
   public void settle(long timeoutMs) throws Exception {
     context().listenerBus().waitUntilEmpty(timeoutMs);
@@ -272,14 +274,14 @@ public final class Cluster {
   }
 
   private boolean isKnownToMaster() {
-    return context().getExecutorMemoryStatus().size() > executors().size(); // with the driver's
+    return context().getExecutorMemoryStatus().size() > executors().size(); // with the driver
   }
 
   private boolean isOfThisRun(String file) {
     return stages.shuffles().stream().anyMatch(id -> file.startsWith("shuffle_" + id + "_"));
   }
 
-  /** Nobody needs the shuffles any more, as when their RDDs were collected; waits for it. */
+  /** Removes the shuffles, as when their RDDs are garbage collected; waits for it. */
   public void forget(Set<Integer> shuffles) {
     MapOutputTrackerMaster tracker = (MapOutputTrackerMaster) SparkEnv.get().mapOutputTracker();
     for (int shuffle : shuffles) {
@@ -292,7 +294,7 @@ public final class Cluster {
     context().killTaskAttempt(task, true, "the fault harness kills it");
   }
 
-  /** As a cluster manager does that takes a node away; another one takes the executor's place. */
+  /** Decommissions it, as a cluster manager that takes a node away; another one replaces it. */
   public void decommission(ExecutorProcess executor) {
     ((ExecutorAllocationClient) context().schedulerBackend())
         .decommissionExecutor(
@@ -302,7 +304,7 @@ public final class Cluster {
             false);
   }
 
-  /** As dynamic allocation does; another one may come. */
+  /** Removes it, as dynamic allocation does; a new executor may start. */
   public void remove(ExecutorProcess executor) {
     ((ExecutorAllocationClient) context().schedulerBackend())
         .killExecutors(

@@ -14,23 +14,25 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * An executor of this driver's local cluster, or what else has one's map outputs, as the kernel
- * sees it (proc(5)).
+ * Process of an executor of this driver's local cluster, or of a node daemon, as the kernel shows
+ * it (proc(5)). Any thread may use it. The process may end at any time: then there is nothing to
+ * strike or to count, and methods return empty lists or 0.
  *
- * @param id Spark's executor id; {@code driver} for the driver's own process
- * @param pid its process
+ * @param id Spark's executor id; {@code driver} for the driver's process, {@code node} for a node
+ *     daemon
+ * @param pid process id
  */
 public record ExecutorProcess(String id, long pid) {
   static ExecutorProcess driver() {
     return new ExecutorProcess("driver", ProcessHandle.current().pid());
   }
 
-  /** The block server of a node. */
+  /** Returns the process of a node daemon. */
   public static ExecutorProcess of(NodeProcess node) throws IOException {
     return new ExecutorProcess("node", node.pid());
   }
 
-  /** Those that run now. */
+  /** Returns the executors that run now. */
   static List<ExecutorProcess> all() {
     List<ExecutorProcess> all = new ArrayList<>();
     Executors.processes().forEach((id, process) -> all.add(new ExecutorProcess(id, process.pid())));
@@ -41,7 +43,7 @@ public record ExecutorProcess(String id, long pid) {
     ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly);
   }
 
-  /** Returns when it has ended, or the time has passed. */
+  /** Returns when it has ended or the time has passed. */
   public void awaitEnd(long timeoutMs) throws InterruptedException {
     Poll.until(timeoutMs, () -> !isAlive());
   }
@@ -50,21 +52,21 @@ public record ExecutorProcess(String id, long pid) {
     return ProcessHandle.of(pid).isPresent();
   }
 
-  /** Sends a signal, such as {@code STOP}; nothing happens where the process has ended. */
+  /** Sends a signal, such as {@code STOP}; does nothing if the process has ended. */
   public void signal(String name) throws IOException {
     if (isAlive()) {
       Commands.run(List.of("kill", "-" + name, Long.toString(pid)));
     }
   }
 
-  /** Lets it open no more than so many descriptors; nothing happens where it has ended. */
+  /** Limits its open descriptors; does nothing if the process has ended. */
   public void limitDescriptors(int descriptors) throws IOException {
     if (isAlive()) {
       Commands.run(List.of("prlimit", "--pid=" + pid, "--nofile=" + descriptors + ":"));
     }
   }
 
-  /** Into a file of its own. */
+  /** Writes a thread dump to a file. */
   void dumpThreads(Path directory) throws IOException, InterruptedException {
     String jcmd = Path.of(System.getProperty("java.home"), "bin", "jcmd").toString();
     new ProcessBuilder(jcmd, Long.toString(pid), "Thread.print")
@@ -74,7 +76,7 @@ public record ExecutorProcess(String id, long pid) {
         .waitFor();
   }
 
-  /** Where its open descriptors lead. */
+  /** Returns the targets of its open descriptors. */
   public List<String> descriptors() {
     try (Stream<Path> descriptors = Files.list(proc("fd"))) {
       List<String> targets = new ArrayList<>();
@@ -83,7 +85,7 @@ public record ExecutorProcess(String id, long pid) {
       }
       return targets;
     } catch (IOException e) {
-      return List.of(); // It has ended.
+      return List.of(); // The process has ended.
     }
   }
 
@@ -95,12 +97,12 @@ public record ExecutorProcess(String id, long pid) {
     }
   }
 
-  /** Names of the files that it has mapped, one for each mapping. */
+  /** Returns the lines of its mappings of files, one for each mapping. */
   public List<String> mappedFiles() {
     return lines(proc("maps")).stream().filter(line -> line.indexOf('/') >= 0).toList();
   }
 
-  /** Names of its threads, the first 15 characters of each. */
+  /** Returns the names of its threads, the first 15 characters of each. */
   List<String> threads() {
     List<String> names = new ArrayList<>();
     try (Stream<Path> threads = Files.list(proc("task"))) {
@@ -108,22 +110,22 @@ public record ExecutorProcess(String id, long pid) {
         names.addAll(lines(thread.resolve("comm")));
       }
     } catch (IOException e) {
-      return List.of(); // It has ended.
+      return List.of(); // The process has ended.
     }
     return names;
   }
 
-  /** Descriptors that it may have open at most. */
+  /** Returns its limit of open descriptors. */
   public int descriptorLimit() {
     return (int) number("limits", "Max open files");
   }
 
-  /** Resident memory, in KiB. */
+  /** Returns the resident memory in KiB. */
   public long residentKib() {
     return number("status", "VmRSS:");
   }
 
-  /** What stands after a word in one of its files. */
+  /** Returns the number that follows a word in one of its files. */
   private long number(String file, String word) {
     return lines(proc(file)).stream()
         .filter(line -> line.startsWith(word))
@@ -136,7 +138,7 @@ public record ExecutorProcess(String id, long pid) {
     try {
       return Files.readAllLines(file, StandardCharsets.ISO_8859_1);
     } catch (IOException e) {
-      return List.of(); // It has ended.
+      return List.of(); // The process has ended.
     }
   }
 

@@ -15,38 +15,41 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * What executors still hold after a run when its shuffles were removed. Some of it goes a moment
- * later, so it is looked at again until nothing is left or the time is over.
+ * Leak check: finds resources that executors still hold after a run, when its shuffles are removed.
+ * Some are freed a moment later, so it repeats until nothing is left or the time is over. {@code
+ * ChaosJob} has one for all its runs; the driver's main thread calls it after each, when the fault
+ * is healed and the shuffles are removed.
  */
 public final class Remains {
+  /** Time after which a resource that is still held counts as leaked. */
   private static final long SETTLE_MS = 15_000;
 
-  /** What a process may have more than after its second run: connections, threads of pools. */
+  /** Allowed growth since the second run: connections, threads of pools. */
   private static final long GROWTH = 40;
 
-  /** To each peer: one, and one that is being replaced. */
+  /** Queue pairs to each peer: one, and one that is being replaced. */
   private static final int MOST_READING = 2;
 
   /**
-   * Of each peer: those of which the peer could not say that it has closed them, when its control
-   * connection broke, stay until their limit is reached.
+   * Serving queue pairs for each peer. If a control connection breaks, the peer cannot say which
+   * ones it has closed; these stay until their limit is reached.
    */
   private static final int MOST_SERVING = 32;
 
-  /** Others are Spark's, which keeps a hundred for a minute after shuffles were removed. */
+  /** Prefix of Sluice's threads. Spark keeps a hundred others for a minute after a removal. */
   private static final String OWN_THREADS = "sluice-";
 
   private final Cluster cluster;
   private final Map<ExecutorProcess, Map<String, Long>> first = new HashMap<>();
 
-  /** Those that were there at the end of the run before: all that they need they have opened. */
+  /** Processes that ran at the end of the run before, which have opened all that they need. */
   private Set<ExecutorProcess> settled = Set.of();
 
   public Remains(Cluster cluster) {
     this.cluster = cluster;
   }
 
-  /** What is left in the end, in words. */
+  /** Returns descriptions of the resources that remain at the end. */
   public List<String> await() throws Exception {
     List<String> left = new ArrayList<>();
     Poll.until(
@@ -130,7 +133,7 @@ public final class Remains {
         .forEach(target -> left.add("executor %s has %s open".formatted(executor.id(), target)));
   }
 
-  /** What the node's block server has of shuffles that are over, and what it has open. */
+  /** Adds the node daemon's resources of removed shuffles, and its open files. */
   private void addNode(List<String> left) throws IOException {
     for (String what : List.of("map_outputs", "registered_regions", "staging_bytes_in_use")) {
       long count = cluster.node().metric(what);
@@ -157,14 +160,14 @@ public final class Remains {
     }
   }
 
-  /** How many descriptors it has open of sockets, of files with the same ending, and so on. */
+  /** Counts open descriptors by kind: sockets, pipes, files with the same suffix. */
   private static Map<String, Long> kinds(ExecutorProcess executor) {
     return executor.descriptors().stream()
         .map(target -> target.replaceFirst("^(socket|pipe):.*", "$1").replaceFirst(".*\\.", ""))
         .collect(Collectors.groupingBy(kind -> kind, TreeMap::new, Collectors.counting()));
   }
 
-  /** The most that an executor holds, and what the driver does. */
+  /** Returns the maximum that an executor holds of each resource, and the driver's amounts. */
   public Map<String, Long> held() throws IOException, InterruptedException {
     Map<String, Long> most = new TreeMap<>();
     for (ExecutorProcess executor : cluster.executors()) {

@@ -12,7 +12,10 @@ import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.apache.spark.scheduler.SparkListenerTaskStart;
 import org.apache.spark.scheduler.StageInfo;
 
-/** Watches the stages of one run; called on Spark's listener thread, asked by any other. */
+/**
+ * Watches the stages of one run. Spark's listener thread calls it; any thread may ask it. {@link
+ * Cluster#watch} replaces it before each run.
+ */
 public final class Stages extends SparkListener {
   private volatile boolean mapStage;
   private volatile boolean reduceStage;
@@ -22,7 +25,7 @@ public final class Stages extends SparkListener {
   private int fetchFailures;
   private int failedTasks;
 
-  /** By id: Spark says it twice of one that was decommissioned. */
+  /** Lost executors by id: Spark reports a decommissioned one twice. */
   private final Set<String> lostExecutors = ConcurrentHashMap.newKeySet();
 
   @Override
@@ -36,7 +39,7 @@ public final class Stages extends SparkListener {
     }
     if (!stage.parentIds().isEmpty()) {
       reduceStage = true;
-    } else if (stage.shuffleDepId().isDefined()) { // and no sampling
+    } else if (stage.shuffleDepId().isDefined()) { // not a stage that only samples
       mapStage = true;
     }
   }
@@ -61,7 +64,7 @@ public final class Stages extends SparkListener {
     lostExecutors.add(removed.executorId());
   }
 
-  /** Whether a stage has begun that only writes a shuffle, or one that reads one. */
+  /** Returns true if a reduce stage has begun or, if {@code reduce} is false, a map stage. */
   public boolean hasBegun(boolean reduce) {
     return reduce ? reduceStage : mapStage;
   }
@@ -74,12 +77,12 @@ public final class Stages extends SparkListener {
     return lostExecutors.size();
   }
 
-  /** Ids of the shuffles that were written. */
+  /** Returns the ids of the shuffles that were written. */
   public Set<Integer> shuffles() {
     return Set.copyOf(shuffles);
   }
 
-  /** Some do after their job was given up. */
+  /** Returns the running tasks; some run on after their job was given up. */
   public List<Long> runningTasks() {
     return List.copyOf(runningTasks);
   }

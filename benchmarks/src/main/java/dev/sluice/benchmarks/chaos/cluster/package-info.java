@@ -1,5 +1,7 @@
 /**
- * What a fault can get hold of, in the driver process: begin with {@link Cluster}. {@link Remains}
- * is what executors still hold when a run is over.
+ * The driver's access to a cluster under faults. {@link Cluster} is the entry point: it gives
+ * orders to the agents in executors, chooses an {@link ExecutorProcess}, and finds shuffle files.
+ * {@link Stages} watches the run and counts {@link Losses}. {@link Remains} checks for leaks when a
+ * run is over.
  */
 package dev.sluice.benchmarks.chaos.cluster;

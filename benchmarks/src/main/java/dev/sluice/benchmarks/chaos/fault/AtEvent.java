@@ -7,10 +7,12 @@ import java.util.Map;
 import java.util.Random;
 
 /**
- * An executor is stopped for longer than a lease, or ends as by kill -9, at an event of Sluice's;
- * with the stock shuffle, which has no such event, one that reads.
+ * Stops an executor for longer than a lease, or kills it as kill -9 does, at an event in Sluice's
+ * code. The order names the victim before the job; its own agent strikes at the event, or a peer
+ * kills it. The stock shuffle has no such event; there an executor is struck that reads.
  */
 class AtEvent implements Blow {
+  /** Time of a stop. {@code ChaosAgent} has the same 7 s in its command. */
   static final long STOPPED_MS = 7_000;
 
   final Map<Injection, Double> rates;
@@ -18,7 +20,7 @@ class AtEvent implements Blow {
   private final Blow ofStock;
 
   /**
-   * @param rates the event, and what makes it likely
+   * @param rates rate of the event, and of injections that make it likely
    */
   private AtEvent(Map<Injection, Double> rates, Evidence evidence, Blow ofStock) {
     this.rates = rates;
@@ -27,14 +29,14 @@ class AtEvent implements Blow {
   }
 
   /**
-   * @param rates the event at which the victim ends, and what makes it likely
+   * @param rates rate of the event, and of injections that make it likely
    */
   static AtEvent killed(Map<Injection, Double> rates) {
     return new AtEvent(rates, Evidence.LOST_EXECUTORS, Faults.KILL);
   }
 
   /**
-   * @param rate how likely each such event is the one
+   * @param rate probability with which each occurrence of the event stops the victim
    */
   static AtEvent stopped(Injection event, double rate) {
     return new AtEvent(Map.of(event, rate), Evidence.of(event), new Stopped(Cluster::any));
@@ -57,7 +59,7 @@ class AtEvent implements Blow {
     }
   }
 
-  /** The event may have come before the moment at which it strikes the stock shuffle. */
+  /** Ignores {@code inTime} with Sluice: the event may come before stock's moment. */
   @Override
   public boolean hasStruck(Cluster cluster, boolean inTime) {
     return cluster.isSluice() || inTime;
@@ -69,12 +71,12 @@ class AtEvent implements Blow {
     ofStock.heal(cluster);
   }
 
-  /** While it copies for a peer, from a slow disk. */
+  /** Strikes a victim that copies blocks for a peer from a slow disk. */
   static final class Copying extends AtEvent {
     private final SlowDisk disk = new SlowDisk();
 
     /**
-     * @param event that of a victim which copies
+     * @param event an event of a victim that copies
      */
     Copying(AtEvent event) {
       super(event.rates, event.evidence, event.ofStock);
@@ -85,7 +87,7 @@ class AtEvent implements Blow {
       return disk.unavailable(provider);
     }
 
-    /** What was asked for before the disk is slow is copied from memory. */
+    /** Does nothing: bytes that are requested before the disk is slow are copied from memory. */
     @Override
     public void prepare(Cluster cluster, Random random) {}
 

@@ -5,43 +5,52 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Lets a fault happen, and takes it back. Stateless but for what {@link #prepare} and {@link
- * #strike} leave to the others: one object a process, used by one thread.
+ * Causes a fault and takes it back. {@code StruckJob} calls it on the driver's main thread, in the
+ * order prepare, strike, hasStruck, heal, settled; the command only asks {@link #unavailable}. A
+ * process has one object for all its runs: {@link #prepare} and {@link #strike} may keep state for
+ * the other methods, and have to reset the state of the run before.
  */
 @FunctionalInterface
 public interface Blow {
   /**
-   * Why it cannot be tried here; null where it can.
+   * Returns why the fault cannot be tried here; null if it can.
    *
-   * @param provider that Sluice READs by
+   * @param provider provider by which Sluice READs
    */
   default String unavailable(String provider) {
     return null;
   }
 
-  /** Before the job begins, whatever the moment. */
+  /** Called before the job begins, for any moment of the fault. */
   default void prepare(Cluster cluster, Random random) throws Exception {}
 
-  /** Lets it happen. */
+  /** Causes the fault. */
   void strike(Cluster cluster, Random random) throws Exception;
 
-  /** What grows where it happens; nothing where only it can tell. */
+  /**
+   * Returns the numbers that grow when the fault happens; empty if only hasStruck can tell. {@link
+   * Fault} asks once, when it is created.
+   */
   default List<Evidence> evidence() {
     return List.of();
   }
 
   /**
-   * Whether it did happen, as far as it can tell; asked after the job, before it is healed.
+   * Returns true if the fault happened, as far as it can tell. Called after the job, before {@link
+   * #heal}.
    *
-   * @param inTime whether the job was not over when it struck
+   * @param inTime true if the job was still running at the strike
    */
   default boolean hasStruck(Cluster cluster, boolean inTime) throws Exception {
     return inTime;
   }
 
-  /** When no task runs any more: takes away what Spark loses sight of by it in any shuffle. */
+  /** Called when no task runs: removes files that Spark loses track of, with any shuffle. */
   default void settled(Cluster cluster) throws Exception {}
 
-  /** Ends it, if that has not ended by itself; at least once, whatever came of the job. */
+  /**
+   * Ends the fault if it has not ended by itself. Called once or several times, however the job
+   * ended, and also if {@link #strike} failed or was not reached.
+   */
   default void heal(Cluster cluster) throws Exception {}
 }

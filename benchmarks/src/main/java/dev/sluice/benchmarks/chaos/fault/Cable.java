@@ -11,7 +11,8 @@ import java.util.Map;
 import java.util.Random;
 
 /**
- * The cable between the two devices of the test bed's guest suffers.
+ * Disturbs the cable between the two devices of the test bed's guest. The driver strikes and heals;
+ * the command mends the cable again when the driver has ended.
  *
  * @param damage arguments of the test bed's command {@code cable}
  */
@@ -29,7 +30,7 @@ record Cable(List<String> damage) implements Blow, Fault.Setup {
         : null;
   }
 
-  /** Both devices are used, so that there is something on the cable. */
+  /** Uses both devices, so that packets pass the cable. */
   @Override
   public Map<String, String> settings(Path directory) {
     return Map.of("spark.shuffle.rdma.devices", "rxe0,rxe1");

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Random;
 
-/** What can happen to a file. */
+/** Ways to damage a file, in place and for good, while executors and peers may have it open. */
 final class Damages {
   private Damages() {}
 
@@ -36,7 +36,7 @@ final class Damages {
     }
   }
 
-  /** One offset of an index becomes one that no file has. */
+  /** Replaces one offset of an index by an offset that no file reaches. */
   static void falsifyOffset(Path file, Random random) throws IOException {
     try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
       int offsets = (int) (channel.size() / Long.BYTES);

@@ -3,24 +3,27 @@ package dev.sluice.benchmarks.chaos.fault;
 import dev.sluice.benchmarks.chaos.cluster.Cluster;
 import dev.sluice.benchmarks.chaos.inject.Injection;
 
-/** What tells that a fault has struck: a number of the executors that run, which grows by it. */
+/**
+ * Evidence that a fault has struck: a number over the running executors that grows by it. The
+ * driver's main thread reads it before the strike and after the job.
+ */
 @FunctionalInterface
 public interface Evidence {
-  /** Spark has lost one. */
+  /** Number of executors that Spark has lost. */
   Evidence LOST_EXECUTORS = cluster -> cluster.stages().lostExecutors();
 
-  /** What it is now. */
+  /** Returns the present value. */
   long in(Cluster cluster) throws Exception;
 
-  /** It was made to go wrong. */
+  /** Returns the number of times that the injection acted. */
   static Evidence of(Injection injection) {
     return cluster -> cluster.hits(injection);
   }
 
   /**
-   * Sluice has counted it.
+   * Returns a counter of Sluice.
    *
-   * @param counter as its metrics name it
+   * @param counter name of the counter in Sluice's metrics
    */
   static Evidence of(String counter) {
     return cluster -> cluster.counted(counter);

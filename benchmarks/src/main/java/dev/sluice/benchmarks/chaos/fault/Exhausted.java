@@ -7,11 +7,19 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 
-/** Something that the kernel bounds is used up in an executor. */
+/**
+ * Exhausts a resource of an executor that the kernel limits. {@link Faults} lists both blows;
+ * {@code StruckJob} strikes and heals on the driver's main thread.
+ */
 final class Exhausted {
   private Exhausted() {}
 
-  /** It can open no file and no socket. */
+  /**
+   * Leaves an executor hardly any descriptors for further files and sockets. RLIMIT_NOFILE limits
+   * the numbers of new descriptors and becomes the present count plus one: one number is free, or a
+   * few if some above the limit are in use. Open descriptors stay; {@link #heal} restores the
+   * limit.
+   */
   static final class Descriptors implements Blow {
     private ExecutorProcess victim;
     private int limit;
@@ -33,11 +41,11 @@ final class Exhausted {
   }
 
   /**
-   * It has no mappings left (vm.max_map_count): files cannot be mapped, nor stacks of threads. It
-   * may end by that, with any shuffle.
+   * Takes all mappings of an executor (vm.max_map_count), so that neither files nor thread stacks
+   * can be mapped. The executor may end by that, with any shuffle.
    */
   static final class Mappings implements Blow {
-    /** Map outputs that could not be mapped. */
+    /** Number of map outputs that could not be mapped. */
     private static final Evidence STAGED = Evidence.of("registry.staged-outputs");
 
     @Override
@@ -47,7 +55,7 @@ final class Exhausted {
 
     @Override
     public void prepare(Cluster cluster, Random random) {
-      cluster.warmUp(); // What cannot be started fails for good, where it was asked for by name.
+      cluster.warmUp(); // A provider that was named and cannot start fails for good.
     }
 
     @Override

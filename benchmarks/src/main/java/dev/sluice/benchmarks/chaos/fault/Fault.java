@@ -11,12 +11,14 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
- * Something that goes wrong while a job runs: the {@link Blow}, when it strikes, what it may cost,
- * and the {@link Setup} of the cluster that it needs. A new one is a line in {@link Faults}, where
- * all is set that is not as it is for most; immutable from then on.
+ * A fault that strikes while a job runs: its {@link Blow}, its moment, its allowed cost, and the
+ * {@link Setup} of the cluster that it needs. Each is defined in {@link Faults}, where all values
+ * are set that differ from the defaults; it is immutable from then on. The command asks for cost
+ * and cluster and runs the setup; the driver, which has the same list, runs the blow. {@link
+ * #staged} copies the values one by one: a new one belongs there, too.
  */
 public final class Fault {
-  /** When it strikes. */
+  /** Time at which a fault strikes. */
   public enum Moment {
     /** Before the job begins. */
     BEFORE,
@@ -27,17 +29,17 @@ public final class Fault {
   }
 
   /**
-   * What it may cost a job; nothing where only RDMA can notice it.
+   * Cost that a fault may have for a job; none if only RDMA can notice it.
    *
-   * @param happensToStock whether the stock shuffle can suffer it as well
-   * @param stageRetries stages that may be run again for it, for each shuffle of the workload
-   * @param lostExecutors executors that may end by it
+   * @param happensToStock true if the stock shuffle can suffer it as well
+   * @param stageRetries stages that may be run again, for each shuffle of the workload
+   * @param lostExecutors executors that may be lost
    */
   public record Cost(boolean happensToStock, int stageRetries, int lostExecutors) {
     private static final Cost NONE = new Cost(false, 0, 0);
   }
 
-  /** A reduce stage of the workloads takes about twice as long. */
+  /** Default delay limit. A reduce stage of the workloads takes about twice as long. */
   private static final int DELAY_MS = 400;
 
   private static final Evidence STAGED_BYTES = Evidence.of("registry.staged-bytes");
@@ -72,7 +74,7 @@ public final class Fault {
     evidence = blow.evidence();
   }
 
-  /** One of the others at each run, on executors that stay: what a long application sees. */
+  /** Returns a fault that is another one at each run, on executors that stay for all runs. */
   static Fault mixed(List<Fault> faults) {
     Fault mixed =
         new Fault(
@@ -86,54 +88,54 @@ public final class Fault {
     return mixed.alone();
   }
 
-  /** It strikes within so many milliseconds of the beginning of its stage. */
+  /** Sets the time, from the beginning of the stage, within which the fault strikes. */
   Fault within(int ms) {
     delayMs = ms;
     return this;
   }
 
-  /** It is healed after so many milliseconds, if the job has not ended by then. */
+  /** Sets the time after which the fault is healed if the job has not ended. */
   Fault lasting(long ms) {
     lastsMs = ms;
     return this;
   }
 
   /**
-   * The stock shuffle suffers it as well: its time then is the measure, and stages may be run
-   * again.
+   * Marks a fault that the stock shuffle suffers as well. Stock's time under it is then the
+   * measure, and stages may be run again.
    *
-   * @param retries stages that may be run again for it, for each shuffle
-   * @param lost executors that may end by it
+   * @param retries stages that may be run again, for each shuffle
+   * @param lost executors that may be lost
    */
   Fault shared(int retries, int lost) {
     cost = new Cost(true, retries, lost);
     return this;
   }
 
-  /** On a cluster with those faults that name the same one. */
+  /** Uses a cluster that is shared by the faults that name the same one. */
   Fault on(String clusterName, Setup clusterSetup) {
     cluster = clusterName;
     setup = clusterSetup;
     return this;
   }
 
-  /** On a cluster of its own. */
+  /** Uses a separate cluster with this setup. */
   Fault alone(Setup clusterSetup) {
     return on(name, clusterSetup);
   }
 
-  /** The same, with nothing that it has to be started with. */
+  /** Uses a separate cluster without further setup. */
   Fault alone() {
     return on(name, setup);
   }
 
-  /** The same, which shows nothing of it any more for minutes. */
+  /** Uses a new cluster for each run: a struck cluster cannot show the fault again for minutes. */
   Fault spoiling() {
     spoilsCluster = true;
     return alone();
   }
 
-  /** The software provider alone has it. */
+  /** Restricts the fault to the software provider. */
   Fault onSoft() {
     onSoftOnly = true;
     return this;
@@ -144,15 +146,15 @@ public final class Fault {
     return this;
   }
 
-  /** It would do more to others than it should. */
+  /** Restricts the fault to workloads in which it does no more than it should. */
   Fault allowing(Predicate<Workload> which) {
     allows = which;
     return this;
   }
 
   /**
-   * The same where nothing is registered, and all is staged in the least memory that there is for
-   * it.
+   * Returns the same fault for a cluster that registers nothing and stages all blocks, in the least
+   * staging memory possible.
    */
   Fault staged() {
     Fault staged =
@@ -168,12 +170,12 @@ public final class Fault {
     return staged;
   }
 
-  /** As in {@code --faults}. */
+  /** Returns the name for {@code --faults}. */
   public String name() {
     return name;
   }
 
-  /** What goes wrong, in a few words. */
+  /** Returns a description in a few words. */
   public String what() {
     return what;
   }
@@ -186,15 +188,15 @@ public final class Fault {
     return blow;
   }
 
-  /** What has to grow, all of it, where it happens. */
+  /** Returns the numbers that all have to grow when the fault happens. */
   public List<Evidence> evidence() {
     return evidence;
   }
 
   /**
-   * Why it cannot be tried here; null where it can.
+   * Returns why the fault cannot be tried here; null if it can.
    *
-   * @param provider that Sluice READs by
+   * @param provider provider by which Sluice READs
    */
   public String unavailable(String provider) {
     return onSoftOnly && !provider.equals("soft")
@@ -202,18 +204,18 @@ public final class Fault {
         : blow.unavailable(provider);
   }
 
-  /** What strikes the next run of a workload: this one, unless it stands for several. */
+  /** Returns the fault for a run of a workload: this one, or one of its choices. */
   public Fault chosen(Workload workload, Random random) {
     List<Fault> allowed = choices.stream().filter(fault -> fault.allows(workload)).toList();
     return allowed.isEmpty() ? this : allowed.get(random.nextInt(allowed.size()));
   }
 
-  /** How long after the stage has begun, in milliseconds. */
+  /** Returns a random delay after the beginning of the stage, in milliseconds. */
   public int delayMs(Random random) {
     return random.nextInt(delayMs);
   }
 
-  /** After how long it is healed, in milliseconds, if the job has not ended by then. */
+  /** Returns the milliseconds after which it is healed if the job has not ended. */
   public long lastsMs() {
     return lastsMs;
   }
@@ -222,52 +224,52 @@ public final class Fault {
     return cost;
   }
 
-  /** Names the cluster that it needs: faults with the same one share it. */
+  /** Returns the name of its cluster; faults with the same name share it. */
   public String cluster() {
     return cluster;
   }
 
-  /** Sets its cluster up, as {@link Setup#settings} does. */
+  /** Sets up its cluster, as {@link Setup#settings} does. */
   public Map<String, String> setUp(Path directory) throws Exception {
     Map<String, String> all = new HashMap<>(setup.settings(directory));
     all.putAll(settings);
     return all;
   }
 
-  /** As {@link Setup#end} does. */
+  /** Takes the setup back, as {@link Setup#end} does. */
   public void end(Path directory) throws IOException {
     setup.end(directory);
   }
 
-  /** Whether a cluster that it has struck shows nothing of it any more for minutes. */
+  /** Returns true if a cluster that it has struck cannot show the same fault again for minutes. */
   public boolean spoilsCluster() {
     return spoilsCluster;
   }
 
-  /** Whether its executors live long enough for the second compiler. */
+  /** Returns true if its executors live long enough for C2. */
   public boolean isLong() {
     return !choices.isEmpty();
   }
 
-  /** Names of the workloads that it wants; empty for any. */
+  /** Returns the names of its workloads; empty for any workload. */
   public List<String> workloads() {
     return workloads;
   }
 
-  /** Whether it can strike a workload without doing more than it should. */
+  /** Returns true if it can strike a workload without doing more than it should. */
   public boolean allows(Workload workload) {
     return (workloads.isEmpty() || workloads.contains(workload.name())) && allows.test(workload);
   }
 
-  /** What a cluster has to be started with; three executors with two cores each otherwise. */
+  /** Settings with which a cluster starts. The default is three executors with two cores each. */
   @FunctionalInterface
   public interface Setup {
     /**
-     * @param directory of this driver process alone
+     * @param directory directory of this driver process
      */
     Map<String, String> settings(Path directory) throws Exception;
 
-    /** Takes back what {@link #settings} did; once the cluster has ended, or this process ends. */
+    /** Takes back {@link #settings}, when the cluster has ended or this process ends. */
     default void end(Path directory) throws IOException {}
   }
 }

@@ -10,12 +10,16 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** The faults that there are. */
+/**
+ * List of all faults, which the command and its drivers both load and look up by name. The order
+ * matters: it decides which three workloads a fault gets. To add one, write a line in a list and,
+ * if nothing exists that causes it, a {@link Blow}.
+ */
 public final class Faults {
-  /** The map stage, and the reduce stage that failed; both again when both were under way. */
+  /** Map stage and failed reduce stage, both twice if both were running. */
   static final int STAGE_RETRIES = 4;
 
-  /** As by kill -9. */
+  /** Kills any executor, as kill -9 does. */
   static final Blow KILL = (cluster, random) -> cluster.any(random).kill();
 
   private static final List<Fault> SINGLE =
@@ -25,12 +29,12 @@ public final class Faults {
           injected(Injection.BAD_ADDRESS, "READs outside their region", 0.1),
           injected(Injection.READER_ERROR, "queue pairs that READ go to ERROR", 0.2),
           injected(Injection.SERVER_ERROR, "queue pairs that serve go to ERROR", 0.05),
-          // Encrypted blocks have no checksums: what is falsified in them Spark has to notice.
+          // Encrypted blocks have no checksums, so only Spark can notice falsified bytes in them.
           injected(Injection.CORRUPT, "bytes are falsified on their way", 0.1)
               .allowing(
                   workload -> !workload.settings().containsKey("spark.io.encryption.enabled")),
           injected(Injection.SLOW_POST, "READs are slow", 0.2),
-          // Little is registered for a while, and so little fails.
+          // Afterwards little is registered for a while, so that little can fail.
           injected(Injection.REGISTER_ENOMEM, "registering fails with ENOMEM", 0.4).spoiling(),
           injected(
               "queue-pair-enomem",
@@ -45,7 +49,7 @@ public final class Faults {
                   new Exhausted.Mappings())
               .shared(STAGE_RETRIES, 1)
               .lasting(2_000)
-              .wanting("cogroup", "group-by", "sort-by-key") // which write soon
+              .wanting("cogroup", "group-by", "sort-by-key") // workloads that write early
               .alone(),
           injected(Injection.PUBLISH_LOST, "publications are lost", 0.5),
           injected(Injection.PUBLISH_LATE, "publications are late", 0.5),
@@ -102,7 +106,7 @@ public final class Faults {
                   "unregisterShuffle on all executors while they READ",
                   new ShuffleRemoved())
               .shared(12, 0),
-          // A barrier stage is repeated whole when one of its tasks ends.
+          // Spark repeats a barrier stage as a whole when one of its tasks ends.
           reading(
                   "tasks-killed",
                   "reduce tasks are killed while they READ, ten in turn",
@@ -132,7 +136,7 @@ public final class Faults {
               .wanting("cogroup", "sort-by-key", "skewed-join"),
           soft("data-cut", "data connections are cut", "kill=0.02"),
           soft("data-refused", "peers fail READs", "status=0.05:REM_OP_ERR"),
-          // Tasks fail at once there, and are tried again at once.
+          // Tasks fail at once then, and are tried again at once.
           reading(
                   "descriptors",
                   "no file descriptor is left to an executor, for 1 s",
@@ -162,7 +166,7 @@ public final class Faults {
                   "disk-slow",
                   "the local directories' disk answers after 3 s",
                   new OwnDisk.Silent())
-              .within(600) // also when map tasks have ended
+              .within(600) // long enough to strike also after the map tasks
               .lasting(3_000),
           reading("disk-slow-at-one", "one executor's disk gives 1 MB/s for 3 s", new SlowDisk())
               .within(50)
@@ -174,7 +178,7 @@ public final class Faults {
           Cable.fault("port-down", "both ports are down for 3 s", 3_000, "cut"),
           Cable.fault("address-removed", "a device has no IP address for 3 s", 3_000, "unaddress"));
 
-  /** Those of leases. */
+  /** Faults of leases. */
   private static final List<Fault> LEASES =
       List.of(
           injected("late", "requests take longer than a lease", Injection.STAGE_LATE, 0.05),
@@ -215,7 +219,7 @@ public final class Faults {
               Injection.STOP_BEFORE_DONE,
               0.3));
 
-  /** Those that need no settings of the cluster. */
+  /** Names of the faults that need no settings of the cluster. */
   private static final String MIXED =
       """
       bad-key bad-address reader-error server-error corrupt slow-post \
@@ -223,7 +227,7 @@ public final class Faults {
       control-refused control-reset control-garbage killed-in-read \
       stopped-5s file-deleted file-truncated shuffle-removed tasks-killed""";
 
-  /** Those that staging has to stand as well. */
+  /** Names of the faults that are also tried with staging. */
   private static final String STAGED =
       """
       none bad-key reader-error server-error corrupt slow-post control-reset control-trickle \
@@ -247,7 +251,7 @@ public final class Faults {
     return Stream.of(names.split(" ")).map(name -> named(name, SINGLE));
   }
 
-  /** One that is called as the injection is. */
+  /** Returns a fault that is named after its injection. */
   private static Fault injected(Injection injection, String what, double rate) {
     return injected(name(injection), what, injection, rate);
   }
@@ -261,15 +265,16 @@ public final class Faults {
   }
 
   /**
-   * What executors do to themselves: only Sluice can notice it, and no stage may be repeated.
+   * Returns a fault that executors inject into themselves. Only Sluice can notice it, and no stage
+   * may be repeated.
    *
-   * @param beside what else happens, so that there is something to go wrong
+   * @param beside further injections that create opportunities for this fault
    */
   private static Fault injected(
       String name, String what, Injection injection, double rate, Map<Injection, Double> beside) {
     Map<Injection, Double> rates = new HashMap<>(beside);
     rates.put(injection, rate);
-    // A port that nobody listens on strikes who connects to it.
+    // Connections to a port without a listener fail at the side that connects.
     Evidence evidence =
         injection == Injection.CONTROL_REFUSED
             ? Evidence.of("transfer.connect-failures")
@@ -283,11 +288,11 @@ public final class Faults {
             "control " + what,
             injection,
             rate,
-            // A queue pair is connected anew, and a location asked for, now and then.
+            // Now and then a queue pair connects again and a location is requested.
             Map.of(Injection.READER_ERROR, 0.03, Injection.PUBLISH_LOST, 0.3))
         .on(
             "control",
-            // It is deadlines that end most of these.
+            // Most of these faults end by a deadline.
             _ ->
                 Map.of(
                     "spark.shuffle.rdma.connect.timeout", "1s",
@@ -296,9 +301,9 @@ public final class Faults {
   }
 
   /**
-   * Something that is wrong from the start of the cluster to its end, by its settings.
+   * Returns a fault that lasts from the start of the cluster to its end, by its settings.
    *
-   * @param counter that grows by it
+   * @param counter counter that grows by it
    */
   private static Fault configured(
       String name, String what, String counter, Map<String, String> settings) {
@@ -307,7 +312,7 @@ public final class Faults {
         .alone(_ -> settings);
   }
 
-  /** By the plan of the software provider's own, which verbs ignore. */
+  /** Returns a fault by the software provider's own fault plan, which verbs ignores. */
   private static Fault soft(String name, String what, String plan) {
     return configured(
             name,
@@ -325,19 +330,19 @@ public final class Faults {
     return reading(name, what, AtEvent.killed(rates)).shared(STAGE_RETRIES, 1);
   }
 
-  /** What is not published has to be asked for, by a RESOLVE. */
+  /** Also drops publications, so that readers have to send a RESOLVE. */
   private static Fault killedBeforePublishing(String name, String what, Injection event) {
     return killedAt(name, what, Map.of(event, 1.0, Injection.PUBLISH_LOST, 1.0));
   }
 
   /**
-   * @param rate how likely each such event is the one
+   * @param rate probability with which each occurrence of the event stops the victim
    */
   private static Fault stoppedAt(String name, String what, Injection event, double rate) {
     return reading(name, what, AtEvent.stopped(event, rate)).lasting(AtEvent.STOPPED_MS);
   }
 
-  /** Strikes while reduce tasks read, those of the stock shuffle as well, and costs no stage. */
+  /** Returns a fault that strikes while reduce tasks read, with any shuffle, and costs no stage. */
   private static Fault reading(String name, String what, Blow blow) {
     return new Fault(name, what, Moment.REDUCE, blow).shared(0, 0);
   }
@@ -346,7 +351,7 @@ public final class Faults {
     return new Fault(name, what, Moment.MAP, disk).shared(0, 0).alone(disk);
   }
 
-  /** The executor that is removed goes, and those that have been idle. */
+  /** Allows the loss of the removed executor and of idle executors. */
   private static Fault allocation(String name, String with, Fault.Setup setup) {
     return reading(
             "allocation-" + name,
@@ -358,7 +363,7 @@ public final class Faults {
   }
 
   /**
-   * @throws IllegalArgumentException for one that there is not
+   * @throws IllegalArgumentException if there is no fault of that name
    */
   public static Fault named(String name) {
     return named(name, ALL);

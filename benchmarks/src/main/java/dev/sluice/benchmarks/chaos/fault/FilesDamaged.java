@@ -11,11 +11,14 @@ import java.util.List;
 import java.util.Random;
 import org.apache.commons.lang3.function.FailableFunction;
 
-/** Something happens to a few files of map outputs while reduce tasks read. */
+/**
+ * Damages a few map output files while reduce tasks read. The driver's main thread strikes; nothing
+ * heals the files: Spark writes lost map outputs again, or readers use another copy.
+ */
 final class FilesDamaged implements Blow {
   private static final int FILES = 3;
 
-  /** What happens to one file. */
+  /** Damage of one file. */
   @FunctionalInterface
   interface Damage {
     void to(Path file, Random random) throws IOException;
@@ -31,14 +34,14 @@ final class FilesDamaged implements Blow {
   }
 
   /**
-   * @param suffix of the files' names
+   * @param suffix suffix of the files' names
    */
   static Fault fault(String name, String what, String suffix, Damage damage) {
-    // For each file the map stage and the reduce stage, and once more where others failed then.
+    // For each file the map and the reduce stage, each twice if other tasks failed meanwhile.
     return harmless(name, what, suffix, damage).shared(4 * FILES, 0);
   }
 
-  /** Nothing is lost by it. */
+  /** Returns a fault that loses nothing. */
   static Fault harmless(String name, String what, String suffix, Damage damage) {
     Blow blow = new FilesDamaged(cluster -> cluster.shuffleFiles(suffix), damage);
     return new Fault(name, what, Moment.REDUCE, blow).shared(0, 0).within(50);

@@ -17,8 +17,12 @@ import org.apache.spark.deploy.ExternalShuffleService;
 import org.apache.spark.internal.config.package$;
 import scala.Option;
 
-/** An executor is sent away while reduce tasks read: it is decommissioned, or removed. */
+/**
+ * Sends an executor away while reduce tasks read, by decommissioning or removing it. The driver's
+ * main thread asks Spark for it; the settings come from the command.
+ */
 final class Leaving implements Blow {
+  /** Time for the executor to end; it may migrate map outputs first. */
   private static final long END_MS = 30_000;
 
   private final BiConsumer<Cluster, ExecutorProcess> sending;
@@ -34,7 +38,7 @@ final class Leaving implements Blow {
     sending.accept(cluster, leaving);
   }
 
-  /** Waits until it has gone, so that the next run does not lose it. */
+  /** Waits for the end of the executor, so that the next run does not lose it. */
   @Override
   public void heal(Cluster cluster) throws InterruptedException {
     if (leaving != null) {
@@ -42,7 +46,7 @@ final class Leaving implements Blow {
     }
   }
 
-  /** Map outputs of an executor that is decommissioned move to others. */
+  /** Settings to migrate map outputs of a decommissioned executor to other executors. */
   static Map<String, String> migration(Path directory) {
     return Map.of(
         "spark.decommission.enabled", "true",
@@ -51,7 +55,7 @@ final class Leaving implements Blow {
         "spark.storage.decommission.replicationReattemptInterval", "1s");
   }
 
-  /** They move to storage that all read. */
+  /** Settings to migrate them to storage that all executors can read. */
   static Map<String, String> fallbackStorage(Path directory) throws IOException {
     Map<String, String> settings = new HashMap<>(migration(directory));
     Path storage = Files.createDirectories(directory.resolve("fallback"));
@@ -60,7 +64,9 @@ final class Leaving implements Blow {
     return settings;
   }
 
-  /** Executors come and go by themselves; their map outputs keep them. */
+  /**
+   * Dynamic allocation with shuffle tracking: executors stay while their map outputs are needed.
+   */
   static Map<String, String> shuffleTracking(Path directory) {
     Map<String, String> settings = dynamicAllocation();
     settings.put("spark.dynamicAllocation.shuffleTracking.enabled", "true");
@@ -80,7 +86,10 @@ final class Leaving implements Blow {
             "spark.executor.cores", "2"));
   }
 
-  /** They come and go, and a service of this process has their map outputs. */
+  /**
+   * Dynamic allocation with a shuffle service that serves map outputs. It runs in the command's
+   * process, one for each cluster directory, until {@code ChaosDriver} ends the setup.
+   */
   static final class ShuffleService implements Fault.Setup {
     private final Map<Path, ExternalShuffleService> services = new ConcurrentHashMap<>();
 
@@ -93,7 +102,7 @@ final class Leaving implements Blow {
       return settings;
     }
 
-    /** A local cluster's workers have none. */
+    /** Starts the service, since a local cluster's Workers have none. */
     private int start(Path directory) throws IOException {
       int port = NodeProcess.freePort();
       SparkConf conf =

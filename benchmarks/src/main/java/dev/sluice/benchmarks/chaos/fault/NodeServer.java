@@ -13,15 +13,16 @@ import java.util.Random;
 import java.util.stream.Stream;
 
 /**
- * Something happens to the block server of the node that all executors run on, or to what it keeps.
- * Only Sluice can notice it: no stage may be repeated for it, and no task.
+ * Faults of the node daemon that all executors use, and of its files. Only Sluice can notice them:
+ * they may repeat no stage and no task. The command starts the daemon before the driver and kills
+ * it at the end; in between the driver kills, stops and starts it.
  */
 final class NodeServer {
   private static final String CLUSTER = "node";
 
   private NodeServer() {}
 
-  /** Such faults, and those of executors that it makes harmless. */
+  /** Returns these faults, and those of executors that the daemon makes harmless. */
   static List<Fault> faults() {
     return List.of(
         node(
@@ -43,7 +44,7 @@ final class NodeServer {
                 Moment.REDUCE,
                 new FilesDamaged(NodeServer::indexes, Damages::truncate))
             .within(50),
-        // The executors' files are the same ones.
+        // The daemon and the executors share these files.
         FilesDamaged.fault(
                 "node-file-truncated",
                 "its map output files are cut off",
@@ -55,7 +56,7 @@ final class NodeServer {
             .on(CLUSTER, new Server()));
   }
 
-  /** Its own copies: those of living executors are as they were. */
+  /** Returns the index files of the daemon's own copies; those of living executors stay intact. */
   private static List<Path> indexes(Cluster cluster) throws IOException {
     Path folder = Path.of(cluster.setting("spark.local.dir"), ".sluice");
     try (Stream<Path> files = Files.walk(folder)) {
@@ -72,15 +73,14 @@ final class NodeServer {
         .on(CLUSTER, new Server());
   }
 
-  /** Executors hand all that they write over to it. */
+  /** Starts a node daemon to which executors hand over all map outputs. */
   private static final class Server implements Fault.Setup {
     @Override
     public Map<String, String> settings(Path directory) throws Exception {
       NodeProcess node =
           NodeProcess.configure(folder(directory), directory.resolve("local"), "127.0.0.1", "soft");
       node.start();
-      return Map.of(
-          "spark.shuffle.rdma.node", "required", Cluster.NODE_SOCKET, node.socket().toString());
+      return Map.of("spark.shuffle.rdma.node", "on", Cluster.NODE_SOCKET, node.socket().toString());
     }
 
     @Override
@@ -107,7 +107,7 @@ final class NodeServer {
     }
   }
 
-  /** Those that have entered stay. */
+  /** Removes the daemon's socket; executors that have registered stay. */
   private static final class SocketGone implements Blow {
     @Override
     public void strike(Cluster cluster, Random random) throws IOException {

@@ -7,10 +7,11 @@ import java.util.Map;
 import java.util.Random;
 
 /**
- * What executors do to themselves, or what is wrong with them from their start: only Sluice can
- * notice it, and no stage may be repeated.
+ * A fault that executors inject into themselves, or that their settings cause from the start. Only
+ * Sluice can notice it, and no stage may be repeated. The driver's main thread orders the
+ * injections; the agents in the executors carry them out.
  *
- * @param rates of what they do; empty for what is there by their settings
+ * @param rates rates of the injections; empty for a fault by settings
  */
 record Ordered(Map<Injection, Double> rates, List<Evidence> evidence) implements Blow {
   @Override

@@ -10,7 +10,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 
-/** Something about the local directories' disk, which is a file system of the cluster's own. */
+/**
+ * Faults of the local directories' disk, for which the cluster gets a file system of its own. The
+ * command mounts it before the driver starts and unmounts it at the end; the driver strikes.
+ */
 abstract class OwnDisk implements Blow, Fault.Setup {
   @Override
   public String unavailable(String provider) {
@@ -18,8 +21,8 @@ abstract class OwnDisk implements Blow, Fault.Setup {
   }
 
   /**
-   * @param directory of this cluster alone
-   * @param disk where to mount it
+   * @param directory directory of this cluster
+   * @param disk mount point
    */
   abstract void mount(Path directory, Path disk) throws IOException;
 
@@ -27,7 +30,7 @@ abstract class OwnDisk implements Blow, Fault.Setup {
   public final Map<String, String> settings(Path directory) throws IOException {
     Path disk = Files.createDirectories(directory.resolve("disk"));
     mount(directory, disk);
-    // What fails is to be tried until there is a disk again.
+    // Tasks that fail are tried until the disk works again.
     return Map.of("spark.local.dir", disk.toString(), "spark.task.maxFailures", "2000");
   }
 
@@ -40,7 +43,7 @@ abstract class OwnDisk implements Blow, Fault.Setup {
     Commands.run(List.of("umount", "--lazy", directory.resolve("disk").toString()));
   }
 
-  /** It has no room. */
+  /** Fills the disk. */
   static final class Full extends OwnDisk {
     @Override
     void mount(Path directory, Path disk) throws IOException {
@@ -55,7 +58,7 @@ abstract class OwnDisk implements Blow, Fault.Setup {
           out.write(zeros);
         }
       } catch (IOException e) {
-        // Full.
+        // The disk is full.
       }
     }
 
@@ -69,7 +72,7 @@ abstract class OwnDisk implements Blow, Fault.Setup {
     }
   }
 
-  /** It answers nothing: a file system in user space (bindfs) whose process is stopped. */
+  /** Stops the disk's answers: a file system in user space (bindfs) whose process is stopped. */
   static final class Silent extends OwnDisk {
     @Override
     public String unavailable(String provider) {

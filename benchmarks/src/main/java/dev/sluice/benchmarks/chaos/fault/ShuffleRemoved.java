@@ -10,9 +10,10 @@ import java.util.Map;
 import java.util.Random;
 
 /**
- * unregisterShuffle on every executor while reduce tasks READ, as when SQL removes the files of a
- * query that somebody still reads: what was there comes back under the same shuffle id. The stock
- * shuffle loses the same files.
+ * Calls unregisterShuffle on every executor while reduce tasks READ, as when SQL removes the files
+ * of a query that another task still reads. The map outputs come back under the same shuffle id.
+ * The stock shuffle loses the same files. The agents unregister; the driver's main thread deletes
+ * files, with stock at the strike and with both when no task runs.
  */
 final class ShuffleRemoved implements Blow {
   @Override
@@ -28,7 +29,7 @@ final class ShuffleRemoved implements Blow {
     }
   }
 
-  /** Of a map task that was writing when its shuffle was removed Spark does not know the files. */
+  /** Deletes files that map tasks wrote during the removal; Spark does not know them. */
   @Override
   public void settled(Cluster cluster) throws Exception {
     deleteFiles(cluster);

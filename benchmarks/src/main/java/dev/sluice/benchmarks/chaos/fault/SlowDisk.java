@@ -8,14 +8,18 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
 
-/** One executor reads its disk slowly, and nothing of any map output is in the page cache. */
+/**
+ * Limits the disk reads of one executor, and drops all map outputs from the page cache. The
+ * driver's main thread strikes and heals; {@link AtEvent} strikes the same victim at an event.
+ */
 final class SlowDisk implements Blow {
+  /** The rate that the descriptions in {@link Faults} name. */
   private static final long BYTES_A_SECOND = 1_000_000;
 
   private long victim;
   private boolean dropped;
 
-  /** Its process. */
+  /** Returns the victim's process id. */
   long victim() {
     return victim;
   }

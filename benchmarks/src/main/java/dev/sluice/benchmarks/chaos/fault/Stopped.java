@@ -7,21 +7,24 @@ import java.io.IOException;
 import java.util.Random;
 import org.apache.commons.lang3.function.FailableBiFunction;
 
-/** SIGSTOP of a process: its connections stay, and nobody answers. */
+/**
+ * Stops a process by SIGSTOP: its connections stay open, but it answers nothing. The driver's main
+ * thread stops it and lets it continue, by healing after the fault's time.
+ */
 final class Stopped implements Blow {
   private final FailableBiFunction<Cluster, Random, ExecutorProcess, IOException> choice;
   private ExecutorProcess victim;
 
   /**
-   * @param choice which one
+   * @param choice chooses the process
    */
   Stopped(FailableBiFunction<Cluster, Random, ExecutorProcess, IOException> choice) {
     this.choice = choice;
   }
 
-  /** An executor, for some seconds. */
+  /** Returns the fault of an executor that is stopped for some seconds. */
   static Fault of(int seconds) {
-    // Spark itself may take an executor for lost that is silent for two minutes.
+    // Spark may declare an executor lost if it is silent for two minutes.
     boolean mayBeLost = seconds > 60;
     return new Fault(
             "stopped-" + seconds + "s",

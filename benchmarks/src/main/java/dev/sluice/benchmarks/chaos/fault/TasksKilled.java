@@ -4,7 +4,10 @@ import dev.sluice.benchmarks.chaos.cluster.Cluster;
 import java.util.List;
 import java.util.Random;
 
-/** Running reduce tasks are killed, with an interrupt, ten times in a second. */
+/**
+ * Kills running reduce tasks, with an interrupt, ten times within a second. The driver's main
+ * thread does so; there is nothing to heal, as Spark starts killed tasks again.
+ */
 final class TasksKilled implements Blow {
   private static final int TIMES = 10;
   private static final long PERIOD_MS = 60;

@@ -18,9 +18,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An executor's end of the harness: reads orders from a file and answers each with a file of its
- * own that says what the executor holds. Files, because every other way between driver and executor
- * is what the harness disturbs. One thread looks every 10 ms; any thread asks what is to go wrong.
+ * The harness's agent in an executor. It reads orders from a file and answers each with a file of
+ * the executor's {@link Status}. It uses files, because the harness disturbs every other way
+ * between driver and executor. {@link ChaosOutside} starts it; it ends with the process. Its thread
+ * polls every 10 ms; when an order changes, it first runs the callback and then answers. Any thread
+ * asks whether an injection acts.
  */
 final class ChaosAgent {
   private static final Logger LOG = LoggerFactory.getLogger(ChaosAgent.class);
@@ -31,12 +33,15 @@ final class ChaosAgent {
   private final String executorId;
   private final LongFunction<Status> status;
   private final FailableRunnable<IOException> disturbed;
+
+  /** Modification time of the last order; set after the answer, so that it is tried again. */
   private FileTime seen = FileTime.fromMillis(0);
+
   private volatile Decisions decisions;
   private volatile Order stoppedBy;
   private final Map<Injection, LongAdder> hits = new ConcurrentHashMap<>();
 
-  /** An order with the generator of its decisions, which threads share. */
+  /** An order, and the random generator of its decisions, which threads share. */
   private record Decisions(Order order, Random random) {
     double next() {
       return random.nextDouble();
@@ -44,9 +49,9 @@ final class ChaosAgent {
   }
 
   /**
-   * @param directory shared with the driver
-   * @param status what the executor holds, by the order's sequence
-   * @param disturbed called when something else is ordered, on the agent's thread
+   * @param directory directory that is shared with the driver
+   * @param status returns the executor's state, for the order's sequence
+   * @param disturbed called on the agent's thread when the order changes
    */
   ChaosAgent(
       Path directory,
@@ -72,7 +77,7 @@ final class ChaosAgent {
         look();
       } catch (InterruptedException e) {
         return;
-      } catch (Throwable e) { // also what a fault has brought about, such as an OutOfMemoryError
+      } catch (Throwable e) { // including effects of a fault, such as OutOfMemoryError
         LOG.warn("The order cannot be taken", e);
       }
     }
@@ -96,12 +101,12 @@ final class ChaosAgent {
   }
 
   private Decisions decisions(Order order) {
-    // Neighbouring seeds of a Random begin alike.
+    // Neighbouring seeds of a Random give similar first numbers.
     long mixed = new SplittableRandom(order.seed() + executorId.hashCode()).nextLong();
     return new Decisions(order, new Random(mixed));
   }
 
-  /** Whether it is to happen now. */
+  /** Returns true if the injection acts now; counts it. */
   boolean strikes(Injection what) {
     Decisions now = decisions;
     Double rate = now.order().rates().get(what);
@@ -112,15 +117,15 @@ final class ChaosAgent {
     return strikes;
   }
 
-  /** Whether it is to happen to this executor now. */
+  /** Returns true if the injection acts now and this executor is the victim. */
   boolean strikesHere(Injection what) {
     return isVictim() && strikes(what);
   }
 
   /**
-   * SIGSTOP of this process for longer than a lease, if that is to happen here now; once for each
-   * order. The calling thread goes no further before that; others may, for an instant: another
-   * process sends the signals.
+   * Stops this process by SIGSTOP for longer than a lease, if the event is ordered for this
+   * executor; once for each order. The calling thread waits for it. Other threads may run on for an
+   * instant, since another process sends the signals.
    */
   void stopAt(Injection event) {
     Order order = decisions.order();
@@ -128,6 +133,7 @@ final class ChaosAgent {
       return;
     }
     stoppedBy = order;
+    // AtEvent.STOPPED_MS is the same time.
     String signals = "kill -STOP %1$d; sleep 7; kill -CONT %1$d";
     try {
       new ProcessBuilder("sh", "-c", signals.formatted(ProcessHandle.current().pid()))
@@ -140,24 +146,24 @@ final class ChaosAgent {
     }
   }
 
-  /** How often what was ordered has gone wrong since the executor's start. */
+  /** Returns how often each injection has acted since the executor's start. */
   Map<Injection, Long> hits() {
     Map<Injection, Long> counts = new EnumMap<>(Injection.class);
     hits.forEach((what, count) -> counts.put(what, count.sum()));
     return counts;
   }
 
-  /** Whether it may happen at all. */
+  /** Returns true if the present order contains the injection. */
   boolean mayStrike(Injection what) {
     return decisions.order().rates().containsKey(what);
   }
 
-  /** Whether anything may happen to control connections. */
+  /** Returns true if the present order disturbs control connections. */
   boolean disturbsControl() {
     return decisions.order().rates().keySet().stream().anyMatch(Injection::isOfControlConnections);
   }
 
-  /** A number from 0 to below {@code bound}. */
+  /** Returns a random number from 0 to {@code bound - 1}. */
   int choose(int bound) {
     return (int) (decisions.next() * bound);
   }

@@ -3,16 +3,18 @@ package dev.sluice.benchmarks.chaos.inject;
 import dev.sluice.rdma.CompletionQueue;
 import dev.sluice.rdma.ScatterGatherEntry;
 import dev.sluice.rdma.SendWorkRequest;
-import dev.sluice.rdma.VerbsException;
 import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.WorkCompletions;
+import dev.sluice.verbs.VerbsException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * A completion queue that tells the audit what is done, and falsifies bytes where ordered.
+ * A completion queue that reports completed READs to the audit, and falsifies bytes when ordered.
+ * {@link ChaosDevice} creates it; the engine's thread polls it, and gets the completions only after
+ * the audit has them. Closing is that of the wrapped queue.
  *
- * @param queue the provider's own, which its queue pairs want
+ * @param queue the provider's completion queue, which its queue pairs need
  */
 record ChaosCompletionQueue(CompletionQueue queue, ChaosAgent agent, ReadAudit audit)
     implements CompletionQueue {
@@ -37,7 +39,7 @@ record ChaosCompletionQueue(CompletionQueue queue, ChaosAgent agent, ReadAudit a
     return count;
   }
 
-  @SuppressWarnings("restricted") // The memory is a buffer that was posted, and is not free yet.
+  @SuppressWarnings("restricted") // The memory is a posted buffer, not yet freed.
   private void corrupt(ScatterGatherEntry target) {
     MemorySegment memory =
         MemorySegment.ofAddress(target.address())

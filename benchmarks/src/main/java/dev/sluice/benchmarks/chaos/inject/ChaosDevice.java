@@ -6,21 +6,23 @@ import dev.sluice.rdma.CompletionQueue;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.DeviceAttributes;
 import dev.sluice.rdma.FileRegion;
-import dev.sluice.rdma.Gid;
 import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.QueuePair;
-import dev.sluice.rdma.VerbsException;
+import dev.sluice.rdma.StoredFile;
+import dev.sluice.verbs.Gid;
+import dev.sluice.verbs.VerbsException;
 import java.io.IOException;
-import java.io.RandomAccessFile;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAccumulator;
 
 /**
- * A device of any provider on which the agent's orders come true. It counts what peers may READ and
- * the queue pairs, and audits every READ. Threads and closing as the device's own.
+ * A device of any provider that carries out the agent's orders. It counts queue pairs and the
+ * regions that peers may READ, and audits every READ. {@link ChaosOutside} creates it; the endpoint
+ * closes it. Threads and closing are those of the wrapped device; the agent's thread reads the
+ * counts, and the thread {@code chaos-serving} breaks serving queue pairs.
  */
 final class ChaosDevice implements Device {
   private final Device device;
@@ -44,17 +46,17 @@ final class ChaosDevice implements Device {
     return (int) queuePairs.stream().filter(queuePair -> queuePair.isServing() == serving).count();
   }
 
-  /** A queue pair that READs is broken on purpose, with so many READs under way. */
+  /** Records that a queue pair with so many outstanding READs is broken on purpose. */
   void breaks(int underWay) {
     mostBroken.accumulate(underWay);
   }
 
-  /** The most READs that such a queue pair had under way. */
+  /** Returns the maximum of outstanding READs of such queue pairs. */
   int mostBroken() {
     return mostBroken.intValue();
   }
 
-  /** Breaks queue pairs that serve peers, where that is ordered. */
+  /** Breaks queue pairs that serve peers, if ordered. */
   void disturbServing() {
     for (ChaosQueuePair queuePair : queuePairs) {
       if (queuePair.isServing() && agent.strikes(Injection.SERVER_ERROR)) {
@@ -139,7 +141,7 @@ final class ChaosDevice implements Device {
     }
 
     @Override
-    public FileRegion registerFile(RandomAccessFile file, long bytes) throws VerbsException {
+    public FileRegion registerFile(StoredFile file, long bytes) throws VerbsException {
       if (agent.strikes(Injection.REGISTER_ENOMEM)) {
         throw enomem("register a file");
       }
@@ -173,7 +175,7 @@ final class ChaosDevice implements Device {
     }
   }
 
-  /** A file that peers may READ. */
+  /** A registered file that peers may READ. */
   private final class ServedFile extends Served implements FileRegion {
     private final FileRegion file;
 

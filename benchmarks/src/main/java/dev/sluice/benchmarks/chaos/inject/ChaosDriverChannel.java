@@ -10,11 +10,13 @@ import dev.sluice.spark.locate.ExecutorEndpoint;
 import java.io.IOException;
 
 /**
- * The way to the driver on which messages are lost, late and doubled where ordered; what it
- * publishes has the harness's proxy in the place of the executor's own block server.
+ * A channel to the driver that loses, delays and doubles messages when ordered. It publishes the
+ * address of the harness's proxy instead of the executor's block server. {@link ChaosOutside}
+ * creates it; the calling threads are those of the wrapped channel, and wait when ordered.
  */
 record ChaosDriverChannel(DriverChannel channel, ChaosAgent agent, ControlProxy proxy)
     implements DriverChannel {
+  /** Delay of a late publication. */
   private static final long LATE_MS = 1_000;
 
   @Override
@@ -57,7 +59,7 @@ record ChaosDriverChannel(DriverChannel channel, ChaosAgent agent, ControlProxy 
     return channel.ask(passed);
   }
 
-  /** The proxy ends with this process, which a node's block server outlives. */
+  /** Returns the endpoint behind the proxy; not for a node daemon, which outlives the proxy. */
   private ExecutorEndpoint shown(ExecutorEndpoint endpoint) throws IOException {
     if (endpoint.outlivesExecutor()) {
       return endpoint;

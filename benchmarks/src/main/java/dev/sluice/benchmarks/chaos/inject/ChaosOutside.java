@@ -16,10 +16,13 @@ import org.apache.spark.SparkEnv;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * An executor's device and its way to the driver, with what disturbs them in front, as the agent is
- * ordered. Ends with the process.
+ * Wraps an executor's device and its channel to the driver, to disturb them as the agent is
+ * ordered. {@link ChaosShuffleManager} creates and starts it, and gives it to Sluice, which opens
+ * channel and device through it. The agent's thread carries out orders ({@code ordered}); the
+ * thread {@code chaos-serving} breaks queue pairs. Ends with the process.
  */
 final class ChaosOutside implements SluiceShuffle.Outside {
+  /** Period of SERVER_ERROR's decisions: {@link Injection} promises 50 a second. */
   private static final long SERVER_ERROR_PERIOD_MS = 20;
 
   private final ReadAudit audit = new ReadAudit();
@@ -29,13 +32,13 @@ final class ChaosOutside implements SluiceShuffle.Outside {
   private IntConsumer unregister;
   private boolean disturbed;
 
-  /** Null before tasks run. */
+  /** The opened device; null before tasks run. */
   private volatile ChaosDevice device;
 
   /**
-   * Begins to obey; before tasks run.
+   * Starts the agent, before tasks run.
    *
-   * @param directory of the orders
+   * @param directory directory of the orders
    * @param unregister unregisterShuffle of this executor
    */
   void start(Path directory, IntConsumer unregister) {
@@ -61,7 +64,7 @@ final class ChaosOutside implements SluiceShuffle.Outside {
   private void ordered() throws IOException {
     boolean disturbs = agent.disturbsControl();
     if (disturbs || disturbed) {
-      proxy.cutAll(); // also those that an earlier order has left half-open
+      proxy.cutAll(); // including connections that an earlier order left half-open
     }
     disturbed = disturbs;
     proxy.listen(!agent.strikes(Injection.CONTROL_REFUSED));
@@ -113,7 +116,7 @@ final class ChaosOutside implements SluiceShuffle.Outside {
         .toList();
   }
 
-  /** Of a name such as {@code shuffle_3_17_0.data}. */
+  /** Returns the shuffle id in a name such as {@code shuffle_3_17_0.data}. */
   private static int shuffle(String file) {
     return Integer.parseInt(file.split("_")[1]);
   }

@@ -2,23 +2,27 @@ package dev.sluice.benchmarks.chaos.inject;
 
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.ConnectionAttributes;
-import dev.sluice.rdma.PostException;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.QueuePairState;
 import dev.sluice.rdma.SendWorkRequest;
-import dev.sluice.rdma.VerbsException;
+import dev.sluice.verbs.PostException;
+import dev.sluice.verbs.VerbsException;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A queue pair whose READs go wrong where ordered. */
+/**
+ * A queue pair whose READs fail when ordered. {@link ChaosDevice} creates it; threads and closing
+ * are those of the wrapped queue pair, but any thread may {@link #fail} it. READs are in the audit
+ * before they are posted, since a completion may come at once.
+ */
 final class ChaosQueuePair implements QueuePair {
   private static final Logger LOG = LoggerFactory.getLogger(ChaosQueuePair.class);
 
-  /** Beyond any region, and within what verbs take for an address. */
+  /** Distance that is outside any region, but within the addresses that verbs accept. */
   private static final long FAR = 1L << 46;
 
   private final QueuePair queuePair;
@@ -34,7 +38,7 @@ final class ChaosQueuePair implements QueuePair {
     this.audit = audit;
   }
 
-  /** Whether peers READ through it. */
+  /** Returns true if peers READ through it. */
   boolean isServing() {
     return serving;
   }

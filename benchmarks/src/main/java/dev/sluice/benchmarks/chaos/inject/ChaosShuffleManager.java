@@ -7,11 +7,12 @@ import java.nio.file.Path;
 import org.apache.spark.SparkConf;
 
 /**
- * Sluice as it is, behind a device and a way to the driver that can be disturbed. What the harness
- * sets as {@code spark.shuffle.manager}.
+ * Sluice's shuffle manager with a device and a driver channel that can be disturbed. The harness
+ * sets it as {@code spark.shuffle.manager}; Spark creates and stops it in driver and executors.
+ * Only executors are disturbed.
  */
 public final class ChaosShuffleManager extends RdmaShuffleManager {
-  /** Where driver and executors exchange orders and answers. */
+  /** Setting: the directory in which driver and executors exchange orders and answers. */
   public static final String DIRECTORY = "spark.sluice.chaos.directory";
 
   public ChaosShuffleManager(SparkConf conf, boolean isDriver) {
@@ -20,7 +21,7 @@ public final class ChaosShuffleManager extends RdmaShuffleManager {
         conf,
         stock ->
             isDriver
-                ? RdmaShuffle.create(conf, true, stock) // nothing of a driver's is disturbed
+                ? RdmaShuffle.create(conf, true, stock) // the driver is not disturbed
                 : new SluiceShuffle(conf, false, stock, outside));
     if (!isDriver) {
       outside.start(Path.of(conf.get(DIRECTORY)), this::unregisterShuffle);

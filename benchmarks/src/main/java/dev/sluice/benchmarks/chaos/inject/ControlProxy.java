@@ -19,26 +19,30 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.commons.lang3.function.FailableBiConsumer;
 
 /**
- * Stands between peers and this executor's block server and disturbs their connections where
- * ordered. Virtual threads, two a connection; ends with the process.
+ * Proxy between peers and this executor's block server, which disturbs their connections when
+ * ordered. {@link ChaosDriverChannel} opens and publishes its port; the agent's thread cuts
+ * connections, and closes or opens the port, at each order. It has two virtual threads per
+ * connection, and ends with the process.
  */
 final class ControlProxy {
   private static final int CONNECT_TIMEOUT_MS = 5_000;
 
-  /** Longer than Spark's transport lets a frame be. */
+  /** The beginning of a frame longer than Spark's transport allows: length and type RPC_REQUEST. */
   private static final byte[] OVERSIZED_FRAME = {0x7f, -1, -1, -1, -1, -1, -1, -1, 3, 0, 0, 0};
 
-  /** Longer than a lease. */
+  /** Delay that is longer than a lease. */
   private static final long LATE_STAGE_MS = 6_000;
 
+  /** Delay after which the peer has sent its next request. */
   private static final long LATE_DONE_MS = 500;
 
-  /** By then what there is to copy is being copied, where the disk is slow. */
+  /** Time after which the server is copying, if the disk is slow. */
   private static final long COPYING_MS = 30;
 
-  /** Of those that the kernel gives to whoever wants any (ip_local_port_range). */
+  /** First port of the range from which the kernel assigns ports (ip_local_port_range). */
   private static final int FIRST_FREE_PORT = 32_768;
 
+  /** Distance of the proxy's port from a block server's port that the settings chose. */
   private static final int CHOSEN_PORTS = 1_000;
 
   private final ChaosAgent agent;
@@ -51,18 +55,18 @@ final class ControlProxy {
     this.agent = agent;
   }
 
-  /** The port that peers are told; the first call starts to listen. */
+  /** Returns the port that peers get; the first call starts to listen. */
   synchronized int inFrontOf(String host, int port) throws IOException {
     if (shown == null) {
       server = new InetSocketAddress(host, port);
-      // One that was chosen is another executor's later.
+      // An assigned port is assigned again later, to another executor.
       shown = new InetSocketAddress(host, port < FIRST_FREE_PORT ? port + CHOSEN_PORTS : 0);
       open();
     }
     return shown.getPort();
   }
 
-  /** Whether connections are accepted at all. */
+  /** Starts or stops accepting connections. */
   synchronized void listen(boolean listens) throws IOException {
     if (shown != null && listens == listener.isClosed()) {
       if (listens) {
@@ -81,7 +85,7 @@ final class ControlProxy {
     Thread.startVirtualThread(() -> accept(opened));
   }
 
-  /** So that peers connect anew: an order that is about connections finds some to disturb. */
+  /** Resets all connections, so that peers connect again and the new order has some to disturb. */
   void cutAll() {
     open.forEach(ControlProxy::reset);
   }
@@ -92,7 +96,7 @@ final class ControlProxy {
         Socket peer = listening.accept();
         Thread.startVirtualThread(() -> serve(peer));
       } catch (IOException e) {
-        pause(1); // out of descriptors, perhaps: the next one may be had
+        pause(1); // Descriptors may have run out; the next accept may succeed.
       }
     }
   }
@@ -121,14 +125,14 @@ final class ControlProxy {
   }
 
   /**
-   * @param passage passes on what comes, or something else, until it ends
+   * @param passage passes on bytes, or something else, until the stream ends
    */
   private static void between(
       Socket from, Socket to, FailableBiConsumer<InputStream, OutputStream, IOException> passage) {
     try {
       passage.accept(from.getInputStream(), to.getOutputStream());
     } catch (IOException e) {
-      // The connection is over, for whatever reason.
+      // The connection is over, whatever the reason.
     }
     reset(from);
     reset(to);
@@ -141,11 +145,11 @@ final class ControlProxy {
     }
   }
 
-  /** A connection. Each direction has a thread. */
+  /** A connection, with one thread for each direction. */
   private final class Conversation {
     private final Socket server;
 
-    /** Requests to stage that have no answer yet. */
+    /** Staging requests without an answer yet. */
     private final AtomicInteger staging = new AtomicInteger();
 
     Conversation(Socket server) {
@@ -215,7 +219,9 @@ final class ControlProxy {
       }
     }
 
-    /** What comes next comes before it. A socket's stream takes one frame at a time. */
+    /**
+     * Sends the frame later, after subsequent ones. A socket's stream takes one frame at a time.
+     */
     private void later(long ms, Frame frame, OutputStream out) {
       Thread.startVirtualThread(
           () -> {
@@ -256,7 +262,7 @@ final class ControlProxy {
 
   private void haltAt(Injection event) {
     if (agent.strikesHere(event)) {
-      Runtime.getRuntime().halt(137); // as the shell says of kill -9
+      Runtime.getRuntime().halt(137); // the exit status that a shell reports for kill -9
     }
   }
 
@@ -273,11 +279,11 @@ final class ControlProxy {
       socket.setSoLinger(true, 0); // RST instead of FIN
       socket.close();
     } catch (IOException e) {
-      // It is closed.
+      // It is closed already.
     }
   }
 
-  /** Less where the thread is interrupted, which it stays. */
+  /** Sleeps; shorter if the thread is interrupted, and leaves it interrupted. */
   static void pause(long ms) {
     try {
       Thread.sleep(ms);

@@ -6,28 +6,31 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * A frame of Spark's transport: eight bytes with its length, which counts them, one with its type,
- * and what that type has.
+ * A frame of Spark's transport: eight bytes with its total length, one byte with its type, and the
+ * content of that type. The threads of {@link ControlProxy} read it; the bytes are passed on as
+ * they are.
  */
 record Frame(byte[] bytes) {
   private static final int TYPE_AT = Long.BYTES;
+
+  /** Limit of a frame's length: more than any message of Sluice has. */
   private static final int MAX_BYTES = 64 << 20;
 
-  /** A request: its id and its body's length come before the body, which begins with a version. */
+  /** Request: its id and the body's length precede the body, which begins with a version. */
   private static final int RPC_REQUEST = 3;
 
   private static final int REQUESTED_AT = TYPE_AT + 1 + Long.BYTES + Integer.BYTES + 1;
 
-  /** Its answer is laid out alike. */
+  /** Answer, with the same layout. */
   private static final int RPC_RESPONSE = 4;
 
-  /** A message without an answer: it has no id. */
+  /** Message without an answer and without an id. */
   private static final int ONE_WAY_MESSAGE = 9;
 
   private static final int SENT_AT = REQUESTED_AT - Long.BYTES;
 
   /**
-   * @return null at the stream's end
+   * @return the next frame; null at the end of the stream
    */
   static Frame read(DataInputStream in) throws IOException {
     byte[] head = in.readNBytes(Long.BYTES);
@@ -43,7 +46,7 @@ record Frame(byte[] bytes) {
     return new Frame(bytes);
   }
 
-  /** Whether it is this message of Sluice's. */
+  /** Returns true if the frame is this message of Sluice. */
   boolean is(Class<?> message) {
     int at =
         switch (bytes[TYPE_AT]) {

@@ -6,11 +6,14 @@ import java.lang.management.MemoryType;
 import java.lang.management.MemoryUsage;
 import java.util.Objects;
 
-/** What is live in this JVM's heap. */
+/**
+ * Measures the live objects in this JVM's heap. The agent's thread calls it in executors, the main
+ * thread in the driver; it collects no garbage.
+ */
 public final class LiveHeap {
   private LiveHeap() {}
 
-  /** Bytes that were in use after the last collection of each part of the heap. */
+  /** Returns the bytes in use after the last collection of each memory pool. */
   public static long bytes() {
     return ManagementFactory.getMemoryPoolMXBeans().stream()
         .filter(pool -> pool.getType() == MemoryType.HEAP)

@@ -3,17 +3,18 @@ package dev.sluice.benchmarks.chaos.inject;
 import java.util.Map;
 
 /**
- * What is to go wrong in every executor from now on, until the next order.
+ * Faults that every executor injects until the next order. {@code Cluster} writes it in the driver;
+ * {@link ChaosAgent} reads it.
  *
- * @param sequence larger than that of the order before
- * @param seed of the decisions
- * @param rates probabilities of what is to go wrong
- * @param victim process id for what is about one executor, 0 for none
+ * @param sequence a larger number than that of the order before
+ * @param seed seed of the decisions
+ * @param rates probabilities of the injections
+ * @param victim process id, for injections into one executor; 0 for none
  */
 public record Order(long sequence, long seed, Map<Injection, Double> rates, long victim) {
   public static final Order NONE = new Order(0, 0, Map.of(), 0);
 
-  /** The same once more, to be answered only. */
+  /** Returns the same order with the next sequence, to get new answers only. */
   public Order again() {
     return new Order(sequence + 1, seed, rates, victim);
   }

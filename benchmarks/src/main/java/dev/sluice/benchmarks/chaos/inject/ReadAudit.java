@@ -11,16 +11,16 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Knows which memory READs may still write to, and counts those that are posted into memory that an
- * earlier one has not left yet: bytes of one task could land in another's buffer. A READ has left
- * its memory when it or a later one of its queue pair completed, or when the queue pair was
- * destroyed. Any thread.
+ * Tracks the memory that outstanding READs may still write to. It counts READs that are posted into
+ * memory of an earlier, outstanding READ: bytes of one task could land in another's buffer. A READ
+ * leaves its memory when it or a later READ of its queue pair completes, or when the queue pair is
+ * destroyed. Any thread may call it. An executor has one, which {@link ChaosOutside} creates.
  */
 final class ReadAudit {
   /** Posted READs by the number of their queue pair, in the order of posting. */
   private final Map<Integer, Deque<SendWorkRequest>> posted = new HashMap<>();
 
-  /** Ends of the ranges that may be written to, by their beginnings. */
+  /** Ends of the ranges that READs may write to, by their beginnings. */
   private final TreeMap<Long, Long> ranges = new TreeMap<>();
 
   private int underWay;
@@ -38,7 +38,7 @@ final class ReadAudit {
     underWay++;
   }
 
-  /** It was not posted after all. */
+  /** Removes a READ that the provider refused to post. */
   synchronized void refused(int qpNumber, SendWorkRequest request) {
     Deque<SendWorkRequest> requests = posted.get(qpNumber);
     if (requests != null && requests.removeLastOccurrence(request)) {
@@ -46,7 +46,7 @@ final class ReadAudit {
     }
   }
 
-  /** The READs that the completion says are done, its own last. */
+  /** Returns the READs that a completion completes; its own is the last. */
   synchronized List<SendWorkRequest> completed(int qpNumber, long wrId) {
     Deque<SendWorkRequest> requests = posted.get(qpNumber);
     List<SendWorkRequest> done = new ArrayList<>();

@@ -4,19 +4,20 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What an executor holds.
+ * State of an executor, as its agent reports it. {@link ChaosOutside} creates it on the agent's
+ * thread; {@code Cluster} reads it in the driver.
  *
- * @param sequence of the order that it has taken
- * @param hits how often what was ordered has gone wrong since its start
+ * @param sequence sequence of the last order that it has taken
+ * @param hits how often each injection has acted since its start
  * @param servedRegions memory regions that peers may READ
- * @param readingQueuePairs queue pairs that it READs through
- * @param servingQueuePairs queue pairs that it serves
- * @param mostBroken the most READs under way in a queue pair that it broke on purpose
+ * @param readingQueuePairs queue pairs through which it READs
+ * @param servingQueuePairs queue pairs through which peers READ
+ * @param mostBroken maximum of outstanding READs of a queue pair that it broke on purpose
  * @param underWay READs that have no completion yet
- * @param overlaps READs so far that were posted into memory that another one had not left yet
+ * @param overlaps READs so far that were posted into memory of an outstanding READ
  * @param shuffleFiles names of the shuffle files in its local directories
- * @param heapBytes what was live in its heap when that was collected last
- * @param counters Sluice's
+ * @param heapBytes bytes of live objects after the last collections
+ * @param counters Sluice's counters
  */
 public record Status(
     long sequence,
@@ -31,7 +32,7 @@ public record Status(
     long heapBytes,
     Map<String, Long> counters) {
 
-  /** Blocks that it has READ from others since its start; gathered ones may be its own. */
+  /** Returns the blocks that it has READ since its start; batch fetches may include its own. */
   public long readBlocks() {
     return counters.getOrDefault("read.blocks", 0L);
   }

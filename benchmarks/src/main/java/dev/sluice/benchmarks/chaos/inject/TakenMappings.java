@@ -13,18 +13,19 @@ import java.nio.file.StandardOpenOption;
 import java.util.stream.Stream;
 
 /**
- * Takes the mappings that vm.max_map_count leaves to this process, and gives them back. Used by the
- * agent's thread.
+ * Takes the mappings that this process may still have by vm.max_map_count, and gives them back.
+ * {@link ChaosOutside} has one; only the agent's thread uses it, and gives the mappings back at the
+ * next order without the injection.
  */
 final class TakenMappings {
-  /** What the JVM itself may need meanwhile: a few thread stacks. */
+  /** Mappings left for the JVM, such as for a few thread stacks. */
   private static final int LEFT = 10;
 
   private static final int PAGE_BYTES = 4096;
 
   private Arena arena;
 
-  /** Takes all, or gives all back. */
+  /** Takes all mappings, or gives all back. */
   void take(boolean all) {
     if (all && arena == null) {
       arena = Arena.ofShared();
@@ -39,12 +40,12 @@ final class TakenMappings {
     }
   }
 
-  /** One page of a file again and again: neighbours of the same page are not made one mapping. */
+  /** Maps one page of a file repeatedly: the kernel does not merge mappings of the same page. */
   private void takeAll() throws IOException {
     Path file = Files.createTempFile("mapped", null);
     try (FileChannel channel =
             FileChannel.open(file, StandardOpenOption.WRITE, StandardOpenOption.READ);
-        // In one read: what a sysctl gives to a second one is its end.
+        // A single read: a second read of a sysctl returns its end.
         BufferedReader sysctl = Files.newBufferedReader(Path.of("/proc/sys/vm/max_map_count"));
         Stream<String> own = Files.lines(Path.of("/proc/self/maps"))) {
       channel.truncate(0).write(ByteBuffer.allocate(PAGE_BYTES));

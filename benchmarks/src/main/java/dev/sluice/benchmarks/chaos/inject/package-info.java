@@ -1,6 +1,11 @@
 /**
- * What runs inside executors: Sluice behind a device, a way to the driver and a control port that
- * go wrong when ordered. Begin with {@link ChaosShuffleManager}; {@link Injection} lists what can
- * be ordered.
+ * Classes that run inside executors and inject faults.
+ *
+ * <p>{@link ChaosShuffleManager} is the entry point. It starts Sluice with {@link ChaosOutside},
+ * which wraps the device ({@link ChaosDevice}, its queue pairs and completion queues) and the
+ * channel to the driver, and puts a {@link ControlProxy} before the block server. The driver writes
+ * an {@link Order}; {@link ChaosAgent} reads it, decides when an {@link Injection} acts, and
+ * answers with a {@link Status}. {@link ReadAudit} checks that no two READs write to the same
+ * memory.
  */
 package dev.sluice.benchmarks.chaos.inject;

@@ -12,9 +12,12 @@ import org.apache.spark.api.java.function.FlatMapFunction;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 
-/** Runs jobs, whose last tasks take their time, as {@link Pace} says. */
+/**
+ * Runs jobs and sums up their answers; their last tasks are slowed down by {@link Pace}. Workloads
+ * call it on the thread of the job; the functions run in executors.
+ */
 final class Answers {
-  /** The hash of a record; sent to executors. */
+  /** Hash function of a record; it is sent to executors. */
   @FunctionalInterface
   interface RecordHash<T> extends ToLongFunction<T>, Serializable {}
 
@@ -27,7 +30,7 @@ final class Answers {
     return Sums.of(records.mapPartitions(partition -> sums.call(Pace.of(partition))).collect());
   }
 
-  /** The same, where every record counts for itself. */
+  /** Returns the sums of all records, by the hash of each. */
   static <T> Sums ofEach(JavaRDDLike<T, ?> records, RecordHash<T> hash) {
     return of(records, partition -> RddStorm.sums(partition, hash));
   }
@@ -36,7 +39,7 @@ final class Answers {
     return ofEach(rows.toJavaRDD(), row -> hash(row.toString().getBytes(UTF_8)));
   }
 
-  /** FNV-1a, of 64 bits. */
+  /** Returns the 64-bit FNV-1a hash. */
   static long hash(byte[] bytes) {
     long hash = 0xcbf29ce484222325L;
     for (byte b : bytes) {

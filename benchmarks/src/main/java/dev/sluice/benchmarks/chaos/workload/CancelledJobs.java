@@ -9,10 +9,15 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.apache.spark.api.java.JavaSparkContext;
 
-/** Four jobs at once, of which two are cancelled in the middle: their tasks are interrupted. */
+/**
+ * Runs four jobs at once, each on a thread, and cancels two of them midway, which interrupts their
+ * tasks. Only the answers of the others count. It returns when all four are over.
+ */
 final class CancelledJobs {
   private static final int KEPT = 2;
   private static final int CANCELLED = 2;
+
+  /** Time to the first cancellation and from one to the next. */
   private static final long CANCEL_STEP_MS = 400;
 
   static final int SHUFFLES = KEPT + CANCELLED;
@@ -52,13 +57,13 @@ final class CancelledJobs {
         threads);
   }
 
-  /** One that was quicker than its cancellation, or did not even begin, is as good. */
+  /** Waits for the end of all; a job may end before its cancellation, or not begin at all. */
   private static void awaitEnd(List<CompletableFuture<Sums>> jobs) throws InterruptedException {
     for (CompletableFuture<Sums> job : jobs) {
       try {
         job.get();
       } catch (ExecutionException e) {
-        // Cancelled, as it was meant to be.
+        // The job was cancelled, as intended.
       }
     }
   }

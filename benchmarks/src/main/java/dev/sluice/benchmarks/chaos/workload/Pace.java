@@ -3,11 +3,11 @@ package dev.sluice.benchmarks.chaos.workload;
 import java.util.Iterator;
 
 /**
- * Lets a reduce task take its time over its records, so that a fault finds tasks which have READ a
- * part of their blocks.
+ * Slows a reduce task down, so that a fault finds tasks that have READ only a part of their blocks.
+ * The task's thread sleeps before every 50th record, ten times at most: 40 ms in all.
  */
 final class Pace {
-  /** A rest after as many records. */
+  /** Number of records between two rests. */
   private static final int STRIDE = 50;
 
   private static final int RESTS = 10;

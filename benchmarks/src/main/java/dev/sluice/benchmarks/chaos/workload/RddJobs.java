@@ -17,16 +17,20 @@ import scala.Function1;
 import scala.Tuple2;
 import scala.reflect.ClassTag;
 
-/** The workloads of RDDs. */
+/**
+ * Workloads on RDDs, which {@link Workload} lists. The thread of the job calls a method; the
+ * functions in it run in executors. The hash of a group includes its task and its inputs, so that a
+ * record in a wrong place changes the answer.
+ */
 final class RddJobs {
-  /** Not more than there are slots when one executor of three is gone. */
+  /** Number of barrier tasks; they must fit the slots of two executors, if one of three is lost. */
   private static final int BARRIER_TASKS = 4;
 
   private static final int INDETERMINATE_ATTEMPTS = 4;
 
   private RddJobs() {}
 
-  /** The values of a key meet in one task. */
+  /** Groups the values of each key in one task. */
   static Sums groupBy(JavaSparkContext spark, long seed) {
     return groupBy(spark, seed, Records.PARTITIONS);
   }
@@ -37,7 +41,7 @@ final class RddJobs {
         group -> Records.hashOfGroup(group._1(), List.of(group._2())));
   }
 
-  /** A task has the readers of three shuffles open at the same time. */
+  /** Joins three shuffles: each task has three readers open at the same time. */
   static Sums cogroup(JavaSparkContext spark, long seed) {
     return Answers.ofEach(
         Records.of(spark, seed)
@@ -50,7 +54,7 @@ final class RddJobs {
                 group._1(), List.of(group._2()._1(), group._2()._2(), group._2()._3())));
   }
 
-  /** With a look at the order within every task. */
+  /** Sorts, and checks the order within every task. */
   static Sums sortByKey(JavaSparkContext spark, long seed) {
     return Answers.of(
         Records.of(spark, seed).sortByKey(true, Records.PARTITIONS), RddJobs::sumInOrder);
@@ -68,13 +72,13 @@ final class RddJobs {
         });
   }
 
-  /** A function of Scala's that can be sent to executors. */
+  /** A Scala function that can be sent to executors. */
   private interface PartitionFunction<T, R>
       extends Function1<scala.collection.Iterator<T>, scala.collection.Iterator<R>>, Serializable {}
 
   /**
-   * A barrier stage reads the shuffle: its tasks run together, and again together when one fails.
-   * It writes another one: as the last stage of its job Spark would not repeat it.
+   * Reads the shuffle in a barrier stage, whose tasks run together, and again together if one
+   * fails. The stage writes another shuffle, since Spark would not repeat the last stage of a job.
    */
   static Sums barrier(JavaSparkContext spark, long seed) {
     RDD<Tuple2<Integer, byte[]>> moved =
@@ -92,9 +96,9 @@ final class RddJobs {
   }
 
   /**
-   * A round-robin shuffle of what a shuffle brought, whose output depends on the order of its
-   * input: Spark has to repeat all of the stage when a part of it is lost, and gives up a job whose
-   * result has begun. Then the whole job runs once more, as its user would have it.
+   * Shuffles the output of a shuffle round-robin, so that it depends on the order of the input. If
+   * a part is lost, Spark has to repeat the whole stage, and it fails a job whose result stage has
+   * begun. Then the whole job runs again, as a user would run it.
    */
   static Sums indeterminate(JavaSparkContext spark, long seed) throws Exception {
     for (int attempt = 1; ; attempt++) {
@@ -104,7 +108,7 @@ final class RddJobs {
                 .partitionBy(new HashPartitioner(Records.PARTITIONS))
                 .repartition(Records.PARTITIONS / 2),
             Records::hash);
-      } catch (Exception e) { // Scala throws checked ones that it does not declare.
+      } catch (Exception e) { // Scala throws checked exceptions that it does not declare.
         boolean given = e instanceof SparkException && e.toString().contains("indeterminate");
         if (!given || attempt == INDETERMINATE_ATTEMPTS) {
           throw e;

@@ -9,14 +9,17 @@ import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.api.java.JavaSparkContext;
 import scala.Tuple2;
 
-/** Seeded records: the same seed gives the same ones, on every shuffle. */
+/**
+ * Generates seeded records: the same seed gives the same records with every shuffle, also when a
+ * task is repeated. Map tasks generate them in executors.
+ */
 final class Records {
   private static final int MAPS = 12;
   private static final int RECORDS = 3_000;
   private static final int KEYS = 5_000;
   private static final int VALUE_BYTES = 200;
 
-  /** Reduce tasks. */
+  /** Number of reduce tasks. */
   static final int PARTITIONS = 24;
 
   private Records() {}
@@ -43,7 +46,7 @@ final class Records {
     return Answers.hash(record._2()) * 31 + record._1();
   }
 
-  /** Of all that came to the running task under a key: of which of its inputs, in any order. */
+  /** Hashes the values of a key in the running task: by input, regardless of their order. */
   static long hashOfGroup(int key, List<Iterable<byte[]>> inputs) {
     long hash = mixed(TaskContext.getPartitionId(), key);
     for (Iterable<byte[]> values : inputs) {

@@ -11,7 +11,10 @@ import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 
-/** The workloads of SQL, which set what they need for as long as they run. */
+/**
+ * Workloads in SQL, which {@link Workload} lists. Each sets the settings of the session that it
+ * needs while it runs, so only one may run at a time.
+ */
 final class SqlJobs {
   private static final Map<String, String> SKEWED_JOIN =
       Map.of(
@@ -34,7 +37,7 @@ final class SqlJobs {
 
   private SqlJobs() {}
 
-  /** A join in which every second row has one key, so that AQE splits that key's partition. */
+  /** Joins rows of which every second one has the same key, so that AQE splits its partition. */
   static Sums skewedJoin(SparkSession spark, long seed) {
     Dataset<Row> large = rows(spark, seed, "if(id %% 2 = 0, 7, id %% %d)".formatted(ROWS_TO_JOIN));
     Dataset<Row> small =
@@ -44,7 +47,7 @@ final class SqlJobs {
     return answer(spark, SKEWED_JOIN, large.join(small, "key"));
   }
 
-  /** Checksums over rows tell Spark whether a repeated map task wrote the same. */
+  /** Uses row checksums, by which Spark sees if a repeated map task wrote the same rows. */
   static Sums rowChecksums(SparkSession spark, long seed) {
     return answer(
         spark,

@@ -7,25 +7,26 @@ import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.sql.SparkSession;
 
 /**
- * A job with at least one shuffle whose answer depends on nothing but a seed. A new one is a method
- * here and a line in {@link #ALL}.
+ * A job with at least one shuffle whose answer depends on a seed only. To add one, write a method
+ * and a line in {@link #ALL}. The command chooses workloads by name; the driver runs the job on a
+ * thread of its own ({@code StruckJob}).
  *
- * @param name as in {@code --workloads}
- * @param shuffles how many it has, of all its jobs
- * @param retrySeconds what it may wait for when Spark repeats a stage of it
- * @param settings what the cluster has to be started with
- * @param job one thread at a time runs it
+ * @param name name for {@code --workloads}
+ * @param shuffles number of shuffles of all its jobs
+ * @param retrySeconds seconds that it may wait when Spark repeats a stage of it
+ * @param settings settings with which the cluster must start
+ * @param job the job; one thread at a time runs it
  */
 public record Workload(
     String name, int shuffles, int retrySeconds, Map<String, String> settings, Job job) {
   /**
-   * {@code spark.barrier.sync.timeout} of the clusters. Where a task of a barrier stage ends after
-   * the stage was given up, Spark repeats only the others, which wait for it: for a year, unless
-   * told otherwise.
+   * Value of {@code spark.barrier.sync.timeout} for the clusters. If a task of a barrier stage ends
+   * after the stage was given up, Spark repeats only the other tasks, which then wait for it. The
+   * default timeout is a year.
    */
   public static final int BARRIER_SYNC_SECONDS = 20;
 
-  /** With 300 partitions most of 3,600 blocks have about two kilobytes. */
+  /** With 300 partitions, most of the 3,600 blocks have about 2 KB. */
   private static final int SMALL_BLOCKS = 300;
 
   public static final List<Workload> ALL =
@@ -38,7 +39,7 @@ public record Workload(
               "small-blocks",
               1,
               onRdds((spark, seed) -> RddJobs.groupBy(spark, seed, SMALL_BLOCKS))),
-          // Blocks come one by one, and without checksums.
+          // Encrypted blocks are fetched singly and have no checksums.
           new Workload(
               "io-encryption",
               1,
@@ -50,13 +51,13 @@ public record Workload(
           new Workload("row-checksums", 1, SqlJobs::rowChecksums),
           new Workload("cancelled-jobs", CancelledJobs.SHUFFLES, onRdds(CancelledJobs::run)));
 
-  /** What is run. */
+  /** A job on a Spark session. */
   @FunctionalInterface
   public interface Job {
     Sums run(SparkSession spark, long seed) throws Exception;
   }
 
-  /** The same, of RDDs. */
+  /** A job on RDDs. */
   private interface RddJob {
     Sums run(JavaSparkContext spark, long seed) throws Exception;
   }
@@ -70,7 +71,7 @@ public record Workload(
   }
 
   /**
-   * @throws IllegalArgumentException for one that there is not
+   * @throws IllegalArgumentException if there is no workload of that name
    */
   public static Workload named(String name) {
     return ALL.stream()

@@ -1,5 +1,7 @@
 /**
- * The jobs that faults strike: {@link Workload} lists them, and {@link
- * dev.sluice.benchmarks.storm.Sums} are what their results are compared by.
+ * Jobs that faults strike. {@link Workload} lists them; they are in {@link RddJobs}, {@link
+ * SqlJobs} and {@link CancelledJobs}. {@link Records} generates their input and {@link Answers}
+ * sums up their results, so that two shuffles can be compared by {@link
+ * dev.sluice.benchmarks.storm.Sums}.
  */
 package dev.sluice.benchmarks.chaos.workload;

@@ -1,0 +1,137 @@
+package dev.sluice.benchmarks.row;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** The command {@code bin/bench row}: prints this machine's row of docs/hardware.md. */
+@Command(
+    name = "row",
+    description = {
+      "A row for the table of docs/hardware.md",
+      "Describes this machine, and measures READs from the server by bin/verbs bw and lat. The"
+          + " server is this command as well, without SERVER. A question mark stands for a fact"
+          + " that could not be found out, and the standard error names it."
+    })
+public final class RowCommand implements Callable<Integer> {
+  @Spec private CommandSpec spec;
+
+  @Parameters(
+      arity = "0..1",
+      paramLabel = "SERVER",
+      description = "Host of the server; without it, be the server and wait for a client")
+  private String server;
+
+  @Option(
+      names = {"-p", "--port"},
+      paramLabel = "PORT",
+      description = "First of three TCP ports of the server (default: ${DEFAULT-VALUE})")
+  private int port = 18515;
+
+  @Option(
+      names = {"-d", "--ib-dev"},
+      paramLabel = "DEVICE",
+      description = "RDMA device (default: the first one)")
+  private String device;
+
+  @Option(
+      names = {"-i", "--ib-port"},
+      paramLabel = "N",
+      description = "Port of the device, from 1 (default: ${DEFAULT-VALUE})")
+  private int devicePort = 1;
+
+  @Option(
+      names = {"-g", "--gid-index"},
+      paramLabel = "NUMBER",
+      description = "Our GID, by its index in the port's table (default: as bin/verbs chooses)")
+  private Integer gidIndex;
+
+  @Option(
+      names = {"-l", "--sl"},
+      paramLabel = "NUMBER",
+      description = "InfiniBand service level, 0 to 15 (default: ${DEFAULT-VALUE})")
+  private int serviceLevel;
+
+  @Option(
+      names = {"-n", "--iters"},
+      paramLabel = "N",
+      description =
+          "READs of each size, after as many to warm up, at most 5000 (default: ${DEFAULT-VALUE})")
+  private int iters = 2000;
+
+  @Option(
+      names = {"-e", "--events"},
+      description = "Sleep on completion events (default: poll)")
+  private boolean events;
+
+  @Option(
+      names = "--terasort",
+      paramLabel = "FILE",
+      description = "A file that bin/terasort --json wrote (default: no figure of TeraSort)")
+  private Path teraSort;
+
+  @Option(
+      names = "--timeout",
+      paramLabel = "N",
+      description =
+          "Seconds after which a server or a measurement gives up (default: ${DEFAULT-VALUE})")
+  private int timeoutSeconds = 60;
+
+  @Override
+  public Integer call() throws InterruptedException {
+    try {
+      RowReads reads = new RowReads(options(), port);
+      if (server == null) {
+        reads.serve(spec.commandLine().getErr());
+      } else {
+        print(row(reads));
+      }
+      return 0;
+    } catch (IOException e) {
+      spec.commandLine().getErr().println("bin/bench row: " + e.getMessage());
+      return 1;
+    }
+  }
+
+  private List<String> options() {
+    List<String> options =
+        new ArrayList<>(List.of("-i", "" + devicePort, "-l", "" + serviceLevel, "--timeout"));
+    options.add("" + timeoutSeconds);
+    if (device != null) {
+      options.addAll(List.of("-d", device));
+    }
+    if (gidIndex != null) {
+      options.addAll(List.of("-g", "" + gidIndex));
+    }
+    return options;
+  }
+
+  private HardwareRow row(RowReads reads) throws IOException, InterruptedException {
+    HardwareRow row = new HardwareRow();
+    if (teraSort != null) {
+      row.with(RowColumn.TERASORT, TeraSortResult.summary(teraSort));
+    }
+    RowFacts.add(device, devicePort, row);
+    boolean isLocal = NetworkInterface.getByInetAddress(InetAddress.getByName(server)) != null;
+    row.with(RowColumn.HOSTS, isLocal ? "1" : "2");
+    reads.measure(server, iters, events, row);
+    return row;
+  }
+
+  private void print(HardwareRow row) {
+    spec.commandLine().getOut().println(row.markdown());
+    List<String> unknown = row.unknown();
+    if (!unknown.isEmpty()) {
+      spec.commandLine().getErr().println("Not found out: " + String.join("; ", unknown));
+    }
+  }
+}

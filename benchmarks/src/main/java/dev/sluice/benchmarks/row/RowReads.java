@@ -1,0 +1,135 @@
+package dev.sluice.benchmarks.row;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.benchmarks.Poll;
+import dev.sluice.benchmarks.VerbsTool;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintWriter;
+import java.lang.ProcessBuilder.Redirect;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Measures READs between two machines by bin/verbs, with a process on either side for each size.
+ * The processes print their errors. {@link RowCommand} uses it on its thread; a method ends the
+ * processes that it has started.
+ *
+ * @param options options of each process: device, port and deadline
+ * @param firstPort TCP port of the first size; each further size uses the next port
+ */
+record RowReads(List<String> options, int firstPort) {
+  /** Limit for a process; the deadline of bin/verbs ends it earlier. */
+  private static final long PATIENCE_HOURS = 1;
+
+  /** Measurements in the order of their ports, which server and client must agree on. */
+  private enum Size {
+    MEDIUM("bw", 64 << 10, RowColumn.READ_64_KIB),
+    LARGE("bw", 1 << 20, RowColumn.READ_1_MIB),
+    SMALL("lat", 2, RowColumn.READ_2_B);
+
+    private final String command;
+    private final int bytes;
+    private final RowColumn column;
+
+    Size(String command, int bytes, RowColumn column) {
+      this.command = command;
+      this.bytes = bytes;
+      this.column = column;
+    }
+  }
+
+  /**
+   * Serves one client.
+   *
+   * @param log gets a line when the client may start
+   */
+  void serve(PrintWriter log) throws IOException, InterruptedException {
+    List<Process> servers = new ArrayList<>();
+    try {
+      for (Size size : Size.values()) {
+        servers.add(start(size, List.of(), Redirect.DISCARD));
+      }
+      Poll.until(
+          TimeUnit.HOURS.toMillis(PATIENCE_HOURS),
+          () -> isListening() || !servers.stream().allMatch(Process::isAlive));
+      if (isListening()) {
+        log.printf("listening at ports %d to %d%n", firstPort, port(Size.SMALL));
+      }
+      for (Process server : servers) {
+        end(server);
+      }
+    } finally {
+      servers.forEach(Process::destroyForcibly);
+    }
+  }
+
+  private boolean isListening() throws IOException {
+    for (Size size : Size.values()) {
+      if (!VerbsTool.isListening(port(size))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /**
+   * Measures each size.
+   *
+   * @param reads number of READs of each size
+   * @param events true if both sides sleep on completion events
+   */
+  void measure(String server, int reads, boolean events, HardwareRow row)
+      throws IOException, InterruptedException {
+    for (Size size : Size.values()) {
+      List<String> arguments = new ArrayList<>();
+      arguments.addAll(List.of("--json", "-s", "" + size.bytes, "-n", "" + reads, server));
+      if (events) {
+        arguments.add("-e");
+      }
+      Process client = start(size, arguments, Redirect.PIPE);
+      try (InputStream out = client.getInputStream()) {
+        String result = new String(out.readAllBytes());
+        end(client);
+        row.with(size.column, cell(result));
+      } finally {
+        client.destroyForcibly();
+      }
+    }
+  }
+
+  /** Returns MiB/s, or the median and 99th percentile of latencies in microseconds. */
+  static String cell(String json) throws IOException {
+    JsonNode result = new ObjectMapper().readTree(json);
+    return result.has("typicalUsec")
+        ? String.format(
+            Locale.ROOT,
+            "%.1f, 99%%: %.1f",
+            result.get("typicalUsec").asDouble(),
+            result.get("p99Usec").asDouble())
+        : String.format(Locale.ROOT, "%.0f", result.get("bwAverageMiBPerSecond").asDouble());
+  }
+
+  private int port(Size size) {
+    return firstPort + size.ordinal();
+  }
+
+  private Process start(Size size, List<String> more, Redirect output) throws IOException {
+    List<String> arguments = new ArrayList<>(List.of(size.command, "-p", "" + port(size)));
+    arguments.addAll(options);
+    arguments.addAll(more);
+    return new ProcessBuilder(VerbsTool.command(arguments))
+        .redirectOutput(output)
+        .redirectError(Redirect.INHERIT)
+        .start();
+  }
+
+  private static void end(Process process) throws IOException, InterruptedException {
+    if (!process.waitFor(PATIENCE_HOURS, TimeUnit.HOURS) || process.exitValue() != 0) {
+      throw new IOException("a measurement by bin/verbs failed");
+    }
+  }
+}

@@ -1,0 +1,97 @@
+package dev.sluice.benchmarks.row;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The row that users may paste into docs/hardware.md. */
+final class HardwareRowTest {
+  private static final Path PAGE = Path.of("..", "docs", "hardware.md");
+
+  @TempDir Path directory;
+
+  @Test
+  void aRowIsOneLineWhateverIsInIt() {
+    HardwareRow row = new HardwareRow();
+    for (RowColumn column : RowColumn.values()) {
+      row.with(column, column.ordinal() + " a|b\n");
+    }
+    assertThat(row.markdown()).startsWith("| 0 a\\|b | 1 a\\|b |").endsWith("| 9 a\\|b |");
+    assertThat(row.unknown()).isEmpty();
+  }
+
+  @Test
+  void emptyCellsAreNamed() {
+    HardwareRow row = new HardwareRow().with(RowColumn.DEVICE, "mlx5_0").with(RowColumn.LINK, " ");
+    assertThat(row.markdown()).isEqualTo("| mlx5_0 | ? | ? | ? | ? | ? | ? | ? | ? | ? |");
+    assertThat(row.unknown())
+        .containsExactly(
+            "firmware",
+            "link",
+            "kernel",
+            "rdma-core",
+            "hosts",
+            "READ of 64 KiB, MiB/s",
+            "READ of 1 MiB, MiB/s",
+            "READ of 2 B, us",
+            "TeraSort");
+  }
+
+  @Test
+  void thePageHasTheColumnsOfTheRow() throws Exception {
+    assertThat(Files.readAllLines(PAGE)).contains(HardwareRow.header());
+  }
+
+  @Test
+  void rdmaCoreIsTheOneThatIsLoaded() {
+    String at = "7f00a0000000-7f00a0005000 r-xp 00000000 08:01 1234   /usr/lib/";
+    assertThat(RowFacts.rdmaCore(List.of(at + "libc.so.6", at + "libibverbs.so.1.14.44.0")))
+        .isEqualTo("44.0");
+    assertThat(RowFacts.rdmaCore(List.of(at + "libibverbs.so.1"))).isEmpty();
+  }
+
+  @Test
+  void cellsHaveTheFiguresOfBwAndLat() throws Exception {
+    assertThat(RowReads.cell("{\"op\":\"read\",\"bwAverageMiBPerSecond\":398.49}"))
+        .isEqualTo("398");
+    assertThat(RowReads.cell("{\"typicalUsec\":33.80,\"p99Usec\":605.44}"))
+        .isEqualTo("33.8, 99%: 605.4");
+  }
+
+  @Test
+  void teraSortsFigureIsTheMedians() throws Exception {
+    assertThat(summary("\"sluice_s\":[20.5,19.0,22.25],\"stock_s\":[23.0,24.0]"))
+        .isEqualTo("1.0 GB by verbs: 20.5 s, stock 23.5 s");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"\"sluice_s\":[],\"stock_s\":[1.0]", "\"sluice_s\":[1.0]", "\"other\":[1.0]"})
+  void aFileThatHasNoFigureIsAFailure(String seconds) {
+    assertThatThrownBy(() -> summary(seconds))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("is not of bin/terasort --json");
+  }
+
+  @Test
+  void aSortThatWasNotValidHasNoFigure() throws Exception {
+    Path file = Files.writeString(directory.resolve("result.json"), "{\"valid\":false}");
+    assertThatThrownBy(() -> TeraSortResult.summary(file)).hasMessageContaining("not valid");
+  }
+
+  private String summary(String seconds) throws IOException {
+    String json =
+        "{\"valid\":true,\"records\":10000000,\"checksum\":\"4c\",\"provider\":\"verbs\","
+            + seconds
+            + ",\"bytes\":{\"read\":1}}";
+    return TeraSortResult.summary(Files.writeString(directory.resolve("result.json"), json));
+  }
+}
