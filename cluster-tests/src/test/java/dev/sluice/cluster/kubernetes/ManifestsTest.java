@@ -10,6 +10,7 @@ import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodSpec;
+import io.fabric8.kubernetes.api.model.Probe;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.Volume;
 import io.fabric8.kubernetes.api.model.VolumeMount;
@@ -137,6 +138,28 @@ final class ManifestsTest {
       assertThat(main(pod).getResources().getLimits())
           .containsEntry("rdma/rdma_shared_device_a", new Quantity("1"));
     }
+  }
+
+  /** A drained daemon must not be restarted: it still serves what it has. */
+  @Test
+  void probesAskForLifeAndReadinessWhereTheDaemonAnswers() {
+    Container container = main(daemon);
+    assertThat(path(container.getLivenessProbe())).isEqualTo("/healthz");
+    assertThat(path(container.getStartupProbe())).isEqualTo("/healthz");
+    assertThat(path(container.getReadinessProbe())).isEqualTo("/readyz");
+    String http = settings.getOrDefault("sluice.node.http", "127.0.0.1:7338");
+    assertThat(
+            List.of(
+                container.getLivenessProbe(),
+                container.getStartupProbe(),
+                container.getReadinessProbe()))
+        .extracting(Probe::getHttpGet)
+        .allSatisfy(
+            get -> assertThat(get.getHost() + ":" + get.getPort().getIntVal()).isEqualTo(http));
+  }
+
+  private static String path(Probe probe) {
+    return probe.getHttpGet().getPath();
   }
 
   private static Container main(PodSpec pod) {

@@ -123,7 +123,7 @@ final class NodeManagerIT {
             .set("spark.ui.enabled", "false")
             .set("spark.shuffle.manager", "dev.sluice.spark.RdmaShuffleManager")
             .set("spark.shuffle.rdma.provider", "soft")
-            .set("spark.shuffle.rdma.node", "required")
+            .set("spark.shuffle.rdma.node", "on")
             .set("spark.executor.instances", "2")
             .set("spark.executor.memory", "512m")
             .set("spark.yarn.am.memory", "512m")

@@ -10,10 +10,13 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.service.Service;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
 import org.apache.hadoop.yarn.server.api.ApplicationTerminationContext;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the service does of itself. */
 final class SluiceNodeServiceTest {
@@ -29,12 +32,13 @@ final class SluiceNodeServiceTest {
     Files.createFile(program);
     assertThat(program.toFile().setExecutable(true)).isTrue();
     conf.set("sluice.yarn.home", directory.toString());
+    conf.setIfUnset("yarn.nodemanager.resource.memory-mb", "64");
     service.init(conf);
   }
 
   @Test
   void itRunsOnJava8() throws Exception {
-    for (String name : new String[] {"SluiceNodeService", "DaemonProcess"}) {
+    for (String name : new String[] {"SluiceNodeService", "DaemonProcess", "RegisteredMemory"}) {
       try (InputStream file = SluiceNodeService.class.getResourceAsStream(name + ".class");
           DataInputStream data = new DataInputStream(file)) {
         data.readInt();
@@ -50,6 +54,37 @@ final class SluiceNodeServiceTest {
     assertThatThrownBy(() -> service.init(conf))
         .hasMessageContaining("sluice.yarn.home")
         .hasMessageContaining("no bin/sluice-node");
+  }
+
+  @Test
+  void theNodeManagerStartsWhereContainersArePromisedAllMemory() throws Exception {
+    conf.set("yarn.nodemanager.local-dirs", "/disk1/yarn");
+    conf.set("yarn.nodemanager.resource.memory-mb", "1000000000");
+    init();
+    assertThat(service.isInState(Service.STATE.INITED)).isTrue();
+  }
+
+  @Test
+  void theDaemonsFileMaySayHowMuchMemoryIsRegistered() throws Exception {
+    Path file = directory.resolve("sluice-node.conf");
+    Files.writeString(file, "sluice.node.registration.maxBytes = 1g\n");
+    conf.set("sluice.yarn.conf", file.toString());
+    conf.set("yarn.nodemanager.local-dirs", "/disk1/yarn");
+    conf.set("yarn.nodemanager.resource.memory-mb", "1000000000");
+    init();
+  }
+
+  /** The daemon reports the mistake. */
+  @ParameterizedTest
+  @ValueSource(strings = {"absent", "escape", "charset", "folder"})
+  void theNodeManagerStartsWhereTheDaemonsFileCannotBeRead(String name) throws Exception {
+    Files.write(directory.resolve("escape"), "key = \\u12".getBytes(StandardCharsets.US_ASCII));
+    Files.write(directory.resolve("charset"), new byte[] {(byte) 0xff});
+    Files.createDirectory(directory.resolve("folder"));
+    conf.set("sluice.yarn.conf", directory + "/" + name);
+    conf.set("yarn.nodemanager.local-dirs", "/disk1/yarn");
+    init();
+    assertThat(service.isInState(Service.STATE.INITED)).isTrue();
   }
 
   @Test

@@ -80,7 +80,7 @@ final class YarnCluster implements AutoCloseable {
     copy("bin/sluice-node", home);
     copy("bin/lib.sh", home);
     copy("conf/sluice-node.log4j2.properties", home);
-    for (String module : List.of("block-server", "rdma-net")) {
+    for (String module : List.of("block-server", "rdma-net", "verbs")) {
       String jar = "sluice-%s-%s.jar".formatted(module, System.getProperty("sluice.version"));
       link(ROOT.resolve(module + "/target").resolve(jar), jars);
     }

@@ -6,8 +6,8 @@ import java.util.List;
 /**
  * A main class to run in a JVM of its own.
  *
- * @param classPath beside Spark's jars
- * @param options of the JVM, beside those that Spark wants
+ * @param classPath entries that precede Spark's jars
+ * @param options JVM options, in addition to those that Spark requires
  */
 record JavaCommand(
     List<Path> classPath, List<String> options, String mainClass, List<String> arguments) {}

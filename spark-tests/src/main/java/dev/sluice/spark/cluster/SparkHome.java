@@ -13,19 +13,19 @@ import java.util.stream.Stream;
 import org.apache.spark.launcher.JavaModuleOptions;
 
 /**
- * A directory that serves as SPARK_HOME: jars/ holds links to Spark and what it needs, and nothing
- * of ours. Immutable; left to the build directory when done.
+ * A directory that serves as SPARK_HOME. Its jars/ holds links to Spark and Spark's dependencies,
+ * and no jars of Sluice. Immutable. The directory stays in the build directory after use.
  *
  * @param directory holds jars/
- * @param java JAVA_HOME of its processes
+ * @param java JAVA_HOME of the processes
  */
 public record SparkHome(Path directory, Path java) {
-  /** Its processes live for seconds, several at once: a second compiler never pays. */
+  /** JVM options for processes that live for seconds, several at once: C2 would never pay off. */
   private static final List<String> SHORT_LIVED =
       List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
 
   /**
-   * Links the jars, where that was not done before.
+   * Links the jars that are not linked yet.
    *
    * @param classPath Spark's jars, separated as in a class path
    */
@@ -41,12 +41,12 @@ public record SparkHome(Path directory, Path java) {
     return new SparkHome(directory, Path.of(System.getProperty("java.home")));
   }
 
-  /** The same Spark on another JVM. */
+  /** Returns the same Spark on another JVM. */
   public SparkHome onJava(Path home) {
     return new SparkHome(directory, home);
   }
 
-  /** The command line, with the JVM options that Spark wants. */
+  /** Returns the command line with the JVM options that Spark requires. */
   List<String> commandLine(JavaCommand command) {
     List<String> line = new ArrayList<>();
     line.add(java.resolve("bin").resolve("java").toString());
@@ -58,7 +58,7 @@ public record SparkHome(Path directory, Path java) {
     return line;
   }
 
-  /** What is given beside Spark's jars comes first, as with Spark's own launcher. */
+  /** Returns the class path. As with Spark's own launcher, extra entries precede Spark's jars. */
   private String classPath(JavaCommand command) {
     Path sparkJars = directory.resolve("jars").resolve("*");
     return Stream.concat(command.classPath().stream(), Stream.of(sparkJars))
@@ -66,14 +66,14 @@ public record SparkHome(Path directory, Path java) {
         .collect(Collectors.joining(File.pathSeparator));
   }
 
-  /** What Spark's processes need in their environment. */
+  /** Returns the environment variables that Spark's processes need. */
   Map<String, String> environment() {
     return Map.of(
         "SPARK_HOME",
         directory.toString(),
         "JAVA_HOME",
         java.toString(),
-        // Else the Worker looks for the build directories of a source tree.
+        // Otherwise the Worker looks for the build directories of a source tree.
         "SPARK_SCALA_VERSION",
         "2.13",
         "SPARK_LOCAL_IP",

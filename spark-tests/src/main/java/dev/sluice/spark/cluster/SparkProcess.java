@@ -14,8 +14,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * One process of Spark's and its log. Whoever starts it closes it, which kills it and the processes
- * that it started; for any thread.
+ * A process of Spark with its log. Any thread. The caller that starts it closes it, which kills the
+ * process and its descendants.
  */
 public final class SparkProcess implements AutoCloseable {
   private static final Duration KILL_TIMEOUT = Duration.ofSeconds(10);
@@ -30,7 +30,7 @@ public final class SparkProcess implements AutoCloseable {
     this.log = log;
   }
 
-  /** Starts it in {@code directory}, where it also leaves its log. */
+  /** Starts the process in {@code directory}, which also receives its log. */
   static SparkProcess start(SparkHome home, Path directory, String name, JavaCommand command)
       throws IOException {
     Path log = Files.createDirectories(directory).resolve(name + ".log");
@@ -39,14 +39,18 @@ public final class SparkProcess implements AutoCloseable {
             .directory(directory.toFile())
             .redirectErrorStream(true)
             .redirectOutput(log.toFile());
-    // Settings of a Spark that surrounds us, a test for one, are not for this one.
+    // The environment may come from another Spark, for example that of a test; drop its settings.
     builder.environment().keySet().removeIf(key -> key.startsWith("SPARK_"));
     builder.environment().putAll(home.environment());
     builder.environment().put("SPARK_LOCAL_DIRS", directory.resolve("local").toString());
     return new SparkProcess(name, builder.start(), log);
   }
 
-  /** Waits until the log has a match. */
+  /**
+   * Waits until the log matches.
+   *
+   * @throws IllegalStateException if the process ends or the time is over first
+   */
   MatchResult awaitLog(Pattern pattern, Duration timeout) throws InterruptedException {
     long deadline = System.nanoTime() + timeout.toNanos();
     while (System.nanoTime() - deadline < 0 && process.isAlive()) {
@@ -59,7 +63,11 @@ public final class SparkProcess implements AutoCloseable {
     return find(pattern).orElseThrow(() -> new IllegalStateException(missing(pattern, timeout)));
   }
 
-  /** Waits for the process's end. */
+  /**
+   * Waits for the process to end.
+   *
+   * @throws IllegalStateException if the time is over first
+   */
   public int await(Duration timeout) throws InterruptedException {
     if (!process.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS)) {
       throw new IllegalStateException(
@@ -68,17 +76,17 @@ public final class SparkProcess implements AutoCloseable {
     return process.exitValue();
   }
 
-  /** Everything it has written so far. */
+  /** Returns the output that the process has written so far. */
   public String log() {
     try {
-      // Not as strict as readString: what is written meanwhile may end in mid-character.
+      // Decode leniently, unlike readString: a log in progress may end inside a character.
       return new String(Files.readAllBytes(log), StandardCharsets.UTF_8);
     } catch (IOException e) {
       throw new UncheckedIOException("Reading the log of " + name, e);
     }
   }
 
-  /** The processes it started, and theirs: a Worker's executors. */
+  /** Returns the processes that this one started, and their descendants: a Worker's executors. */
   public List<ProcessHandle> descendants() {
     return process.descendants().toList();
   }

@@ -1,6 +1,7 @@
 package dev.sluice.spark.cluster;
 
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -8,12 +9,13 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * A standalone Master and Workers on this machine, each a process. Whoever starts it closes it,
- * which kills them all, executors included; for one thread.
+ * A standalone cluster on this machine: a Master and Workers, each in a process of its own. One
+ * thread. The caller that starts it closes it, which kills all processes, including executors.
  */
 public final class StandaloneCluster implements AutoCloseable {
   private static final Duration START_TIMEOUT = Duration.ofMinutes(5);
   private static final Pattern MASTER_URL = Pattern.compile("Starting Spark master at (\\S+)");
+  private static final Pattern HISTORY_URL = Pattern.compile("HistoryServer.* started at (\\S+)");
   private static final Pattern REGISTERED = Pattern.compile("Successfully registered with master");
 
   private final SparkHome home;
@@ -30,10 +32,12 @@ public final class StandaloneCluster implements AutoCloseable {
   }
 
   /**
+   * Starts a Master and one Worker per host.
+   *
    * @param directory for logs and the Workers' directories
-   * @param hosts this machine's addresses, each for a Worker with {@code cores} cores and {@code
-   *     memory} as Spark writes it
-   * @param workerOptions JVM options, system properties with Spark's keys above all
+   * @param hosts addresses of this machine. Each gets a Worker with {@code cores} cores and {@code
+   *     memory} in Spark's notation
+   * @param workerOptions JVM options of the Workers, mainly system properties with Spark's keys
    */
   public static StandaloneCluster start(
       SparkHome home,
@@ -75,6 +79,21 @@ public final class StandaloneCluster implements AutoCloseable {
     workers.add(start(own, name, deploy("worker.Worker", options, arguments)));
   }
 
+  /**
+   * Starts a history server with Spark's jars alone. This cluster closes it, too.
+   *
+   * @param eventLogs directory of the applications' event logs
+   * @return address of the history server
+   */
+  public URI startHistoryServer(Path eventLogs) throws IOException, InterruptedException {
+    List<String> options =
+        List.of(
+            "-Dspark.history.ui.port=0", "-Dspark.history.fs.logDirectory=" + eventLogs.toUri());
+    SparkProcess server =
+        start(directory, "history", deploy("history.HistoryServer", options, List.of()));
+    return URI.create(server.awaitLog(HISTORY_URL, START_TIMEOUT).group(1));
+  }
+
   private static JavaCommand deploy(String name, List<String> options, List<String> arguments) {
     return new JavaCommand(List.of(), options, "org.apache.spark.deploy." + name, arguments);
   }
@@ -82,14 +101,14 @@ public final class StandaloneCluster implements AutoCloseable {
   /**
    * Starts an application.
    *
-   * @param name of its log
-   * @return the driver's process, which this cluster closes too
+   * @param name name of its log
+   * @return the driver's process, which this cluster closes, too
    */
   public SparkProcess submit(String name, Submission submission) throws IOException {
     return submit(home, name, submission);
   }
 
-  /** The same, of another Spark or on another JVM than the cluster's. */
+  /** Starts an application with another Spark or on another JVM than the cluster's. */
   public SparkProcess submit(SparkHome client, String name, Submission submission)
       throws IOException {
     return start(client, directory, name, submission.command(masterUrl));
@@ -99,7 +118,7 @@ public final class StandaloneCluster implements AutoCloseable {
     return master;
   }
 
-  /** The Workers, in the order of their names: their descendants are the executors. */
+  /** Returns the Workers in the order of their names. Their descendants are the executors. */
   public List<SparkProcess> workers() {
     return List.copyOf(workers);
   }

@@ -8,13 +8,13 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * An application for SparkSubmit, in client mode. Jars beside its own come by --jars or by class
- * path, which are two different class loaders.
+ * An application for SparkSubmit, in client mode. Further jars come by --jars or by class path,
+ * which end up in two different class loaders.
  *
- * @param mainClass in {@code jar}
+ * @param mainClass a class of {@code jar}
  * @param conf Spark's configuration
- * @param jars that Spark hands out to driver and executors (--jars)
- * @param classPath of driver and executors beside Spark's jars
+ * @param jars jars that Spark distributes to driver and executors (--jars)
+ * @param classPath entries that precede Spark's jars on driver and executors
  */
 public record Submission(
     String mainClass,
@@ -36,7 +36,7 @@ public record Submission(
     }
     submit.add(jar.toString());
     submit.addAll(arguments);
-    // --driver-class-path means nothing to a SparkSubmit that runs already.
+    // SparkSubmit is started directly, and a running JVM ignores --driver-class-path.
     return new JavaCommand(classPath, List.of(), "org.apache.spark.deploy.SparkSubmit", submit);
   }
 

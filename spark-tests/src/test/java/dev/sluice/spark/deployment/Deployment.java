@@ -11,6 +11,7 @@ import dev.sluice.spark.scenarios.LocalCluster;
 import java.io.File;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -178,6 +179,7 @@ public final class Deployment implements AutoCloseable {
   /**
    * The doctor, which is in the drop-in jar itself.
    *
+   * @param settings a key with an empty value is not set
    * @param classPath of driver and executors, beside Spark's jars
    */
   public Result submitDoctor(
@@ -193,6 +195,16 @@ public final class Deployment implements AutoCloseable {
   /** Where a Worker has a folder for each application, and in that one for each executor. */
   Path workOf(int worker) {
     return directory.resolve("worker-" + worker).resolve("work");
+  }
+
+  /** The address of a history server that has nothing but Spark's jars. */
+  URI startHistoryServer(Path eventLogs) throws IOException, InterruptedException {
+    return cluster.startHistoryServer(eventLogs);
+  }
+
+  /** A new directory for an application. */
+  Path directory(String name) throws IOException {
+    return Files.createDirectories(directory.resolve(name));
   }
 
   /** What executors write. */
@@ -243,6 +255,7 @@ public final class Deployment implements AutoCloseable {
     conf.put("spark.scheduler.maxRegisteredResourcesWaitingTime", "3min");
     conf.put("spark.ui.enabled", "false");
     conf.putAll(settings);
+    conf.values().removeIf(String::isEmpty);
     return conf;
   }
 

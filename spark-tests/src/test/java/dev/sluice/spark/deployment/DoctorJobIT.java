@@ -17,15 +17,37 @@ final class DoctorJobIT {
       Map<String, String> three = Map.of("spark.cores.max", "3");
       Result result = deployment.submitDoctor("mesh", three, List.of(), "--mesh");
       assertThat(result.log())
-          .contains("1 executor(s) each on 1 host(s), 2 executor(s) each on 1 host(s)")
+          .contains(
+              "3 of 3 are looked at: 1 executor(s) each on 1 host(s), 2 executor(s) each on 1 host(s)")
           .containsPattern("ok +java +Java 25.*\\s+on 0@127.0.0.., 1@127.0.0.., 2@127.0.0..\\s")
           .containsPattern("ok +provider +soft")
           .containsPattern(
               "ok +registration +soft: Map outputs in .*/\\.\\.\\. .* as open files.*\\s+on 0@.*, 1@")
           .containsPattern(
-              "ok +mesh +2 pairs READ, median \\d+ MB/s; .* 127.0.0.[12] from 127.0.0.[12]: ")
+              "ok +mesh +2 pairs READ, median \\d+ MB/s.*; .* 127.0.0.[12] from 127.0.0.[12]: ")
           .doesNotContainPattern("(?m)^fail ");
       assertThat(result.exitCode()).as(result.end()).isLessThan(2);
+    }
+  }
+
+  /** A standalone Master gives as many as there is room for, and they take a while to start. */
+  @Test
+  void executorsAreWaitedFor() throws Exception {
+    try (Deployment deployment = Deployment.start("doctor-wait")) {
+      Map<String, String> open = Map.of("spark.cores.max", "");
+      Result all = deployment.submitDoctor("all", open, List.of(), "--mesh");
+      assertThat(all.log())
+          .containsPattern("ok +executors +2 are looked at, and no more came for 15 s")
+          .containsPattern("ok +mesh +one host")
+          .doesNotContainPattern("(?m)^fail ");
+      // There is room for two, of which a slow machine may not have started any by then.
+      Result more =
+          deployment.submitDoctor(
+              "more", open, List.of(), "--executors", "3", "--wait", "5", "--json");
+      assertThat(more.log())
+          .containsPattern("\"values\": \\{\"seen\": [012], \"expected\": 3}")
+          .containsPattern("(2|1|none) of 3 registered within 5 s");
+      assertThat(more.exitCode()).as(more.end()).isPositive();
     }
   }
 

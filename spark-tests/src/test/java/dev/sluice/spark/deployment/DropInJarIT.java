@@ -23,9 +23,9 @@ final class DropInJarIT {
       "dev/sluice/(doctor/[\\w-]+|spark/(doctor/[\\w-]+"
           + "|BlockRange|Node(Configuration|ShuffleDataIO)|R(dma|efused)Shuffle(Manager)?"
           + "|StockShuffle|version/Platform))";
-  private static final String TOOLS = "dev/sluice/rdma/tools/";
+  private static final String TOOLS = "dev/sluice/verbs/tools/";
   private static final List<String> MODULES =
-      List.of("rdma-net", "block-server", "shuffle-manager");
+      List.of("verbs", "rdma-net", "block-server", "shuffle-manager");
 
   @Test
   void holdsOnlyOurClassesTheManifestAndLicences() throws IOException {

@@ -20,7 +20,7 @@ final class NodeStandaloneIT {
   void blocksOfExecutorsThatHaveLeftAreReadAtTheirNode() throws Exception {
     try (NodeProcess _ = NodeProcess.start(directory);
         Deployment deployment = Deployment.start("node")) {
-      assertAllRead(deployment.submitLeaving(node("required")));
+      assertAllRead(deployment.submitLeaving(node("on")));
     }
   }
 
@@ -31,7 +31,7 @@ final class NodeStandaloneIT {
     try (Deployment deployment = Deployment.startOnHosts("nodes", hosts);
         NodeProcess _ = startNode(deployment, 0, hosts[0]);
         NodeProcess _ = startNode(deployment, 1, hosts[1])) {
-      Map<String, String> settings = new HashMap<>(node("required"));
+      Map<String, String> settings = new HashMap<>(node("on"));
       // From an executor's directory, so that each node has its own.
       settings.put("spark.shuffle.rdma.node.socket", "../../node.sock");
       assertAllRead(deployment.submitLeaving(settings));

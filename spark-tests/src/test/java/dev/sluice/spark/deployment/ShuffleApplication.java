@@ -51,6 +51,9 @@ public final class ShuffleApplication {
   /** One shuffle, after an executor has sent the directory what that cannot understand. */
   static final String MISUNDERSTOOD = "misunderstood";
 
+  /** One shuffle, and what Spark's sinks have of Sluice's metrics: see {@link Observations}. */
+  static final String OBSERVED = "observed";
+
   /** Comes before what that executor got for it. */
   static final String REFUSAL = "REFUSAL";
 
@@ -95,6 +98,9 @@ public final class ShuffleApplication {
     }
     if (what.equals(SAID)) {
       awaitLogs();
+    }
+    if (what.equals(OBSERVED)) {
+      Observations.print(context);
     }
   }
 

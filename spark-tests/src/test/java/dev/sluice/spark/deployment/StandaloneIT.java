@@ -90,6 +90,29 @@ final class StandaloneIT {
     assertRead(result);
   }
 
+  /** Each serialization makes a Kryo, which needs a class that only the application's jar has. */
+  @Test
+  void locationsDoNotDependOnTheApplicationsSerializer() throws Exception {
+    Result result =
+        deployment.submitWithJars(
+            "registrator",
+            Map.of(
+                "spark.serializer",
+                "org.apache.spark.serializer.KryoSerializer",
+                "spark.kryo.pool",
+                "false",
+                "spark.kryo.registrator",
+                ApplicationRegistrator.class.getName(),
+                "spark.shuffle.mapOutput.minSizeForBroadcast",
+                "0"),
+            ShuffleApplication.SHUFFLE);
+    assertRead(result);
+    String executors = deployment.work().logs(result.applicationId());
+    assertThat(result.log() + executors)
+        .contains(ApplicationRegistrator.USED)
+        .doesNotContain(ApplicationRegistrator.USED + " sluice-");
+  }
+
   @Test
   void theLogsOfExecutorsAndDriverSayWhichWayAllBlocksWent() throws Exception {
     Result result = deployment.submitWithJars("said", Map.of(), ShuffleApplication.SAID);

@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The drop-in jar where it was not made for: on a Spark that says to be 4.9.0, on Java 17, and,
- * where this build is with Spark 3.5, on that one.
+ * The drop-in jar where it was not made for: on a Spark that says to be 4.9.0, on Java 17, on Spark
+ * 3.5, where this build is with that one, and with Hadoop's jars as Spark 4.1 brings them.
  */
 final class OtherSparkIT {
   private static final String PROGRAM =
@@ -100,6 +100,20 @@ final class OtherSparkIT {
 
     assertStock(run(java, spark, "auto"), reason);
     assertRefused(run(java, spark, "soft"), reason);
+  }
+
+  /**
+   * Spark 4.1 does without Hadoop's answer about the user, which fails on Java 25, in its driver.
+   * Its executors do not.
+   */
+  @Test
+  void hadoopAsReleasedWithSpark41RunsInLocalModeOnJava25() throws Exception {
+    assumeTrue(
+        package$.MODULE$.SPARK_VERSION().startsWith("4.1."), "tried by bin/test --spark 4.1");
+    Path java = Path.of(System.getProperty("java.home"), "bin", "java");
+
+    assertThat(run(java, SparkJars.asReleased(), "soft"))
+        .contains("SUMS [(0,12), (1,9)]", "RESOLVER dev.sluice.spark.");
   }
 
   @Test

@@ -3,13 +3,20 @@ package dev.sluice.spark.scenarios;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.spark.account.Totals;
+import java.io.File;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaPairRDD;
+import org.apache.spark.network.util.JavaUtils;
+import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -94,6 +101,51 @@ final class FaultsIT {
 
       assertThat(KnownShuffle.answerOf(shuffled)).isEqualTo(data.answer());
       PathAssert.allRead(cluster);
+    }
+  }
+
+  /** As a cleaner of temporary folders does. */
+  @Test
+  void registeredOutputsAreReadWhenTheirFolderIsDeletedAndNewMapTasksFailThere() throws Exception {
+    KnownShuffle data = KnownShuffle.SMALL;
+    FailedTasks failed = new FailedTasks();
+    // Tasks that fail at one executor go to the other.
+    try (LocalCluster cluster = LocalCluster.start("spark.excludeOnFailure.enabled", "true")) {
+      JavaPairRDD<Integer, byte[]> shuffled = data.repartitioned(cluster.context(), PARTITIONS);
+      cluster.write(shuffled);
+      LocalCluster.await(
+          "all to be registered",
+          () -> cluster.totals().of("registry.registered-outputs") == data.maps());
+      cluster.context().parallelize(List.of(1, 2, 3, 4), 4).foreach(_ -> deleteFolders());
+      cluster.context().sc().addSparkListener(failed);
+
+      assertThat(KnownShuffle.answerOf(shuffled)).isEqualTo(data.answer());
+      cluster.write(data.repartitioned(cluster.context(), PARTITIONS));
+
+      assertThat(cluster.totals().read()).isPositive();
+      assertThat(cluster.totals().fallbackByReason()).isEmpty();
+      assertThat(failed.executors).containsOnly("0");
+    }
+  }
+
+  private static void deleteFolders() throws Exception {
+    TimeUnit.MILLISECONDS.sleep(300); // so that each executor gets tasks
+    if (SparkEnv.get().executorId().equals("0")) {
+      for (File folder : SparkEnv.get().blockManager().diskBlockManager().localDirs()) {
+        JavaUtils.deleteRecursively(folder);
+      }
+    }
+  }
+
+  /** The executors at which tasks fail. */
+  private static final class FailedTasks extends SparkListener {
+    private final Set<String> executors = ConcurrentHashMap.newKeySet();
+
+    @Override
+    public void onTaskEnd(SparkListenerTaskEnd end) {
+      if (end.taskInfo().failed()) {
+        executors.add(end.taskInfo().executorId());
+      }
     }
   }
 

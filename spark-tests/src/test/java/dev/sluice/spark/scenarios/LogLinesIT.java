@@ -79,7 +79,7 @@ final class LogLinesIT {
   }
 
   /** This process's lines of the log that all tests share, since an application connected. */
-  private static String driverLog(String application) throws IOException {
+  static String driverLog(String application) throws IOException {
     String own = " " + ProcessHandle.current().pid() + " ";
     Path log = Path.of(System.getProperty("sluice.target"), "logs", "spark-tests.log");
     try (Stream<String> lines = Files.lines(log)) {

@@ -1,7 +1,6 @@
 package dev.sluice.spark.scenarios;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -34,7 +33,7 @@ final class NodeIT {
     List<String> settings =
         List.of(
             "spark.shuffle.rdma.node",
-            "required",
+            "on",
             "spark.shuffle.rdma.node.socket",
             NodeProcess.socket(directory).toString(),
             "spark.local.dir",
@@ -162,6 +161,28 @@ final class NodeIT {
     }
   }
 
+  /** The node takes one shuffle, and half of the next one. */
+  @Test
+  void mapOutputsThatTheNodeDoesNotTakeAreReadFromTheirExecutors() throws Exception {
+    int limit = DATA.maps() + DATA.maps() / 2;
+    try (NodeProcess node = NodeProcess.start(directory, limit);
+        LocalCluster cluster = start()) {
+      JavaPairRDD<Integer, byte[]> taken = written(cluster);
+      JavaPairRDD<Integer, byte[]> halfTaken = written(cluster);
+      assertThat(cluster.totals().of("node.taken")).isBetween((long) limit, limit + 1L);
+      assertThat(cluster.totals().of("node.refused")).isPositive();
+      assertReadAgain(cluster, taken);
+      assertReadAgain(cluster, halfTaken);
+      assertThat(cluster.totals().stagedBytes()).isZero();
+
+      kill(cluster, executors(cluster, node));
+      cluster.metrics(); // The driver's other listeners have heard of it, too.
+      assertReadAgain(cluster, taken);
+      assertThat(KnownShuffle.answerOf(halfTaken)).isEqualTo(DATA.answer());
+      PathAssert.allRead(cluster);
+    }
+  }
+
   @Test
   void processesThatAuthenticateReadAtTheNodeAsWell() throws Exception {
     try (NodeProcess node = NodeProcess.start(directory);
@@ -172,19 +193,6 @@ final class NodeIT {
 
       assertReadAgain(cluster, shuffled);
     }
-  }
-
-  @Test
-  void withoutABlockServerTheApplicationEndsWithTheReason() {
-    assertThatThrownBy(
-            () -> {
-              try (LocalCluster cluster = start("spark.shuffle.rdma.node.timeout", "1s")) {
-                written(cluster);
-              }
-            })
-        .hasStackTraceContaining(
-            "spark.shuffle.rdma.node is \"required\", which does not work here")
-        .hasStackTraceContaining(NodeProcess.socket(directory).toString());
   }
 
   /** The map stage is over, and was right. */

@@ -1,5 +1,6 @@
 package dev.sluice.spark.scenarios;
 
+import dev.sluice.spark.cluster.UnusedPort;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,6 +16,7 @@ import org.apache.spark.launcher.JavaModuleOptions;
  */
 public final class NodeProcess implements AutoCloseable {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
+  private static final int APPLICATIONS = 8;
   private static final String MAIN = "dev.sluice.blocks.node.NodeMain";
 
   private final Path directory;
@@ -31,6 +33,22 @@ public final class NodeProcess implements AutoCloseable {
   /** One that keeps map outputs in a directory, in which executors have theirs as well. */
   public static NodeProcess start(Path directory) throws IOException, InterruptedException {
     return start(directory, socket(directory), "127.0.0.1");
+  }
+
+  /**
+   * The same, with a limit.
+   *
+   * @param maxMapOutputs how many map outputs it takes
+   */
+  static NodeProcess start(Path directory, int maxMapOutputs)
+      throws IOException, InterruptedException {
+    return start(
+        directory,
+        directory,
+        socket(directory),
+        "127.0.0.1",
+        List.of(),
+        List.of("sluice.node.maxMapOutputs=" + maxMapOutputs));
   }
 
   /**
@@ -53,18 +71,37 @@ public final class NodeProcess implements AutoCloseable {
   static NodeProcess start(
       Path directory, Path data, Path socket, String host, List<String> launcher)
       throws IOException, InterruptedException {
-    Files.write(
-        directory.resolve("node.properties"),
+    return start(directory, data, socket, host, launcher, List.of());
+  }
+
+  private static NodeProcess start(
+      Path directory,
+      Path data,
+      Path socket,
+      String host,
+      List<String> launcher,
+      List<String> settings)
+      throws IOException, InterruptedException {
+    List<String> lines = new ArrayList<>(settings);
+    lines.addAll(
         List.of(
             "sluice.node.directories=" + data,
             "sluice.node.socket=" + socket,
             "sluice.node.host=" + host,
+            "sluice.node.ports=" + ports(),
             "sluice.node.provider=soft",
             "sluice.node.minFreeBytes=1m",
             "sluice.node.http="));
+    Files.write(directory.resolve("node.properties"), lines);
     NodeProcess node = new NodeProcess(directory, socket, launcher);
     node.start();
     return node;
+  }
+
+  /** Ports of its own: another node's server would take those by default while this one is away. */
+  private static String ports() throws IOException {
+    int first = UnusedPort.find();
+    return first + "-" + (first + APPLICATIONS - 1);
   }
 
   private void start() throws IOException, InterruptedException {

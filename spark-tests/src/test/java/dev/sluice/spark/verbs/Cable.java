@@ -37,7 +37,9 @@ final class Cable {
     /** Nothing large arrives that the first device sends. */
     SWALLOWING("swallow"),
     /** The second device takes smaller packets than the first. */
-    NARROW("narrow");
+    NARROW("narrow"),
+    /** The second device is gone. */
+    REMOVED("remove");
 
     private final List<String> arguments;
 

@@ -8,11 +8,16 @@ import dev.sluice.spark.scenarios.KnownShuffle;
 import dev.sluice.spark.scenarios.LocalCluster;
 import dev.sluice.spark.scenarios.PathAssert;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.apache.spark.SparkStageInfo;
 import org.apache.spark.api.java.JavaPairRDD;
+import org.apache.spark.api.java.JavaSparkStatusTracker;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -91,6 +96,49 @@ final class VerbsFaultsIT {
       cable.mend();
       awaitReads(cluster, totals.read());
     }
+  }
+
+  /** Its executor goes on without READs, in both directions, and writes map outputs as before. */
+  @Test
+  void aDeviceThatIsTakenOutCostsNoStage() throws Exception {
+    try (LocalCluster cluster =
+        start(
+            "spark.shuffle.rdma.timeoutExponent",
+            "14",
+            "spark.shuffle.rdma.retryCount",
+            "3",
+            "spark.reducer.maxReqsInFlight",
+            "1",
+            "spark.reducer.maxBlocksInFlightPerAddress",
+            "1")) {
+      assertThat(KnownShuffle.answerOf(repartitioned(cluster))).isEqualTo(DATA.answer());
+      PathAssert.allRead(cluster);
+
+      Gate gate = Gate.create(directory);
+      CompletableFuture<Map<Integer, Long>> answer = answerBehind(gate, cluster);
+      gate.awaitArrivals(2);
+      cable.suffer(Cable.Fault.REMOVED);
+      gate.open();
+      assertThat(answer.get(3, TimeUnit.MINUTES)).isEqualTo(DATA.answer());
+      assertThat(KnownShuffle.answerOf(repartitioned(cluster))).isEqualTo(DATA.answer());
+
+      Totals totals = cluster.totals();
+      assertThat(totals.fallbackByReason()).isNotEmpty();
+      assertThat(totals.read() + totals.fallback()).isEqualTo(cluster.metrics().remoteBlocks());
+      assertThat(attempts(cluster)).as("attempts at stages").containsOnly(0);
+    }
+  }
+
+  /** The number of the last attempt at each stage that has run. */
+  private static List<Integer> attempts(LocalCluster cluster) {
+    JavaSparkStatusTracker tracker = cluster.context().statusTracker();
+    return Arrays.stream(tracker.getJobIdsForGroup(null))
+        .mapToObj(tracker::getJobInfo)
+        .flatMapToInt(job -> Arrays.stream(job.stageIds()))
+        .mapToObj(tracker::getStageInfo)
+        .filter(Objects::nonNull)
+        .map(SparkStageInfo::currentAttemptId)
+        .toList();
   }
 
   @Test

@@ -1,0 +1,146 @@
+package dev.sluice.spark.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.spark.deployment.DoctorProcess;
+import dev.sluice.spark.deployment.DoctorProcess.Result;
+import dev.sluice.spark.verbs.Pods.Mode;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * The port and the GID that processes of pods take, on a node whose own RDMA devices they see. The
+ * doctor tells them, as it chooses like an executor, and READs from pod to pod.
+ */
+@NeedsRdmaDevice
+@Cable.Needed
+final class PodPortsIT {
+  private static final String FIRST = "198.18.0.1";
+  private static final String SECOND = "198.18.0.2";
+
+  @TempDir private Path directory;
+  private RdmaResources before;
+
+  @BeforeEach
+  void lookAtTheKernel() throws Exception {
+    before = RdmaResources.now();
+  }
+
+  @AfterEach
+  void nothingIsLeftInTheKernel() throws Exception {
+    RdmaResources.awaitNothingButWhatWas(before);
+  }
+
+  /** Else two pods of a node take adapters by what their network devices are numbered. */
+  @ParameterizedTest
+  @ValueSource(strings = {"veth0", "veth1"})
+  void aPodWithoutAnAddressAtAnAdapterTakesNone(String numberedLike) throws Exception {
+    try (Pods pods = new Pods(Mode.SHARED)) {
+      pods.add("pod");
+      pods.connect("pod", Pods.index(numberedLike), FIRST);
+      Result result = examine("pod", FIRST, Map.of());
+      assertThat(result.findings("fail", "port"))
+          .as(result.output())
+          .anySatisfy(port -> assertThat(port).contains("rxe0:1", "another network namespace"))
+          .anySatisfy(port -> assertThat(port).contains("rxe1:1", "another network namespace"));
+      assertThat(result.findings("ok", "port")).isEmpty();
+    }
+  }
+
+  @Test
+  void aGidOfTheNodeIsTakenWhenItIsAskedForAndSaid() throws Exception {
+    Map<String, String> asked = Map.of("NCCL_IB_HCA", "=rxe0", "NCCL_IB_GID_INDEX", "1");
+    try (Pods pods = new Pods(Mode.SHARED)) {
+      pods.add("pod");
+      pods.add("other");
+      pods.join("eth0", "pod", FIRST, "other", SECOND);
+      Result result = read("pod", FIRST, "other", SECOND, asked);
+      assertThat(result.findings("ok", "port"))
+          .anySatisfy(port -> assertThat(port).contains("rxe0:1", "10.77.0.1"));
+      assertThat(result.findings("warn", "gid"))
+          .as(result.output())
+          .anySatisfy(gid -> assertThat(gid).contains("another network namespace"));
+      assertThat(result.findings("fail", ".*")).as(result.output()).isEmpty();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(Mode.class)
+  void podsReadFromEachOtherByTheirOwnAdapters(Mode mode) throws Exception {
+    try (Pods pods = new Pods(mode)) {
+      pods.add("pod");
+      pods.add("other");
+      pods.join("eth0", "pod", FIRST, "other", SECOND);
+      pods.addRdma("pod", "rxe7", "eth0");
+      pods.addRdma("other", "rxe8", "eth0");
+      Result result = read("pod", FIRST, "other", SECOND, Map.of());
+      assertThat(result.findings("ok", "port"))
+          .as(result.output())
+          .anySatisfy(port -> assertThat(port).contains("rxe8:1", SECOND, "own address"));
+      assertThat(result.findings("fail", ".*")).as(result.output()).isEmpty();
+    }
+  }
+
+  /** The executors' addresses are in a network that both have and that has no RDMA. */
+  @Test
+  void eachPodTakesItsOwnAdapterEvenWhereThereIsNoRouteBetweenThem() throws Exception {
+    try (Pods pods = new Pods(Mode.SHARED)) {
+      pods.add("pod");
+      pods.add("other");
+      pods.add("switch");
+      pods.join("eth0", "pod", FIRST, "other", SECOND);
+      pods.join("net1", "pod", "198.19.1.1", "switch", "198.19.1.2");
+      pods.join("net2", "other", "198.19.2.1", "switch", "198.19.2.2");
+      pods.addRdma("pod", "rxe7", "net1");
+      pods.addRdma("other", "rxe8", "net2");
+      Result result = read("pod", FIRST, "other", SECOND, Map.of());
+      assertThat(result.findings("ok", "port"))
+          .as(result.output())
+          .anySatisfy(port -> assertThat(port).contains("rxe8:1", "198.19.2.1"));
+      assertThat(result.findings("fail", ".*"))
+          .as(result.output())
+          .anySatisfy(failure -> assertThat(failure).contains("198.19.1.1"));
+    }
+  }
+
+  private Result examine(String pod, String address, Map<String, String> environment)
+      throws Exception {
+    return DoctorProcess.run(
+        directory, environment(address, environment), command(pod, "--provider", "verbs"));
+  }
+
+  /** The doctor of a pod READs from that of another one. */
+  private Result read(
+      String pod, String address, String reader, String own, Map<String, String> environment)
+      throws Exception {
+    try (DoctorProcess server =
+        DoctorProcess.start(
+            directory,
+            environment(address, environment),
+            command(pod, "--provider", "verbs", "--serve", "--port", "0"))) {
+      return DoctorProcess.run(
+          directory,
+          environment(own, environment),
+          command(reader, "--provider", "verbs", "--peer", address + ":" + server.port()));
+    }
+  }
+
+  private static Map<String, String> environment(String address, Map<String, String> more) {
+    Map<String, String> environment = new HashMap<>(more);
+    environment.put("SPARK_LOCAL_IP", address);
+    return environment;
+  }
+
+  private List<String> command(String pod, String... options) {
+    return Pods.in(pod, DoctorProcess.command(Path.of(System.getProperty("sluice.jar")), options));
+  }
+}

@@ -1,0 +1,137 @@
+package dev.sluice.spark.verbs;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Network namespaces of the test bed's guest, as the pods of a node have them, which see the RDMA
+ * devices of the guest beside their own. Whoever makes them closes them; for one thread.
+ */
+final class Pods implements AutoCloseable {
+  private static final long TIMEOUT_SECONDS = 30;
+
+  /** How RDMA devices belong to network namespaces (rdma-system(8)). */
+  enum Mode {
+    SHARED,
+    EXCLUSIVE
+  }
+
+  private final Mode mode;
+  private final List<String> names = new ArrayList<>();
+  private int cables;
+
+  /** The kernel changes the mode only while there is no other network namespace. */
+  Pods(Mode mode) throws IOException, InterruptedException {
+    this.mode = mode;
+    setMode(mode);
+  }
+
+  private static void setMode(Mode mode) throws IOException, InterruptedException {
+    run("rdma", "system", "set", "netns", mode.name().toLowerCase());
+  }
+
+  /** Makes a pod without any network but the loopback interface. */
+  void add(String pod) throws IOException, InterruptedException {
+    run("ip", "netns", "add", pod);
+    names.add(pod);
+    run("ip", "-n", pod, "link", "set", "lo", "up");
+  }
+
+  /** Gives a pod a network device of an index and an address, whose other end is the guest's. */
+  void connect(String pod, int index, String address) throws IOException, InterruptedException {
+    String device = "eth0";
+    run(
+        command(
+            "ip link add name pod%d type veth peer name %s index %d netns %s",
+            cables++, device, index, pod));
+    bringUp(pod, device, address);
+  }
+
+  /** Joins two pods by a cable, with a network device of one name in both. */
+  void join(String device, String pod, String address, String other, String otherAddress)
+      throws IOException, InterruptedException {
+    run(
+        command(
+            "ip -n %s link add name %s type veth peer name %s netns %s",
+            pod, device, device, other));
+    bringUp(pod, device, address);
+    bringUp(other, device, otherAddress);
+  }
+
+  private static void bringUp(String pod, String device, String address)
+      throws IOException, InterruptedException {
+    run(command("ip -n %s address add %s/24 dev %s", pod, address, device));
+    run(command("ip -n %s link set %s up", pod, device));
+  }
+
+  /** Makes an RDMA device of a network device of a pod. */
+  void addRdma(String pod, String rdma, String device) throws IOException, InterruptedException {
+    run(command("ip netns exec %s rdma link add %s type rxe netdev %s", pod, rdma, device));
+    if (mode == Mode.EXCLUSIVE) {
+      run(command("rdma dev set %s netns %s", rdma, pod));
+    }
+  }
+
+  /** A command that runs another one in a pod. */
+  static List<String> in(String pod, List<String> command) {
+    List<String> all = new ArrayList<>(command("ip netns exec %s", pod));
+    all.addAll(command);
+    return all;
+  }
+
+  /** The index of a network device of the guest. */
+  static int index(String device) throws IOException, InterruptedException {
+    return Integer.parseInt(run("cat", "/sys/class/net/" + device + "/ifindex").strip());
+  }
+
+  private static List<String> command(String format, Object... arguments) {
+    return List.of(format.formatted(arguments).split(" "));
+  }
+
+  private static String run(String... command) throws IOException, InterruptedException {
+    return run(List.of(command));
+  }
+
+  private static String run(List<String> command) throws IOException, InterruptedException {
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    String output =
+        new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+    if (!process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS) || process.exitValue() != 0) {
+      process.destroyForcibly();
+      throw new IOException(command + ": " + output);
+    }
+    return output;
+  }
+
+  /** Takes the pods away, and with their network devices the RDMA devices of these. */
+  @Override
+  public void close() throws IOException {
+    try {
+      for (String pod : names) {
+        run("ip", "netns", "delete", pod);
+      }
+      awaitShared();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** The kernel takes network namespaces apart in the background. */
+  private static void awaitShared() throws IOException, InterruptedException {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
+    while (true) {
+      try {
+        setMode(Mode.SHARED);
+        return;
+      } catch (IOException e) {
+        if (System.nanoTime() - deadline > 0) {
+          throw e;
+        }
+        TimeUnit.MILLISECONDS.sleep(100);
+      }
+    }
+  }
+}
