@@ -1,17 +1,126 @@
-# What the commands in this folder share: finds JDK 25 and Maven, builds what is missing, and starts
-# Java programs of the benchmarks module. Sourced, not started.
+# Functions of the commands in this folder: find JDK 25 and Maven, build missing jars, and start Java
+# programs of the benchmarks module. Sourced, not started.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 benchmarks_target=$root/benchmarks/target
 java_release=25
 jvm_folder=/usr/lib/jvm
 
+# Enough for Hadoop's TeraGen and TeraValidate with an input of any size.
+terasort_heap=-Xmx256m
+
 die() {
   printf '%s\n' "$*" >&2
   exit 1
 }
 
-# The version of the JDK in a folder, as 25.0.3; nothing where there is none, or one that is too old.
+# Ends a command with status 2 because its arguments are wrong.
+misused() {
+  printf '%s; see --help\n' "$*" >&2
+  exit 2
+}
+
+# Prints the label of an option's value in a help text: in [] if the value may be omitted, nothing if
+# the option takes no value. Fails if there is no such option.
+#   option_label FILE OPTION
+option_label() {
+  local line
+  while IFS= read -r line; do
+    if [[ $line =~ ^\ +(-[a-zA-Z],\ )?$2(\[?)(=([^ ]+))?(\ |$) ||
+      $line =~ ^\ +($2),\ --[a-z0-9-]+(\[?)(=([^ ]+))?(\ |$) ]]; then
+      printf '%s%s\n' "${BASH_REMATCH[2]}" "${BASH_REMATCH[4]}"
+      return
+    fi
+  done <"$1"
+  return 1
+}
+
+# Prints the words that a help text allows for a label: the lines after "LABEL is one of:".
+allowed_words() {
+  sed -n "/^$2 is one of:\$/,/^\$/s/^  //p" "$1"
+}
+
+# Ends the command if a value does not fit its label. The Java program would refuse it, too.
+#   check_value FILE COMMAND OPTION LABEL VALUE
+check_value() {
+  local label=${4#[[]} words word wanted=''
+  label=${label%%[][]*}
+  words=$(allowed_words "$1" "$label")
+  case $label in
+    N) [[ $5 =~ ^0*[1-9][0-9]*$ ]] || wanted='a whole number from 1' ;;
+    NUMBER) [[ $5 =~ ^[0-9]+$ ]] || wanted='a whole number' ;;
+    SIZE) [[ ${5,,} =~ ^0*[1-9][0-9]{0,8}[kmgt]?b?$ ]] || wanted='a size such as 64m or 1g' ;;
+    KEY=VALUE) [[ $5 == ?*=* ]] || wanted='KEY=VALUE' ;;
+    *'|'*) [[ "|$label|" == *"|$5|"* && $5 != *'|'* ]] || wanted="one of ${label//|/, }" ;;
+    *)
+      for word in ${words:+${5//,/ }}; do
+        grep -qxF -- "$word" <<<"$words" || misused "$2: $3: there is no ${label,,} '$word'"
+      done
+      ;;
+  esac
+  [[ ! $wanted ]] || misused "$2: $3 is $5: $wanted is wanted"
+}
+
+# Shows the help of a command, or ends the command if an option is unknown or a value is wrong. Uses
+# the text in bin/help, which a test compares with the program. If that text is not installed, the
+# program itself does this.
+#   check_arguments NAME [ARGUMENT...]
+check_arguments() {
+  local file=$root/bin/help/$1.txt command="bin/${1/-/ }" option label
+  [[ $1 != sluice-node ]] || command=bin/sluice-node
+  [[ -f $file ]] || return 0
+  shift
+  for option in "$@"; do
+    [[ $option != --help && $option != -h ]] || { cat "$file" && exit; }
+  done
+  while (($#)); do
+    option=${1%%=*}
+    if [[ $option != -* || $option == -[!-]?* ]]; then # no option, or a short one with its value
+      shift
+      continue
+    fi
+    label=$(option_label "$file" "$option") || misused "$command: there is no option $option"
+    if [[ ! $label ]]; then
+      [[ $1 != *=* ]] || misused "$command: $option takes no value"
+    elif [[ $1 == *=* ]]; then
+      check_value "$file" "$command" "$option" "$label" "${1#*=}"
+    else
+      if [[ $label == '['* && ${2:--} == -* ]]; then
+        shift
+        continue
+      fi
+      [[ -n ${2:-} && $2 != --* ]] || misused "$command: $option needs ${label%%[[]*}"
+      check_value "$file" "$command" "$option" "$label" "$2"
+      shift
+    fi
+    shift
+  done
+}
+
+# Checks a command with subcommands, as check_arguments does. The first argument is the subcommand.
+#   check_subcommand NAME [ARGUMENT...]
+check_subcommand() {
+  local name=$1 subcommand=${2:-}
+  shift
+  [[ -f $root/bin/help/$name.txt ]] || return 0
+  [[ $subcommand ]] || misused "bin/$name: which command?"
+  if [[ $subcommand == -* ]]; then
+    check_arguments "$name" "$@"
+    return
+  fi
+  [[ -f $root/bin/help/$name-$subcommand.txt ]] || misused "bin/$name: there is no command $subcommand"
+  check_arguments "$name-$subcommand" "${@:2}"
+}
+
+# Exports SLUICE_DATA, the folder for inputs and for output of runs, and creates it.
+find_data() {
+  export SLUICE_DATA=${SLUICE_DATA:-${XDG_CACHE_HOME:-${HOME:-}/.cache}/sluice}
+  [[ $SLUICE_DATA == /* ]] || SLUICE_DATA=$PWD/$SLUICE_DATA
+  { mkdir -p "$SLUICE_DATA" && [[ -w $SLUICE_DATA ]]; } 2>/dev/null ||
+    die "$SLUICE_DATA cannot be written to; set SLUICE_DATA to a folder for inputs, results and logs"
+}
+
+# Prints the version of the JDK in a folder, such as 25.0.3; nothing if there is none or it is too old.
 suitable_jdk() {
   [[ -x $1/bin/java && -x $1/bin/javac ]] || return 0
   local version
@@ -22,21 +131,21 @@ suitable_jdk() {
   fi
 }
 
-# Sets and exports JAVA_HOME, where that is no JDK of the release that is needed, or newer: to the
-# newest one, for updates mend what corrupts data.
+# Exports JAVA_HOME. Keeps it if it is a JDK of the required release or newer. Otherwise chooses the
+# newest JDK, because updates fix bugs that corrupt data.
 find_jdk() {
   local candidate version java_on_path newest='' found=''
-  # Not of an empty name, which would be /bin/java.
+  # An empty name would mean /bin/java.
   if [[ -n ${JAVA_HOME:-} && -n $(suitable_jdk "$JAVA_HOME") ]]; then
     export JAVA_HOME
     return
   fi
-  local candidates=("$jvm_folder"/* "$HOME"/.sdkman/candidates/java/*)
+  local candidates=("$jvm_folder"/* "${HOME:-}"/.sdkman/candidates/java/*)
   if java_on_path=$(command -v java); then
     candidates+=("$(dirname "$(dirname "$(readlink -f "$java_on_path")")")")
   fi
   for candidate in "${candidates[@]}"; do
-    # As sort sees it, 26~ea comes before 26.
+    # sort puts 26~ea before 26.
     version=$(suitable_jdk "$candidate" | tr - '~')
     if [[ -n $version && $version != "$newest" ]] &&
       printf '%s\n' "$newest" "$version" | sort --check=quiet --version-sort; then
@@ -62,7 +171,7 @@ find_maven() {
   sdkman:          sdk install maven"
 }
 
-# Whether a jar of modules is missing, or their sources are newer than the stamp of the last build.
+# True if a jar of the modules is missing, or their sources are newer than the last build's stamp.
 #   outdated STAMP MODULE...
 outdated() {
   local stamp=$1 module
@@ -75,7 +184,7 @@ outdated() {
   [[ -n $(find pom.xml "${@/%//pom.xml}" "${@/%//src/main}" -newer "$stamp" -type f -print -quit) ]]
 }
 
-# Builds the jars of a module and of those that it uses, unless they are up to date.
+# Builds the jars of a module and of the modules that it uses, unless they are up to date.
 #   build_jars MODULE USED...
 build_jars() {
   find_jdk
@@ -97,10 +206,10 @@ build_jars() {
 }
 
 build_benchmarks() {
-  build_jars benchmarks shuffle-manager block-server rdma-net
+  build_jars benchmarks shuffle-manager block-server rdma-net verbs-tools examples verbs
 }
 
-# The jar of a module: of <name>-<version>.jar, without the ones that only have a suffix.
+# Prints the jar of a module, <name>-<version>.jar. Ignores jars with a suffix such as -sources.
 module_jar() {
   local jars
   jars=$(compgen -G "$root/$1/target/$2-[0-9]*.jar" | grep -vE -- '-(tests|sources|javadoc)\.jar$') ||
@@ -108,20 +217,22 @@ module_jar() {
   head -n 1 <<<"$jars"
 }
 
-# The class path of the command-line tools of rdma-net.
+# Prints the class path of the command-line tools.
 tools_classpath() {
-  echo "$(module_jar rdma-net sluice-rdma-net):$root/rdma-net/target/lib/*"
+  local jars
+  jars=$(module_jar verbs-tools sluice-verbs-tools):$(module_jar examples sluice-examples):$(module_jar verbs sluice-verbs)
+  echo "$jars:$root/verbs-tools/target/lib/*"
 }
 
-# Replaces this process by the command-line tools of rdma-net.
+# Replaces this process by the command-line tools.
 exec_verbs() {
-  build_jars rdma-net
+  build_jars verbs-tools examples verbs
   exec "$JAVA_HOME/bin/java" -XX:+UseSerialGC --enable-native-access=ALL-UNNAMED \
-    -cp "$(tools_classpath)" dev.sluice.rdma.tools.VerbsCommand "$@"
+    -cp "$(tools_classpath)" dev.sluice.verbs.tools.VerbsCommand "$@"
 }
 
-# Makes a folder with the jars of another Spark, with Hadoop's as its users replace them, and with what
-# the benchmarks need beside.
+# Creates a folder with links to the jars of another Spark version, and to the other jars that the
+# benchmarks need. Hadoop's jars are newer than Spark's own, as users on JDK 25 must replace them.
 #   link_spark VERSION FOLDER
 link_spark() {
   local list=$root/spark-tests/target/spark-$1/spark-class-path.txt log=$root/target/spark-$1.log jar name jars
@@ -135,39 +246,37 @@ link_spark() {
   ln -s "${jars[@]}" "$2.new"
   for jar in "$benchmarks_target"/spark/jars/*.jar; do
     name=${jar##*/}
-    # A version of Spark has all parts that it has: those of another one do not fit.
+    # Skip Spark's own jars: the folder has those of its version, and others do not fit.
     [[ $name == spark-* || -n $(compgen -G "$2.new/${name%-[0-9]*}-[0-9]*.jar") ]] || ln -s "$jar" "$2.new"
   done
   mv "$2.new" "$2"
 }
 
-# Replaces this process by a main class of the benchmarks module. With --spark 4.0 or 4.1 among the
-# arguments it runs, as drivers and executors do, on that Spark.
+# Replaces this process by a main class of the benchmarks module. With --spark among the arguments,
+# drivers, executors and the main class itself run on that Spark version.
+#   exec_benchmark HEAP CLASS [ARGUMENT...]   HEAP is the JVM's option, or empty
 exec_benchmark() {
-  local arguments=()
+  local heap=$1 spark=4.2 argument previous=''
+  shift
+  for argument in "$@"; do
+    [[ $argument != --spark=* ]] || spark=${argument#*=}
+    [[ $previous != --spark ]] || spark=$argument
+    previous=$argument
+  done
+  find_data
   build_benchmarks
   export SLUICE_SPARK_JARS=$benchmarks_target/spark/jars
-  while (($#)); do
-    if [[ $1 == --spark ]]; then
-      [[ ${2:-} == 4.[01] ]] || die "--spark wants 4.0 or 4.1"
-      SLUICE_SPARK_JARS=$benchmarks_target/spark-$2/jars
-      [[ $SLUICE_SPARK_JARS -nt $root/spark-tests/pom.xml && $SLUICE_SPARK_JARS -nt $root/bin/lib.sh ]] ||
-        link_spark "$2" "$SLUICE_SPARK_JARS"
-      shift 2
-    else
-      arguments+=("$1")
-      shift
-    fi
-  done
-  set -- "${arguments[@]}"
+  if [[ $spark != 4.2 ]]; then # the modules are built for 4.2
+    SLUICE_SPARK_JARS=$benchmarks_target/spark-$spark/jars
+    [[ $SLUICE_SPARK_JARS -nt $root/spark-tests/pom.xml && $SLUICE_SPARK_JARS -nt $root/bin/lib.sh ]] ||
+      link_spark "$spark" "$SLUICE_SPARK_JARS"
+  fi
   export SLUICE_HOME=$root
   export SLUICE_JAR SLUICE_BENCHMARKS_JAR SLUICE_TOOLS_CLASSPATH
   SLUICE_JAR=$(module_jar shuffle-manager sluice-spark)
   SLUICE_BENCHMARKS_JAR=$(module_jar benchmarks sluice-benchmarks)
   SLUICE_TOOLS_CLASSPATH=$(tools_classpath)
-  export SLUICE_DATA=${SLUICE_DATA:-${XDG_CACHE_HOME:-$HOME/.cache}/sluice}
-  mkdir -p "$SLUICE_DATA"
-  exec "$JAVA_HOME/bin/java" -XX:+UseSerialGC \
+  exec "$JAVA_HOME/bin/java" -XX:+UseSerialGC ${heap:+"$heap"} \
     --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow \
     -Dsluice.log="$SLUICE_DATA/${1##*.}.log" \
     -cp "$SLUICE_BENCHMARKS_JAR:$SLUICE_JAR:$SLUICE_SPARK_JARS/*" "$@"

@@ -1,17 +1,24 @@
-# What bin/test shows of Maven's output and of the reports. Sourced, not started.
+# Functions that summarize Maven's output and the test reports for bin/test. Sourced, not started.
 
-# Reads Maven's output as it comes, and writes a line for each module and each class of tests, what is
-# wrong with a test and where its log is, Maven's own errors, and what the test bed says.
-#   test_progress FOLDER   that a module is built in
+# Reads Maven's output while it is written. Prints a line for each module and each test class, the log
+# and the first lines of the message for each failed test, Maven's own errors, and the test bed's lines.
+#   test_progress FOLDER   the build folder of a module
 test_progress() {
-  local line module='' kind=surefire class_log='' help='' error_line
+  local line module='' kind=surefire class_log='' help='' error_line message=0
   local building='^\[INFO\] Building (Sluice )?([^ ]+) [0-9][^ ]* *(\[[0-9]+/[0-9]+\])?$'
   local goal='^\[INFO\] --- (maven-)?(surefire|failsafe)[-:]'
   local class='^\[[A-Z]+\] Tests run: ([0-9]+), Failures: ([0-9]+), Errors: ([0-9]+), Skipped: ([0-9]+), Time elapsed: ([0-9.,]+) s.* -+ in (.+)$'
   local failed='^\[ERROR\] (.+) -- Time elapsed: .* <<< (FAILURE|ERROR)!$'
   local error='^\[ERROR\] (.*[^ ].*)$'
+  local message_end='^([[:space:]]+at |\[(INFO|WARNING|ERROR)\])'
   while IFS= read -r line; do
-    if [[ $line =~ $building ]]; then
+    [[ ! $line =~ $message_end ]] || message=0
+    if ((message > 0)); then
+      if [[ $line == *[![:space:]]* ]]; then
+        echo "    ${line:0:300}"
+        message=$((message - 1))
+      fi
+    elif [[ $line =~ $building ]]; then
       module=${BASH_REMATCH[2]}
       echo "=== $module ${BASH_REMATCH[3]}"
     elif [[ $line =~ $goal ]]; then
@@ -21,20 +28,20 @@ test_progress() {
       class_log=$module/$1/$kind-reports/${BASH_REMATCH[6]%%\$*}-output.txt
     elif [[ $line =~ $failed ]]; then
       echo "  FAILED ${BASH_REMATCH[1]}"
-      failure_message
       echo "    log: $class_log"
+      message=8 # lines to show of the failure's message, which is next
     elif [[ $line == 'with-verbs: '* ]]; then
       echo "$line"
     elif [[ $line =~ $error && ! $help ]]; then
       error_line=${BASH_REMATCH[1]%'-> [Help '*}
       [[ -z $error_line ]] || echo "$error_line"
-      [[ $line != *'-> [Help '* ]] || help=1 # what follows is Maven's advice
+      [[ $line != *'-> [Help '* ]] || help=1 # Maven's advice follows
     fi
   done
 }
 
-# Of a class: tests, failures, errors, skipped, seconds, name. Those of nested classes have lines of
-# their own, and with them the whole class's may have none.
+# Prints the line of a class: class_line TESTS FAILURES ERRORS SKIPPED SECONDS NAME. Maven reports
+# nested classes separately; the outer class may then have no tests.
 class_line() {
   local notes=''
   (($2 + $3 == 0)) || notes+=", $(($2 + $3)) FAILED"
@@ -42,22 +49,14 @@ class_line() {
   printf '%8s s %4d tests%s  %s\n' "$5" "$1" "$notes" "${6%%\$*}"
 }
 
-# The lines of a failure's message, before its stack trace.
-failure_message() {
-  local line left=20
-  while IFS= read -r line && [[ -n $line && ! $line =~ ^[[:space:]]+at\  ]]; do
-    ((left-- <= 0)) || echo "    $line"
-  done
-}
-
-# Of the reports below a folder that are newer than a file: why tests were skipped, with how many, and
-# the counts in the words of Maven's own summary. Not by their attributes: Surefire gives a class with
-# nested ones as tests="0".
+# Summarizes the reports below a folder that are newer than a file: reasons for skipping with their
+# counts, and the totals in the words of Maven's own summary. Counts elements instead of reading their
+# attributes, because Surefire writes tests="0" for a class with nested classes.
 #   test_summary ROOT FILE
 test_summary() {
   find "$1" -maxdepth 5 -path '*/target/*-reports/TEST-*.xml' -newer "$2" -exec cat {} + |
     awk '
-      # In a word for all runs: names of temporary folders have long numbers.
+      # Replace long numbers, as in names of temporary folders, so that equal reasons count together.
       function because(reason) {
         gsub(/[0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9]+/, "...", reason)
         gsub(/&quot;/, "\"", reason); gsub(/&apos;/, "\047", reason); gsub(/&#10;/, " ", reason)

@@ -1,8 +1,8 @@
-# Runs a guest, whatever it is made of: what it is told, its output while it runs, its end. Sourced by
-# bin/with-verbs; a backend has set guest, the command line, and boot_seconds.
+# Runs a guest of any backend: passes its settings, forwards its output, and waits for its end. Sourced by
+# bin/with-verbs. The backend has set guest, the command line, and boot_seconds.
 # shellcheck shell=bash disable=SC2154
 
-# The folder that machine and guest share, and the end of everything whatever happens.
+# Creates the folder that machine and guest share, and makes every exit clean up.
 open_run() {
   run=$(mktemp -d)
   trap close_run EXIT
@@ -25,7 +25,7 @@ close_run() {
   rm -rf "$run"
 }
 
-# Everything that the guest needs to know, as files for bash, so that words arrive as they were given.
+# Writes the guest's settings and command as bash files, which preserve each word exactly.
 write_settings() {
   cp "$testbed/guest/stage2" "$run/stage2"
   {
@@ -41,17 +41,17 @@ write_settings() {
   } >"$run/command"
 }
 
-# Starts a program in the background that does not outlive this one, even if this one is killed.
+# Starts a program in the background. It does not outlive this process, even if this process is killed.
 start() {
   setsid setpriv --pdeathsig KILL "$@" &
 }
 
-# Whether the guest ended within so many seconds.
+# True if the guest ended within a number of seconds.
 guest_ends_within() {
   local timer
   start sleep "$1"
   timer=$!
-  wait -n "$guest_pid" "$timer" 2>/dev/null || true # the shell would report how it ended, too
+  wait -n "$guest_pid" "$timer" 2>/dev/null || true # hides the shell's own report of the end
   kill "$timer" 2>/dev/null
 }
 

@@ -1,5 +1,5 @@
-# What the parts of the test bed share: messages, packages, the cache, Debian's newer kernels.
-# Sourced, not started.
+# Functions of the test bed: messages, packages, the cache, and Debian's newer kernels. Sourced, not
+# started.
 # shellcheck shell=bash
 
 testbed=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -9,13 +9,13 @@ say() {
   printf 'with-verbs: %s\n' "$*" >&2
 }
 
-# Ends with the status for "the test bed failed, not the command".
+# Ends with the status that means: the test bed failed, not the command.
 fail() {
   say "$*"
   exit 125
 }
 
-# Installs packages that are missing, or names them where that takes another user or distribution.
+# Installs missing packages, or names them if that needs another user or distribution.
 need_packages() {
   local package missing=()
   for package in "$@"; do
@@ -28,9 +28,9 @@ need_packages() {
   say "installing ${missing[*]}"
   local log
   log=$(mktemp)
-  { timeout 600 apt-get update -qq &&
-    DEBIAN_FRONTEND=noninteractive timeout 1200 \
-      apt-get install -y -qq --no-install-recommends "${missing[@]}"; } >"$log" 2>&1 </dev/null || {
+  { apt_get 600 -qq update &&
+    DEBIAN_FRONTEND=noninteractive \
+      apt_get 1200 -y -qq --no-install-recommends install "${missing[@]}"; } >"$log" </dev/null || {
     tail -n 20 "$log" >&2
     rm -f "$log"
     fail "could not install ${missing[*]}"
@@ -38,10 +38,37 @@ need_packages() {
   rm -f "$log"
 }
 
+# Maximum time to wait for a lock of apt or dpkg that another process holds.
+lock_seconds=600
+
+# Runs apt-get with a time limit: apt_get SECONDS ARGUMENT... All its output goes to standard output. While
+# another process holds a lock of apt or dpkg, this function restarts apt-get until lock_seconds are over.
+# DPkg::Lock::Timeout is not enough: it ignores the locks of package lists and of archives.
+apt_get() {
+  local output status deadline=$((SECONDS + lock_seconds)) waiting=''
+  local locked='Could not get lock|Unable to acquire the dpkg|was locked by another process'
+  while :; do
+    status=0
+    output=$(LC_ALL=C timeout "$1" apt-get "${@:2}" 2>&1) || status=$?
+    if ((status == 0)) || ! grep -qE "$locked" <<<"$output"; then
+      break
+    elif ((SECONDS >= deadline)); then
+      say "giving up: another process still holds the lock after $lock_seconds s"
+      break
+    elif [[ ! $waiting ]]; then
+      waiting=1
+      say "waiting up to $lock_seconds s for another process: $(grep -E -m 1 "$locked" <<<"$output")"
+    fi
+    sleep 1
+  done
+  [[ -z $output ]] || printf '%s\n' "$output"
+  return "$status"
+}
+
 newest_suite=trixie-backports
 
-# Makes a view of a suite of Debian, by default of the one with the newest kernels, in a folder of its
-# own: the machine's own package lists stay as they are. Then: apt_view_get FOLDER download PACKAGE
+# Creates apt's package lists of a Debian suite in a folder of their own, and leaves the machine's lists
+# alone. The default is the suite with the newest kernels. Then: apt_view_get FOLDER download PACKAGE
 make_apt_view() {
   local folder=$1 suite=${2:-$newest_suite} mirror
   need_packages debian-archive-keyring
@@ -64,22 +91,22 @@ END
 }
 
 apt_view_get() {
-  timeout 900 apt-get -q -c "$1/apt.conf" "${@:2}"
+  apt_get 900 -q -c "$1/apt.conf" "${@:2}"
 }
 
 apt_view_cache() {
   apt-cache -c "$1/apt.conf" "${@:2}"
 }
 
-# The folder of the cache with the newest kernel of a kind (uml, qemu) that was made from a suite of
-# Debian and these files; makes one if there is none: cached_kernel KIND SUITE FILE...
+# Prints the cache folder of the newest kernel of a kind (uml, qemu) that was built from a Debian suite
+# and these files. Builds a kernel if there is none: cached_kernel KIND SUITE FILE...
 cached_kernel() {
   local kind=$1 suite=$2 key
   key=$(cat "${@:3}" | sha256sum | cut -c1-12)
   [[ $suite == "$newest_suite" ]] || key+=-$suite
   newest_kernel "$kind" "$key" && return
   mkdir -p "$cache"
-  # Whoever waits here for another's build finds it afterwards.
+  # A process that waits here for another process's build finds that build afterwards.
   (
     flock --nonblock 9 || { say "waiting for another build of the same kind" && flock 9; }
     newest_kernel "$kind" "$key" >/dev/null || "$testbed/$kind/build" "$key" "$suite" >&2
@@ -91,8 +118,8 @@ newest_kernel() {
   compgen -G "$cache/$1-*-$2" | sort -V | tail -n 1 | grep .
 }
 
-# For the build script of a kind of kernel: a folder to work in, a log for what only matters when something fails, and the
-# result put into the cache as a whole or not at all.
+# Prepares a kernel build: a work folder, and a log that is shown only if something fails. finish_build
+# moves the result to the cache, as a whole or not at all.
 start_build() {
   mkdir -p "$cache"
   work=$(mktemp -d "$cache/build.XXXXXX")

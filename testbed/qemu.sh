@@ -1,4 +1,4 @@
-# The backend that runs the guest in QEMU, with a kernel of Debian as it is. Sourced by bin/with-verbs.
+# Backend that runs the guest in QEMU, with an unmodified Debian kernel. Sourced by bin/with-verbs.
 # shellcheck shell=bash disable=SC2034,SC2154
 
 # Sets guest and boot_seconds.
@@ -23,7 +23,7 @@ add_share() {
     -device "virtio-9p-pci,fsdev=$1,mount_tag=$1")
 }
 
-# KVM runs a distribution's kernel only where it virtualizes in hardware; kvm_pvm does not.
+# KVM can run a distribution's kernel only with hardware virtualization, which kvm_pvm lacks.
 choose_accelerator() {
   if [[ -r /dev/kvm && -w /dev/kvm && ! -d /sys/module/kvm_pvm ]]; then
     guest+=(-accel kvm -cpu host)

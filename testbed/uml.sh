@@ -1,4 +1,4 @@
-# The backend that runs the guest in User-Mode Linux, a kernel that is a program. Sourced by
+# Backend that runs the guest in User-Mode Linux, a kernel that runs as a process. Sourced by
 # bin/with-verbs.
 # shellcheck shell=bash disable=SC2034,SC2154
 
@@ -20,8 +20,8 @@ prepare_uml() {
   boot_seconds=60
 }
 
-# A process of the guest is a process of the machine, with a mapping for each run of pages: a JVM with
-# a heap of 1.5 GiB has 28,000.
+# Raises vm.max_map_count if it is too low. Each process of the guest is a process of the machine, with a
+# mapping for each run of pages: 28,000 for a JVM with a heap of 1.5 GiB.
 check_max_map_count() {
   local count enough=262144 wanted=1048576
   count=$(</proc/sys/vm/max_map_count)
@@ -34,7 +34,7 @@ check_max_map_count() {
   fi
 }
 
-# The guest's memory is a file, of which only pages that the guest has touched take room.
+# Prints a folder for the guest's memory, which is a file. Only pages that the guest touched take space.
 uml_memory_folder() {
   local folder
   for folder in /dev/shm "${TMPDIR:-/tmp}" /var/tmp; do
