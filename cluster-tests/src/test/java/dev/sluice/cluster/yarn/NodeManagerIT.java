@@ -124,6 +124,8 @@ final class NodeManagerIT {
             .set("spark.shuffle.manager", "dev.sluice.spark.RdmaShuffleManager")
             .set("spark.shuffle.rdma.provider", "soft")
             .set("spark.shuffle.rdma.node", "on")
+            // A busy machine may stall a process for longer than the default.
+            .set("spark.shuffle.rdma.node.timeout", "60s")
             .set("spark.executor.instances", "2")
             .set("spark.executor.memory", "512m")
             .set("spark.yarn.am.memory", "512m")

@@ -254,6 +254,7 @@ public final class Deployment implements AutoCloseable {
     conf.put("spark.scheduler.minRegisteredResourcesRatio", "1.0");
     conf.put("spark.scheduler.maxRegisteredResourcesWaitingTime", "3min");
     conf.put("spark.ui.enabled", "false");
+    conf.putAll(LocalCluster.PATIENCE);
     conf.putAll(settings);
     conf.values().removeIf(String::isEmpty);
     return conf;

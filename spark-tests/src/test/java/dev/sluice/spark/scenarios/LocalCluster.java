@@ -6,6 +6,7 @@ import dev.sluice.spark.account.ManagerTotals;
 import dev.sluice.spark.account.Totals;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
@@ -30,6 +31,16 @@ public final class LocalCluster implements AutoCloseable {
 
   /** For which Spark waits for the exit code of an executor that it has told to end; else 5 s. */
   public static final String REMOVE_DELAY = "spark.standalone.executorRemoveDelayOnDisconnection";
+
+  /**
+   * Timeouts above Sluice's defaults. Scenarios assert the path of each block, and a busy machine
+   * may stall a process for longer than the defaults.
+   */
+  public static final Map<String, String> PATIENCE =
+      Map.of(
+          "spark.shuffle.rdma.connect.timeout", "30s",
+          "spark.shuffle.rdma.locate.timeout", "30s",
+          "spark.shuffle.rdma.node.timeout", "60s");
 
   private static final long LISTENER_TIMEOUT_MS = 30_000;
   private static final Duration TIMEOUT = Duration.ofMinutes(1);
@@ -64,6 +75,7 @@ public final class LocalCluster implements AutoCloseable {
             .set("spark.scheduler.minRegisteredResourcesRatio", "1.0")
             .set("spark.scheduler.maxRegisteredResourcesWaitingTime", "5min")
             .set("spark.ui.enabled", "false");
+    PATIENCE.forEach(conf::set);
     for (int i = 0; i < settings.length; i += 2) {
       conf.set(settings[i], settings[i + 1]);
     }

@@ -296,8 +296,11 @@ final class NodeIT {
 
     void assertNothing(LocalCluster cluster) {
       cluster.metrics();
-      assertThat(mapTasks).as("map tasks that ran again").hasValue(0);
-      assertThat(retries).as("stages that were tried again").hasValue(0);
+      String node =
+          "the node took %d map outputs and refused %d"
+              .formatted(cluster.totals().of("node.taken"), cluster.totals().of("node.refused"));
+      assertThat(mapTasks).as("map tasks that ran again; %s", node).hasValue(0);
+      assertThat(retries).as("stages that were tried again; %s", node).hasValue(0);
     }
   }
 }
