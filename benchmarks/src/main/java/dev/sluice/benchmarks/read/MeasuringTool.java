@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -24,8 +25,11 @@ record MeasuringTool(
 
   private static final long DEADLINE_SECONDS = 90;
 
-  /** Number of attempts: on a busy machine perftest sometimes reports a bandwidth of 0.00. */
+  /** Number of attempts: on a busy machine perftest sometimes reports 0.00 or inf. */
   private static final int ATTEMPTS = 3;
+
+  /** Results of printf(3) for a division by a clock rate that perftest measured as 0. */
+  private static final Set<String> NOT_COMPUTED = Set.of("inf", "nan", "-nan");
 
   /** Column of the typical latency, which is the same in both programs. */
   private static final int TYPICAL = 4;
@@ -114,13 +118,14 @@ record MeasuringTool(
     }
   }
 
-  private double value(String output, Workload workload, int count) throws IOException {
+  /** Returns the figure in a program's output; 0 if the program could not compute it. */
+  double value(String output, Workload workload, int count) throws IOException {
     String start = workload.bytes() + " " + count + " ";
     for (String line : output.lines().toList()) {
       String values = line.strip().replaceAll("\\s+", " ");
       if (values.startsWith(start)) {
-        return Double.parseDouble(
-            values.split(" ")[workload.isLatency() ? TYPICAL : averageColumn]);
+        String value = values.split(" ")[workload.isLatency() ? TYPICAL : averageColumn];
+        return NOT_COMPUTED.contains(value) ? 0 : Double.parseDouble(value);
       }
     }
     throw new IOException(name + " printed no result: " + output);
