@@ -76,7 +76,7 @@ final class DataFile implements Closeable {
       throws InconsistentFilesException {
     if (bytes != indexedBytes) {
       throw new InconsistentFilesException(
-          "%s has %d bytes, its index says %d".formatted(path, bytes, indexedBytes));
+          "%s has %d bytes, but its index describes %d".formatted(path, bytes, indexedBytes));
     }
   }
 

@@ -101,7 +101,7 @@ public final class DiskThreads {
 
   private synchronized void enter(BitSet directories, Task task) {
     if (stopped) {
-      throw new RejectedExecutionException("the threads are stopped");
+      throw new RejectedExecutionException("the disk threads have stopped");
     }
     LinkedHashSet<Task> line = waiting.get(directories);
     if (line == null) {
@@ -134,7 +134,7 @@ public final class DiskThreads {
         start(next);
       }
     } catch (Throwable e) { // No memory: the next task that comes or ends tries again.
-      LOG.error("Tasks that read files of map outputs wait until another one comes or ends", e);
+      LOG.error("Starting disk tasks failed; they wait until another task arrives or ends", e);
     }
   }
 
@@ -178,7 +178,7 @@ public final class DiskThreads {
     try {
       entry.task().run();
     } catch (Throwable e) { // A defect, which must not hold up the directory's other tasks.
-      LOG.error("Reading files of map outputs failed", e);
+      LOG.error("A task that reads files of map outputs failed", e);
     } finally {
       count(entry.directories(), -1);
       startNext();
@@ -230,7 +230,8 @@ public final class DiskThreads {
       waiting.values().forEach(left::addAll);
       waiting.clear();
     }
-    RejectedExecutionException reason = new RejectedExecutionException("the threads are stopped");
+    RejectedExecutionException reason =
+        new RejectedExecutionException("the disk threads have stopped");
     left.forEach(task -> task.refused(reason));
     return DaemonThreads.stop(threads, timeoutMs);
   }

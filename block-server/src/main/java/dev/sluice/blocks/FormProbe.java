@@ -89,7 +89,7 @@ final class FormProbe {
                 .formatted(
                     directory,
                     form,
-                    conclusive ? "" : " until others can be tried out",
+                    conclusive ? "" : " until better forms can be tried",
                     mode,
                     refusals));
         return new Result(form, conclusive);
@@ -105,7 +105,11 @@ final class FormProbe {
     }
     said.accept(
         "Map outputs in %s are not registered but staged%s (registration.mode is \"%s\")%s"
-            .formatted(directory, conclusive ? "" : " until they can be", mode, refusals));
+            .formatted(
+                directory,
+                conclusive ? "" : " until registering can be tried again",
+                mode,
+                refusals));
     return new Result(null, conclusive);
   }
 
@@ -147,7 +151,7 @@ final class FormProbe {
     RemoteRegion remote = new RemoteRegion(data.address() + READ_OFFSET, READ_BYTES, data.rkey());
     byte[] read = reader.read(domain, remote);
     if (!Arrays.equals(read, 0, READ_BYTES, bytes, READ_OFFSET, READ_OFFSET + READ_BYTES)) {
-      throw new RegistrationUnavailableException("the device READs other bytes than the file has");
+      throw new RegistrationUnavailableException("a READ returned other bytes than the file has");
     }
   }
 }

@@ -100,7 +100,8 @@ final class IndexTable implements PartitionTable {
       long offset = offsets.get(i);
       long length = offsets.get(i + 1) - offset;
       if (offset < 0 || length < 0 || length > dataBytes - offset) {
-        throw new InconsistentFilesException(files.index() + " is not what it was");
+        throw new InconsistentFilesException(
+            files.index() + " has changed since it was first read");
       }
       entries[i * TableEntry.LONGS] = TableEntry.first(offset, length);
       entries[i * TableEntry.LONGS + 1] =
@@ -114,17 +115,17 @@ final class IndexTable implements PartitionTable {
     byte[] bytes = new byte[count * Long.BYTES];
     try (RandomAccessFile file = new RandomAccessFile(path.toFile(), "r")) {
       if (file.length() != all * Long.BYTES) {
-        throw new InconsistentFilesException(path + " is not what it was");
+        throw new InconsistentFilesException(path + " has changed since it was first read");
       }
       file.seek((long) first * Long.BYTES);
       file.readFully(bytes);
     } catch (FileNotFoundException e) { // Also if no descriptor is left.
       if (Files.notExists(path)) {
-        throw new InconsistentFilesException(path + " is gone");
+        throw new InconsistentFilesException(path + " no longer exists");
       }
       throw e;
     } catch (EOFException e) {
-      throw new InconsistentFilesException(path + " is not what it was");
+      throw new InconsistentFilesException(path + " has changed since it was first read");
     }
     return ByteBuffer.wrap(bytes).asLongBuffer();
   }

@@ -94,12 +94,14 @@ public final class LocalDirectories {
   RegistrationForm form(Path file, long nowMs)
       throws InconsistentFilesException, RegistrationUnavailableException {
     if (directories.isEmpty()) {
-      throw new RegistrationUnavailableException("no directory was tried out");
+      throw new RegistrationUnavailableException("no local directory was probed for registration");
     }
     int index = indexOf(file);
     if (index == count()) {
       throw new InconsistentFilesException(
-          file + " lies in none of " + directories.stream().map(LocalDirectory::path).toList());
+          file
+              + " is in none of the local directories "
+              + directories.stream().map(LocalDirectory::path).toList());
     }
     return directories.get(index).form(nowMs);
   }

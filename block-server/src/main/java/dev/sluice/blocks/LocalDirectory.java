@@ -79,7 +79,8 @@ final class LocalDirectory {
         count(1);
       }
     } catch (RegistrationUnavailableException e) {
-      LOG.info("Map outputs in {} are registered, or not, as they were before", path, e);
+      LOG.info(
+          "Probing {} again failed; map outputs there are registered or staged as before", path, e);
     }
     attempts.failed(nowMs);
   }

@@ -74,13 +74,14 @@ final class LoopbackRead {
     while (completions.poll(batch) == 0) {
       if (System.nanoTime() - start > TIMEOUT_NS) {
         throw new RegistrationUnavailableException(
-            "a READ of " + remote.length() + " bytes does not complete");
+            "a READ of %d bytes did not complete within %d s"
+                .formatted(remote.length(), TimeUnit.NANOSECONDS.toSeconds(TIMEOUT_NS)));
       }
       LockSupport.parkNanos(POLL_INTERVAL_NS);
     }
     if (batch.status(0) != WorkCompletionStatus.SUCCESS) {
       throw new RegistrationUnavailableException(
-          "a READ of " + remote.length() + " bytes completes with " + batch.status(0));
+          "a READ of " + remote.length() + " bytes completed with " + batch.status(0));
     }
   }
 }

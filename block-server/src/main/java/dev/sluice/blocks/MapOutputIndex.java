@@ -42,12 +42,12 @@ public final class MapOutputIndex {
       }
     }
     if (offsets.get(offsets.limit() - 1) >= TableEntry.LIMIT) {
-      throw new InconsistentFilesException(files.index() + " has more than 48 bits of data");
+      throw new InconsistentFilesException(files.index() + " describes 2^48 bytes of data or more");
     }
     LongBuffer checksums = files.checksums() == null ? null : readLongs(files.checksums());
     if (checksums != null && checksums.limit() != offsets.limit() - 1) {
       throw new InconsistentFilesException(
-          "%s has checksums of %d partitions, the index has %d"
+          "%s has checksums of %d partitions, but the index has %d partitions"
               .formatted(files.checksums(), checksums.limit(), offsets.limit() - 1));
     }
     return new MapOutputIndex(offsets, checksums);
@@ -56,11 +56,12 @@ public final class MapOutputIndex {
   private static LongBuffer readLongs(Path file) throws IOException {
     long bytes = Files.size(file);
     if (bytes % Long.BYTES != 0) {
-      throw new InconsistentFilesException(file + " has " + bytes + " bytes, which are no longs");
+      throw new InconsistentFilesException(
+          file + " has " + bytes + " bytes, not a multiple of " + Long.BYTES);
     }
     if (bytes > (MAX_PARTITIONS + 1L) * Long.BYTES) {
       throw new InconsistentFilesException(
-          file + " has " + bytes + " bytes, more than for " + MAX_PARTITIONS + " partitions");
+          file + " has " + bytes + " bytes, more than " + MAX_PARTITIONS + " partitions need");
     }
     return ByteBuffer.wrap(Files.readAllBytes(file)).asLongBuffer();
   }

@@ -60,8 +60,8 @@ public final class MapOutputReader {
     if (!warned) {
       warned = true;
       LOG.warn(
-          "Shuffle {}: the file of map output {} cannot be read. Was it"
-              + " truncated, or is its disk failing?",
+          "Shuffle {}: cannot read the file of map output {}. Check whether it was truncated, or"
+              + " its disk fails",
           shuffle.id(),
           mapId,
           e);

@@ -186,7 +186,8 @@ public final class MapOutputRegistry implements AutoCloseable {
           try {
             work.run();
           } catch (RuntimeException | Error e) {
-            LOG.error("No room was made", e); // A defect, which must not end this timer.
+            // A defect, which must not end this timer.
+            LOG.error("Periodic work of the registry failed; it is tried again", e);
           }
         },
         intervalMs,
@@ -339,7 +340,7 @@ public final class MapOutputRegistry implements AutoCloseable {
     try {
       thread.execute(() -> registrar.evict(shuffle));
     } catch (RejectedExecutionException e) {
-      LOG.debug("Shuffle {} stays registered for now", shuffleId);
+      LOG.debug("Shuffle {} is not evicted: the registry is closed", shuffleId);
     }
   }
 
@@ -381,7 +382,7 @@ public final class MapOutputRegistry implements AutoCloseable {
       }
     }
     if (!openers.stop(CLOSE_TIMEOUT_MS / 2) | !DaemonThreads.stop(thread, CLOSE_TIMEOUT_MS / 2)) {
-      LOG.warn("A registration has not ended when nobody waits for that any more");
+      LOG.warn("A registration is still running; the registry closes without it");
     }
     files.close();
   }
@@ -432,9 +433,13 @@ public final class MapOutputRegistry implements AutoCloseable {
     epochs.dropIfUnused(registration.shuffle());
     int shuffleId = registration.shuffle().id();
     if (failure instanceof RejectedExecutionException) {
-      LOG.debug("Shuffle {}: {} is not registered any more", shuffleId, registration.mapId());
+      LOG.debug(
+          "Shuffle {}: map output {} is not registered: the registry is closed",
+          shuffleId,
+          registration.mapId());
     } else if (failure != null) {
-      LOG.error("Shuffle {}: {} is not registered", shuffleId, registration.mapId(), failure);
+      LOG.error(
+          "Shuffle {}: registering map output {} failed", shuffleId, registration.mapId(), failure);
     }
   }
 

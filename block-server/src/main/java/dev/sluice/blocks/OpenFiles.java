@@ -155,7 +155,7 @@ final class OpenFiles implements AutoCloseable {
     try {
       file.file.close();
     } catch (IOException e) {
-      LOG.debug("A data file could not be closed", e);
+      LOG.debug("Closing a data file failed", e);
     }
   }
 

@@ -47,7 +47,7 @@ public record RegionLimit(String path, Pattern line, int each, int otherwise) {
           reader.lines().map(line::matcher).filter(Matcher::matches).findFirst().orElseThrow();
       return Integer.parseInt(found.group(1));
     } catch (IOException | RuntimeException e) {
-      LOG.warn("Cannot read {}; {} is assumed", file, otherwise, e);
+      LOG.warn("Cannot read the limit in {}; assuming {}", file, otherwise, e);
       return otherwise;
     }
   }

@@ -60,7 +60,7 @@ public final class RegisteredInputStream extends InputStream {
       output.copy(position, target, offset, count);
     } catch (InternalError e) {
       // Not the cause: Spark would end the executor for an InternalError (Executor#isFatalError).
-      throw new IOException(output + " cannot be read where it is mapped: " + e.getMessage());
+      throw new IOException(output + " cannot be read through its mapping: " + e.getMessage());
     }
     if (position + count == end) {
       output.checkLength(end);

@@ -237,7 +237,7 @@ final class RegisteredShuffle {
     try {
       return new Registration.Found(files, index, open(files.data(), index), true);
     } catch (RegistrationUnavailableException | OutOfMemoryError e) {
-      LOG.debug("Shuffle {}: map output {} is to be staged", id, mapId, e);
+      LOG.debug("Shuffle {}: map output {} cannot be registered and will be staged", id, mapId, e);
       checkLength(files.data(), index);
       return new Registration.Found(files, index, null, false);
     }
@@ -307,7 +307,7 @@ final class RegisteredShuffle {
     try {
       return register(mapId, found.files(), found.index(), found.data(), room);
     } catch (RegistrationUnavailableException | VerbsException | OutOfMemoryError e) {
-      LOG.debug("Shuffle {}: map output {} is to be staged", id, mapId, e);
+      LOG.debug("Shuffle {}: map output {} cannot be registered and will be staged", id, mapId, e);
       return stage(true, mapId, found);
     }
   }
@@ -441,8 +441,8 @@ final class RegisteredShuffle {
         unlock();
       } else {
         LOG.warn(
-            "Shuffle {}: a registration has not ended in {} ms, as when a disk does not answer: its"
-                + " regions go when it ends",
+            "Shuffle {}: a registration did not end within {} ms, perhaps because a disk does not"
+                + " answer; its memory regions are deregistered when it ends",
             id,
             MAX_WAIT_MS);
       }
@@ -464,7 +464,7 @@ final class RegisteredShuffle {
             next.run();
             closeMemoryIfEmpty();
           } catch (RuntimeException | Error e) {
-            TaskFailures.log(LOG, "A map output of shuffle {} could not be ended", id, e);
+            TaskFailures.log(LOG, "Deregistering map outputs of shuffle {} failed", id, e);
           }
         }
       } finally {

@@ -84,11 +84,12 @@ final class Registrar {
       output = shuffle.register(registration, (memory, cost) -> reserve(shuffle, memory, cost));
     } catch (NoSuchFileException | FileNotFoundException e) {
       counters.add(RegistryCounter.GONE, 1);
-      LOG.debug("Shuffle {}: map output {} is gone: {}", shuffle.id(), mapId, e.getMessage());
+      LOG.debug(
+          "Shuffle {}: map output {} no longer exists: {}", shuffle.id(), mapId, e.getMessage());
     } catch (IOException | RuntimeException | InternalError | OutOfMemoryError e) {
       counters.add(RegistryCounter.REJECTIONS, 1);
       LOG.warn(
-          "Shuffle {}: map output {} cannot be registered and goes by Spark's own transfer: {}",
+          "Shuffle {}: map output {} cannot be registered; it goes by Spark's own transfer: {}",
           shuffle.id(),
           mapId,
           e.toString());
@@ -118,7 +119,8 @@ final class Registrar {
       makeRoom(shuffle, leaving -> budget.fits(cost, leaving));
     }
     throw new RegistrationUnavailableException(
-        "%d bytes and %d regions are needed, %s".formatted(cost.bytes(), cost.regions(), budget));
+        "registering needs %d bytes and %d regions, but %s"
+            .formatted(cost.bytes(), cost.regions(), budget));
   }
 
   /**
@@ -147,7 +149,7 @@ final class Registrar {
       if (next == null) {
         return;
       }
-      withdraw(next, "it is idle, and room is needed");
+      withdraw(next, "it is idle, and others need its room");
       leaving = leaving.plus(next.cost());
     }
   }
@@ -197,7 +199,7 @@ final class Registrar {
   /** Withdraws the shuffle and announces that. Its map outputs may be registered again later. */
   void evict(RegisteredShuffle shuffle) {
     if (!withdrawn.containsKey(shuffle)) {
-      withdraw(shuffle, "nobody reads it any more");
+      withdraw(shuffle, "no known reader needs it any more");
     }
     announce();
   }
@@ -208,7 +210,7 @@ final class Registrar {
       try {
         next.run();
       } catch (RuntimeException | Error e) {
-        TaskFailures.log(LOG, "A registration or withdrawal could not be announced", e);
+        TaskFailures.log(LOG, "Announcing a registration or withdrawal failed", e);
       }
     }
   }

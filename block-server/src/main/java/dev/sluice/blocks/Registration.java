@@ -85,7 +85,8 @@ final class Registration implements AutoCloseable {
         data.close();
       }
     } catch (IOException e) {
-      LOG.debug("Map output {} of shuffle {} cannot be closed", mapId, shuffle.id(), e);
+      LOG.debug(
+          "Closing the data file of map output {} of shuffle {} failed", mapId, shuffle.id(), e);
     }
   }
 }

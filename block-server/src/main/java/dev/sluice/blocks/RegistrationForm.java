@@ -34,7 +34,8 @@ enum RegistrationForm {
    * pinned: the kernel reclaims clean pages when it needs memory, and {@link ResidentPages} gives
    * them back when there are too many. The device then asks for them again.
    */
-  ON_DEMAND_MAPPING("read-only mappings on demand", RegistryCounter.DIRECTORIES_ON_DEMAND);
+  ON_DEMAND_MAPPING(
+      "read-only mappings with on-demand paging", RegistryCounter.DIRECTORIES_ON_DEMAND);
 
   private final String words;
   private final RegistryCounter directories;

@@ -23,12 +23,13 @@ public enum RegistryCounter {
   EVICTIONS(
       total(
           "shuffles",
-          "Idle shuffles that were deregistered to make room, or because they were over.")),
+          "Shuffles that were deregistered because they were idle and room was needed, or because"
+              + " no reader was left.")),
   PAGES_GIVEN_BACK(
       total(
           "times",
-          "Times that a shuffle gave back resident pages that are registered on demand, because"
-              + " more were resident than may be registered.")),
+          "Times that a shuffle with on-demand paging gave back resident pages, because more were"
+              + " resident than may be registered.")),
   REJECTIONS(
       total(
           "map outputs",
@@ -37,30 +38,33 @@ public enum RegistryCounter {
       total(
           "map outputs",
           "Map outputs that other processes READ from staging memory, because they could not be"
-              + " registered. None where a node's block server serves what this process writes.")),
+              + " registered. 0 where a node daemon serves the map outputs of this process.")),
   STAGED_BYTES(
-      total("bytes", "Bytes of map outputs copied into staging memory, as readers asked.")),
+      total(
+          "bytes",
+          "Bytes of map outputs that were copied into staging memory because readers asked for"
+              + " them.")),
   STAGING_REGIONS(
       level(
           "memory regions",
-          "Memory regions that staging has now; once allocated they stay allocated.")),
+          "Memory regions of staging memory. Once allocated, they stay allocated.")),
   STAGING_BYTES_IN_USE(
-      level("bytes", "Bytes that are being staged, or that a reader has a lease of, now.")),
+      level("bytes", "Bytes of staging memory that are being filled or leased by a reader.")),
   STAGING_WAITS(
       total(
           "requests",
-          "Requests for staged bytes that waited for their turn, for memory or for both.")),
+          "Requests for staged bytes that waited for admission, for memory or for both.")),
   STAGING_WAIT_MICROS(
       total(
           "microseconds",
-          "Time from the receipt of requests for staged bytes until memory was there, or was not"
-              + " there in time.")),
-  STAGING_REFUSALS(total("requests", "Requests for staged bytes that were not served.")),
+          "Time from the receipt of requests for staged bytes until they got memory, or failed to"
+              + " get it in time.")),
+  STAGING_REFUSALS(total("requests", "Requests for staged bytes that were refused.")),
   LEASES_EXPIRED(
-      total("leases", "Leases that ran out because their readers did not end them in time.")),
+      total("leases", "Leases that expired because their readers did not end them in time.")),
   GONE(
       total(
-          "map outputs", "Map outputs not registered because their files did not exist any more.")),
+          "map outputs", "Map outputs not registered because their files no longer existed.")),
   DIRECTORIES_OPEN_FILES(
       total("directories", "Local directories whose map outputs are registered as open files.")),
   DIRECTORIES_READ_ONLY(
@@ -75,12 +79,13 @@ public enum RegistryCounter {
   DIRECTORIES_ON_DEMAND(
       total(
           "directories",
-          "Local directories whose map outputs are registered without pinning them.")),
+          "Local directories whose map outputs are registered with on-demand paging, which does not"
+              + " pin them.")),
   DIRTIED_BYTES(
       total(
           "bytes",
-          "Bytes, in whole pages, that registering read-write mappings dirtied: a disk writes them"
-              + " once more."));
+          "Bytes, in whole pages, that registering read-write mappings made dirty. A disk writes"
+              + " them once more."));
 
   private final CounterDescription description;
 

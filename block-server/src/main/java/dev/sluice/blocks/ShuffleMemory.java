@@ -179,7 +179,7 @@ final class ShuffleMemory {
       try {
         region.close();
       } catch (RuntimeException | Error e) { // The other slabs must be closed.
-        TaskFailures.log(LOG, "A region of map outputs' tables could not be deregistered", e);
+        TaskFailures.log(LOG, "Deregistering a memory region of partition tables failed", e);
       }
     }
     release();

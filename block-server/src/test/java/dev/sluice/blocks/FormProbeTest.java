@@ -80,7 +80,7 @@ class FormProbeTest {
 
     assertThatThrownBy(() -> bestForm(domain, fromThePagesBeginning, RegistrationMode.ODP))
         .isInstanceOf(RegistrationUnavailableException.class)
-        .hasMessageContaining("the device READs other bytes than the file has");
+        .hasMessageContaining("a READ returned other bytes than the file has");
   }
 
   @Test
@@ -115,7 +115,10 @@ class FormProbeTest {
       assertThat(probe.bestForm(mode, full)).isEqualTo(new FormProbe.Result(null, false));
       assertThat(log.messages()).hasSize(1);
       assertThat(log.messages().getFirst())
-          .contains("staged until they can be", "\"" + mode + "\"", "File name too long");
+          .contains(
+              "staged until registering can be tried again",
+              "\"" + mode + "\"",
+              "File name too long");
     }
   }
 
@@ -128,7 +131,7 @@ class FormProbeTest {
     try (LogCapture log = new LogCapture(FormProbe.class, Level.INFO)) {
       assertThat(probe.bestForm(RegistrationMode.FILE, directory))
           .isEqualTo(new FormProbe.Result(RegistrationForm.READ_WRITE_MAPPING, false));
-      assertThat(log.messages().getFirst()).contains("until others can be tried out");
+      assertThat(log.messages().getFirst()).contains("until better forms can be tried");
     }
   }
 

@@ -131,13 +131,15 @@ class IndexTableTest {
   @Test
   void anIndexThatIsCutOffIsAnErrorAlsoBeforeTheCut() throws Exception {
     truncate(outputs.index(SHUFFLE, 7), PARTITIONS * Long.BYTES);
-    assertThatThrownBy(() -> table.entries(0, 1)).hasMessageContaining("is not what it was");
+    assertThatThrownBy(() -> table.entries(0, 1))
+        .hasMessageContaining("has changed since it was first read");
   }
 
   @Test
   void checksumsThatAreCutOffAreAnError() throws Exception {
     truncate(outputs.checksums(SHUFFLE, 7), 8);
-    assertThatThrownBy(() -> table.entries(0, 1)).hasMessageContaining("is not what it was");
+    assertThatThrownBy(() -> table.entries(0, 1))
+        .hasMessageContaining("has changed since it was first read");
   }
 
   private static void truncate(Path path, long bytes) throws IOException {
@@ -159,7 +161,8 @@ class IndexTableTest {
           FileChannel.open(outputs.index(SHUFFLE, 7), StandardOpenOption.WRITE)) {
         file.write(ByteBuffer.allocate(Long.BYTES).putLong(0, wrong), 5 * Long.BYTES);
       }
-      assertThatThrownBy(() -> table.entries(0, 1)).hasMessageContaining("is not what it was");
+      assertThatThrownBy(() -> table.entries(0, 1))
+          .hasMessageContaining("has changed since it was first read");
     }
   }
 }
