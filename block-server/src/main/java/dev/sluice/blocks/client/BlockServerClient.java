@@ -245,7 +245,8 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
       Class<?> wanted,
       Consumer<Object> late) {
     if (!breaker.admits()) {
-      return failure(peer + " has not answered in time of late");
+      return failure(
+          peer + " repeatedly did not answer in time, and is not asked again for some time");
     }
     long askedMs = clockMs.getAsLong();
     return request(peer, request, timeLeftMs, late)

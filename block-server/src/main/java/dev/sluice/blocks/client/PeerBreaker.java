@@ -64,7 +64,11 @@ final class PeerBreaker {
     } else if (askedMs - judgedMs >= 0) {
       judgedMs = nowMs;
       if (breaker.failed(nowNanos())) {
-        LOG.warn("{} had {} wait in vain, not for the first time: it is left alone", peer, what);
+        LOG.warn(
+            "{} repeatedly did not answer {} in time; not sending it more for some time"
+                + " (spark.shuffle.rdma.circuit.cooldown)",
+            peer,
+            what);
       }
     }
   }

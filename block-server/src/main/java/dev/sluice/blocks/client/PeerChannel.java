@@ -120,7 +120,7 @@ final class PeerChannel {
     try {
       client.send(ByteBuffer.wrap(codec.encode(message)));
     } catch (MessageException e) {
-      LOG.warn("Message to {} was not sent", peer, e);
+      LOG.warn("A message to {} could not be encoded and was not sent", peer, e);
     }
   }
 

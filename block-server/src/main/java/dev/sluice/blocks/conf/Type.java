@@ -21,7 +21,7 @@ public record Type<T>(String allowed, Function<String, T> parser) {
     try {
       return parser.apply(value.strip());
     } catch (IllegalArgumentException e) {
-      throw new IllegalArgumentException(key + " is \"" + value + "\", allowed is " + allowed, e);
+      throw new IllegalArgumentException(key + " is \"" + value + "\", but must be " + allowed, e);
     }
   }
 }

@@ -104,7 +104,7 @@ public final class ControlMessages {
             case STAGE_FOR -> StageFor.read(input);
             case TOUCH -> Touch.read(input);
             case RELEASED -> Released.read(input);
-            default -> throw new KryoException("Nothing that a block server is told");
+            default -> throw new KryoException("unknown kind of message to a block server");
           };
       return new Addressed(addressee, senderId, content);
     }

@@ -36,7 +36,7 @@ public final class Fields {
     int count = input.readInt(true);
     if (count < 0 || count > (input.limit() - input.position()) / elementBytes) {
       throw new KryoException(
-          "%d elements of %d bytes in %d bytes"
+          "%d elements of %d bytes do not fit in the remaining %d bytes"
               .formatted(count, elementBytes, input.limit() - input.position()));
     }
     return count;
@@ -61,7 +61,7 @@ public final class Fields {
   static <T> List<T> readAtMost(Input input, int max, int elementBytes, Function<Input, T> reader) {
     int count = readCount(input, elementBytes);
     if (count > max) {
-      throw new KryoException("%d elements, %d are allowed".formatted(count, max));
+      throw new KryoException("%d elements, but at most %d are allowed".formatted(count, max));
     }
     List<T> elements = new ArrayList<>();
     for (int left = count; left > 0; left--) {
@@ -74,7 +74,7 @@ public final class Fields {
   public static int readShuffleId(Input input) {
     int shuffleId = input.readInt();
     if (shuffleId < 0) {
-      throw new KryoException("A shuffle " + shuffleId);
+      throw new KryoException("invalid shuffle id " + shuffleId);
     }
     return shuffleId;
   }
@@ -123,7 +123,7 @@ public final class Fields {
   public static RemoteRegion readRegion(Input input) {
     RemoteRegion region = new RemoteRegion(input.readLong(), input.readLong(), input.readInt());
     if (region.length() < 0) {
-      throw new KryoException("A region of " + region.length() + " bytes");
+      throw new KryoException("memory region of " + region.length() + " bytes");
     }
     return region;
   }
@@ -149,7 +149,7 @@ public final class Fields {
     long mapId = input.readLong();
     TableSegment segment = readSegment(input);
     if (!segment.hasSlot(slot)) {
-      throw new KryoException("Slot " + slot + " of " + segment);
+      throw new KryoException("no slot " + slot + " in " + segment);
     }
     return new MapOutputLocation(mapId, segment, slot);
   }

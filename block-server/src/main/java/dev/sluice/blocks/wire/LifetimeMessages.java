@@ -55,7 +55,7 @@ public final class LifetimeMessages {
             case REMOVE_SHUFFLE -> new RemoveShuffle(Fields.readShuffleId(input));
             case END_APPLICATION -> new EndApplication();
             case RENEW -> Renew.read(input);
-            default -> throw new KryoException("Nothing that a driver says");
+            default -> throw new KryoException("unknown kind of message from a driver");
           };
       return new Told(application, lifetime);
     }

@@ -41,7 +41,8 @@ public final class MessageCodec {
 
   private void add(MessageType<?> type) {
     if (byId.putIfAbsent(type.id(), type) != null) {
-      throw new IllegalArgumentException("Message id " + type.id() + " is taken: " + type.type());
+      throw new IllegalArgumentException(
+          "Message id " + type.id() + " of " + type.type() + " is already in use");
     }
     byClass.put(type.type(), type);
   }
@@ -64,7 +65,7 @@ public final class MessageCodec {
     String name = message.getClass().getName();
     MessageType<?> type = byClass.get(message.getClass());
     if (type == null) {
-      throw new MessageException(name + " cannot be encoded: it is no message");
+      throw new MessageException(name + " cannot be encoded: it is not a known message type");
     }
     try (Output output = new Output(INITIAL_BYTES, MAX_FRAME_BYTES)) {
       output.writeByte(VERSION);
@@ -92,13 +93,14 @@ public final class MessageCodec {
     try (Input input = new Input(frame)) {
       return decode(input);
     } catch (RuntimeException e) {
-      throw new MessageException("Not a message: " + e.getMessage(), e);
+      throw new MessageException("A message cannot be decoded: " + e.getMessage(), e);
     }
   }
 
   private static void checkLength(int bytes) throws MessageException {
     if (bytes > MAX_FRAME_BYTES) {
-      throw new MessageException("A message of %d bytes is too long".formatted(bytes));
+      throw new MessageException(
+          "A message of %d bytes exceeds the limit of %d bytes".formatted(bytes, MAX_FRAME_BYTES));
     }
   }
 
@@ -106,17 +108,18 @@ public final class MessageCodec {
     int version = input.readByte();
     if (version != VERSION) {
       throw new MessageException(
-          "A message of version %d: this process speaks version %d".formatted(version, VERSION));
+          "A message has protocol version %d, but this process speaks version %d"
+              .formatted(version, VERSION));
     }
     int id = input.readInt(true);
     MessageType<?> type = byId.get(id);
     if (type == null) {
-      throw new MessageException("A message of unknown type " + id);
+      throw new MessageException("A message has the unknown type " + id);
     }
     Object message = type.reader().apply(input);
     if (input.position() != input.limit()) {
       throw new MessageException(
-          "%s with %d bytes too many"
+          "A message of type %s has %d bytes too many"
               .formatted(type.type().getName(), input.limit() - input.position()));
     }
     return message;

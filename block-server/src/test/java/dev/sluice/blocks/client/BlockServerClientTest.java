@@ -127,7 +127,7 @@ class BlockServerClientTest {
         client.exchange(peer, "verbs", FakeAcceptor.queuePair(7)),
         "server at localhost",
         "refuses",
-        "provider is soft here and verbs at client");
+        "the RDMA provider is soft here, but verbs at client");
     assertThat(server.acceptor.events).isEmpty();
   }
 
@@ -517,7 +517,7 @@ class BlockServerClientTest {
       byte[] large =
           codec.encode(new ControlMessages.Resolve(1, new long[ControlMessages.MAX_RESOLVE + 1]));
       assertThatThrownBy(() -> raw.sendRpcSync(ByteBuffer.wrap(large), TIMEOUT_MS))
-          .hasMessageContaining("4097 map outputs");
+          .hasMessageContaining("request for 4097 map outputs, but at most 4096 are allowed");
     }
     assertThat(get(client.resolve(peer, SHUFFLE, new long[] {1}))).containsOnlyNulls();
   }

@@ -148,7 +148,8 @@ class StageRequestTest {
 
   private void assertNotAsked() {
     assertThatThrownBy(() -> stage(IN_TIME_MS).get(10, TimeUnit.SECONDS))
-        .hasMessageContaining("has not answered in time of late");
+        .hasMessageContaining(
+            "repeatedly did not answer in time, and is not asked again for some time");
     assertThat(requests).isEmpty();
   }
 

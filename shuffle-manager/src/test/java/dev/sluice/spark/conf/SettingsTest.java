@@ -71,7 +71,7 @@ class SettingsTest {
     conf.set(key, value);
     assertThatThrownBy(() -> Settings.validate(conf))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContainingAll(key, "\"" + value + "\"", "allowed is ");
+        .hasMessageContainingAll(key, "\"" + value + "\"", ", but must be ");
   }
 
   @Test
