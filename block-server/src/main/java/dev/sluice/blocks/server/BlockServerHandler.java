@@ -115,9 +115,10 @@ final class BlockServerHandler extends RpcHandler {
       switch (decode(client, frame)) {
         case Done done when done.addressee().equals(self) ->
             stager.done(done.peerId(), done.leaseId());
-        case Done other -> LOG.debug("A lease of {} is given back to {}", other.addressee(), self);
+        case Done other ->
+            LOG.debug("Ignoring the end of a lease of {}: this is {}", other.addressee(), self);
         case Addressed(ProcessName addressee, _, Notice notice) when !addressee.equals(self) ->
-            LOG.debug("{} is ignored: {}", notice, isNot(addressee));
+            LOG.debug("Ignoring {}: {}", notice, isNot(addressee));
         case Addressed(_, String senderId, Notice notice) -> {
           peers.heardFrom(client, senderId);
           take(notice);
@@ -163,7 +164,7 @@ final class BlockServerHandler extends RpcHandler {
     if (!request.providerName().equals(providerName)) {
       answer.accept(
           new Refused(
-              "provider is %s here and %s at %s"
+              "the RDMA provider is %s here, but %s at %s"
                   .formatted(providerName, request.providerName(), request.peerId())));
       return;
     }
@@ -175,7 +176,7 @@ final class BlockServerHandler extends RpcHandler {
 
   private static Object connected(Connect request, QueuePairAddress accepted, Throwable e) {
     if (e != null) {
-      LOG.warn("No queue pair for {}: {}", request.peerId(), e.getMessage());
+      LOG.warn("Connecting a queue pair to {} failed: {}", request.peerId(), e.getMessage());
       return new Refused(String.valueOf(e.getMessage()));
     }
     return new Connected(accepted);
@@ -184,7 +185,7 @@ final class BlockServerHandler extends RpcHandler {
   private void resolve(Resolve request, RpcResponseCallback callback) throws MessageException {
     if (request.mapIds().length > ControlMessages.MAX_RESOLVE) {
       throw new MessageException(
-          "%d map outputs asked for at once, %d are allowed"
+          "request for %d map outputs, but at most %d are allowed"
               .formatted(request.mapIds().length, ControlMessages.MAX_RESOLVE));
     }
     registry

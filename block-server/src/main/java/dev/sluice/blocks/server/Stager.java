@@ -77,9 +77,9 @@ public final class Stager implements AutoCloseable {
    */
   private static final long HANGS_NANOS = 5_000_000_000L;
 
-  private static final NotStaged LATE = new NotStaged(false, "there is no time left for it");
+  private static final NotStaged LATE = new NotStaged(false, "the request has no time left");
   static final NotStaged HANGS = new NotStaged(false, "a disk does not answer");
-  private static final NotStaged STOPS = new NotStaged(false, "the server stops");
+  private static final NotStaged STOPS = new NotStaged(false, "the block server is stopping");
 
   private final MapOutputRegistry registry;
   private final RegistryCounters counters;
@@ -144,7 +144,9 @@ public final class Stager implements AutoCloseable {
     for (Piece piece : many ? List.<Piece>of() : stage.pieces()) {
       MapOutput output = registry.output(stage.shuffleId(), piece.mapId());
       if (output == null || !output.contains(piece.position(), piece.length())) {
-        answer.accept(new NotStaged(true, "map output " + piece.mapId() + " has no such bytes"));
+        answer.accept(
+            new NotStaged(
+                true, "map output " + piece.mapId() + " is unknown or lacks these bytes"));
         return;
       }
       laneOfPiece[outputs.size()] = lanes.hot(output.disks().data());
@@ -154,7 +156,7 @@ public final class Stager implements AutoCloseable {
     int maxBytes = Math.min(MAX_REQUEST_BYTES, memory.maxBufferBytes());
     if (bytes == 0 || bytes > maxBytes) {
       String reason =
-          "%d bytes in %d pieces, 1 to %d in %d are staged at a time"
+          "request for %d bytes in %d pieces, but 1 to %d bytes in at most %d are staged at a time"
               .formatted(bytes, stage.pieces().size(), maxBytes, ControlMessages.MAX_PIECES);
       answer.accept(new NotStaged(false, reason));
       return;
@@ -210,7 +212,7 @@ public final class Stager implements AutoCloseable {
     counters.add(RegistryCounter.STAGING_WAIT_MICROS, TimeUnit.NANOSECONDS.toMicros(waitedNanos));
     if (buffer == null) {
       queue.wasRead(request.lanes());
-      refuse(request, new NotStaged(false, "there is no memory to stage in"));
+      refuse(request, new NotStaged(false, "no staging memory was available in time"));
       return;
     }
     request.has(buffer);
@@ -267,7 +269,7 @@ public final class Stager implements AutoCloseable {
   /** Reason to refuse the request; null if nothing has failed and the reader still waits. */
   private NotStaged refusal(StageRequest request) {
     if (!request.isCurrent(registry)) {
-      return new NotStaged(true, "its map outputs were unregistered or replaced");
+      return new NotStaged(true, "the map outputs were unregistered or replaced");
     }
     if (request.failure() != null) {
       LOG.debug("{} were not staged", request, request.failure());
@@ -302,7 +304,7 @@ public final class Stager implements AutoCloseable {
     try {
       first = request.answer(message);
     } catch (RuntimeException | Error e) {
-      TaskFailures.log(LOG, "An answer to who staged could not be sent", e);
+      TaskFailures.log(LOG, "Answering a stage request failed", e);
     }
     unanswered.remove(request);
     if (first && message instanceof NotStaged) {
@@ -366,7 +368,7 @@ public final class Stager implements AutoCloseable {
     try {
       step.run();
     } catch (RuntimeException | Error e) {
-      TaskFailures.log(LOG, "A lease or a request to stage could not be ended", e);
+      TaskFailures.log(LOG, "Ending a lease or a stage request failed", e);
     }
   }
 
@@ -395,7 +397,7 @@ public final class Stager implements AutoCloseable {
     closed = true;
     unanswered.forEach(request -> guarded(() -> drop(request, STOPS)));
     if (!DaemonThreads.stop(threads, CLOSE_TIMEOUT_MS)) {
-      LOG.warn("Files are still being read when nobody waits for that any more");
+      LOG.warn("Files are still being read; the stager closes without waiting for that any longer");
     }
     leases.close().forEach(request -> guarded(() -> free(request)));
     memory.close();

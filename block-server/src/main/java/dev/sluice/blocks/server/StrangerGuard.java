@@ -58,7 +58,10 @@ public final class StrangerGuard extends ChannelInboundHandlerAdapter {
   }
 
   private static void close(ChannelHandlerContext context, String why) {
-    LOG.debug("{} {} before its first message", context.channel().remoteAddress(), why);
+    LOG.debug(
+        "Closing the connection from {}: it {} before its first message",
+        context.channel().remoteAddress(),
+        why);
     context.close();
   }
 

@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
 final class TableQuestion {
   private static final Logger LOG = LoggerFactory.getLogger(TableQuestion.class);
 
-  static final NotStaged LATE = new NotStaged(false, "there is no time left for it");
+  static final NotStaged LATE = new NotStaged(false, "the request has no time left");
 
   /** Answer for a map output that does not exist, or not any more. */
   private static final long[] STALE = {};
@@ -129,7 +129,7 @@ final class TableQuestion {
       long[] entries = output.entries(wanted.start(), wanted.end());
       return entries == null ? STALE : table(output.header(), entries);
     } catch (InconsistentFilesException e) {
-      LOG.debug("The index of {} is no more", output, e);
+      LOG.debug("The index of {} was deleted or replaced", output, e);
       return STALE;
     } catch (IOException e) {
       LOG.debug("The index of {} cannot be read", output, e);

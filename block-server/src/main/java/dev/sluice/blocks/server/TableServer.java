@@ -47,8 +47,9 @@ final class TableServer implements AutoCloseable {
   /** Time in which even a busy disk gives one file; a disk that takes longer hangs. */
   private static final long HANGS_NANOS = 1_000_000_000L;
 
-  private static final NotStaged TOO_MANY = new NotStaged(false, "too many questions wait");
-  private static final NotStaged STOPS = new NotStaged(false, "the server stops");
+  private static final NotStaged TOO_MANY =
+      new NotStaged(false, "too many requests for partition tables are waiting");
+  private static final NotStaged STOPS = new NotStaged(false, "the block server is stopping");
 
   private final MapOutputRegistry registry;
 
@@ -148,7 +149,7 @@ final class TableServer implements AutoCloseable {
     if (asked.wanted().size() > ControlMessages.MAX_PIECES
         || asked.partitions() > ControlMessages.MAX_ENTRIES) {
       String reason =
-          "%d partitions of %d map outputs are asked for, %d of %d are read at a time"
+          "request for %d partitions of %d map outputs, but at most %d of %d are read at a time"
               .formatted(
                   asked.partitions(),
                   asked.wanted().size(),

@@ -37,7 +37,7 @@ class StagerTest {
   private static final int MAX_BYTES = Stager.MAX_REQUEST_BYTES;
   private static final long MEMORY_BYTES = 4L * MAX_BYTES;
   private static final int IN_TIME_MS = 60_000;
-  private static final NotStaged LATE = new NotStaged(false, "there is no time left for it");
+  private static final NotStaged LATE = new NotStaged(false, "the request has no time left");
 
   /** Time after which a file without readers may be closed. */
   private static final long FILE_IDLE_NANOS = TimeUnit.SECONDS.toNanos(2);

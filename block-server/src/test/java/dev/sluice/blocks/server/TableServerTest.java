@@ -47,7 +47,7 @@ class TableServerTest {
   private static final long MIRROR = 15;
 
   private static final long HEALTHY = 16;
-  private static final NotStaged STOPS = new NotStaged(false, "the server stops");
+  private static final NotStaged STOPS = new NotStaged(false, "the block server is stopping");
 
   @TempDir Path slowDirectory;
   @TempDir Path fastDirectory;
@@ -254,7 +254,9 @@ class TableServerTest {
         ask("greedy", 2_000, many);
       }
       for (int i = 0; i < 8; i++) {
-        assertThat(answer()).isEqualTo(new NotStaged(false, "too many questions wait"));
+        assertThat(answer())
+            .isEqualTo(
+                new NotStaged(false, "too many requests for partition tables are waiting"));
       }
       ask("other", IN_TIME_MS, fast());
       assertThat(List.of(answer(), answer(), answer()))

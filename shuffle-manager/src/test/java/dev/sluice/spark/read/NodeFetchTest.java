@@ -234,7 +234,8 @@ class NodeFetchTest {
 
     fetch(FallbackReason.STAGING, listener, "shuffle_0_2_0");
     assertThat(client.fetches).as("of both").hasSize(1);
-    assertThat(listener.failures().get("shuffle_0_2_0")).hasMessageContaining("of late");
+    assertThat(listener.failures().get("shuffle_0_2_0"))
+        .hasMessageContaining("repeatedly did not answer in time");
     assertThat(timer.scheduled()).isZero();
   }
 

@@ -158,7 +158,8 @@ class StagedFetchTest {
   @Test
   void whatHasNoTableGoesToSpark() {
     fixture.staged(10, 100);
-    fixture.stager.tableAnswers(_ -> new NotStaged(false, "too many questions wait"));
+    fixture.stager.tableAnswers(
+        _ -> new NotStaged(false, "too many requests for partition tables are waiting"));
 
     fixture.fetch(block(10, 0));
 
