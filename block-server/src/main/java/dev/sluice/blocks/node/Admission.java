@@ -52,8 +52,8 @@ final class Admission {
   void enter() throws IOException {
     if (isDraining()) {
       throw new IOException(
-          "the node is being drained (%s)"
-              .formatted(stopping ? "it stops" : options.drainFile() + " exists"));
+          "the node daemon is draining (%s)"
+              .formatted(stopping ? "it is stopping" : options.drainFile() + " exists"));
     }
   }
 
@@ -117,7 +117,7 @@ final class Admission {
     long held = applications.get().stream().map(NodeApplication::held).mapToLong(of).sum();
     if (held + more > limit) {
       throw new IOException(
-          "the node has %d %s of its applications and takes %d at most (%s)"
+          "the node holds %d %s of all applications and takes at most %d (%s)"
               .formatted(held, what, limit, setting.key()));
     }
   }

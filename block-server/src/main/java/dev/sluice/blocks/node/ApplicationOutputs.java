@@ -95,7 +95,7 @@ final class ApplicationOutputs implements AutoCloseable {
     }
     if (Files.size(files.data()) != dataBytes) {
       throw new IOException(
-          "%s has %d bytes, the index %d"
+          "%s has %d bytes, but its index describes %d"
               .formatted(files.data(), Files.size(files.data()), dataBytes));
     }
     held.add(shuffleId, mapId, new Held(folder, dataBytes));
@@ -121,7 +121,7 @@ final class ApplicationOutputs implements AutoCloseable {
     if (find(shuffleId, mapId) == null) {
       forget(shuffleId, mapId);
       throw new NoSuchFileException(
-          "map output %d of shuffle %d was taken back".formatted(mapId, shuffleId));
+          "map output %d of shuffle %d was removed meanwhile".formatted(mapId, shuffleId));
     }
   }
 
@@ -180,7 +180,10 @@ final class ApplicationOutputs implements AutoCloseable {
           scan(folder, isOver);
         }
       } catch (IOException | DirectoryIteratorException e) {
-        LOG.error("{} cannot be read, and the others do without it", folder.path(), e);
+        LOG.error(
+            "Cannot scan {} for kept map outputs; going on with the other folders",
+            folder.path(),
+            e);
       }
     }
   }
@@ -204,9 +207,9 @@ final class ApplicationOutputs implements AutoCloseable {
         checkIsThere(shuffleId, mapId);
       }
     } catch (NoSuchFileException e) {
-      LOG.debug("Map output {} of shuffle {} is just removed", mapId, shuffleId, e);
+      LOG.debug("Map output {} of shuffle {} was removed during the scan", mapId, shuffleId, e);
     } catch (IOException e) {
-      LOG.warn("Map output {} of shuffle {} is left out: {}", mapId, shuffleId, e.toString());
+      LOG.warn("The scan skips map output {} of shuffle {}: {}", mapId, shuffleId, e.toString());
     }
   }
 

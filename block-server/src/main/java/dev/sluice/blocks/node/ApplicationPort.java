@@ -56,10 +56,13 @@ record ApplicationPort(String host, int[] ports, ApplicationState state) {
         return server.apply(new BlockServer.Binding(conf, address, port, bootstraps));
       } catch (Exception e) { // Netty throws a BindException without declaring it.
         failure = e;
-        LOG.debug("{} is not served at port {}", state, port, e);
+        LOG.debug("Application {} cannot be served at port {}", state, port, e);
       }
     }
-    throw new IOException("No port is free of " + Arrays.toString(ports), failure);
+    throw new IOException(
+        "none of the ports %s is free (%s)"
+            .formatted(Arrays.toString(ports), NodeSetting.PORTS.key()),
+        failure);
   }
 
   /** Address that readers connect to; null (all) if it is translated on its way to this machine. */

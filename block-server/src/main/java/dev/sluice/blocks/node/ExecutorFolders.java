@@ -57,7 +57,8 @@ public final class ExecutorFolders implements AutoCloseable {
       try {
         held.lock(folder);
       } catch (IOException e) {
-        LOG.debug("{} is not locked, and stays if this process is killed", folder, e);
+        LOG.debug(
+            "Cannot lock {}; no node daemon will delete it if this process is killed", folder, e);
       }
     }
     return held;
@@ -100,12 +101,15 @@ public final class ExecutorFolders implements AutoCloseable {
         file.write(ByteBuffer.wrap(SEEN), 0);
       } else if (Files.size(named) > 0) { // By name: a living executor may have deleted the file.
         removal.remove(folder);
-        LOG.info("{} was a dead executor's and is deleted", folder);
+        LOG.info("Deleted {} of an executor that has ended", folder);
       }
     } catch (NoSuchFileException | AccessDeniedException | OverlappingFileLockException e) {
-      LOG.debug("{} may be a living executor's, another user's or this process's", folder, e);
+      LOG.debug(
+          "Keeping {}: it may belong to a running executor, another user or this process",
+          folder,
+          e);
     } catch (IOException e) {
-      LOG.warn("{} is left for now: {}", folder, e.toString());
+      LOG.warn("Cannot check or delete {}; trying again later: {}", folder, e.toString());
     }
   }
 
@@ -117,7 +121,7 @@ public final class ExecutorFolders implements AutoCloseable {
             Files.deleteIfExists(file); // First: the process may live on, with an unlocked file.
             lock.close();
           } catch (IOException e) {
-            LOG.debug("{} stays locked", file, e);
+            LOG.debug("Cannot delete or unlock {}", file, e);
           }
         });
   }

@@ -55,8 +55,8 @@ record MachineMemory(long limitBytes, long availableBytes) {
   long defaultRegistrationBytes() {
     long bytes = Math.min(MAX_DEFAULT_BYTES, freeBytes() / SHARE);
     LOG.info(
-        "Up to {} MiB of map outputs are registered: a quarter of the {} MiB that are free, and 4"
-            + " GiB at most; {} changes it",
+        "Registering at most {} MiB of map outputs: a quarter of the {} MiB of free memory, and at"
+            + " most 4 GiB; set {} to change it",
         bytes >> 20,
         freeBytes() >> 20,
         NodeSetting.REGISTRATION_MAX_BYTES.key());

@@ -90,7 +90,8 @@ final class MessageChannel implements AutoCloseable {
   Object receive() throws IOException {
     int length = read(Integer.BYTES).getInt();
     if (length < 0 || length > MAX_BYTES) {
-      throw new MessageException("A message of " + length + " bytes");
+      throw new MessageException(
+          "A message has a length of %d bytes; 0 to %d are allowed".formatted(length, MAX_BYTES));
     }
     return CODEC.decode(read(length));
   }

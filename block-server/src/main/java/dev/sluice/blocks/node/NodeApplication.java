@@ -170,7 +170,7 @@ final class NodeApplication implements AutoCloseable {
     handOvers.readLock().lock();
     try {
       if (isOver()) {
-        throw new IOException(self.application() + " has ended here");
+        throw new IOException("application " + self.application() + " has ended on this node");
       }
       sign();
       outputs.take(shuffleId, mapId, folder);
@@ -190,7 +190,7 @@ final class NodeApplication implements AutoCloseable {
    */
   private CompletableFuture<Heard> hear(Told told) {
     if (!told.application().equals(name())) {
-      String reason = "this is the port of application %s, and no more of %s";
+      String reason = "this port now belongs to application %s, not to %s";
       return CompletableFuture.failedFuture(
           new IOException(reason.formatted(name(), told.application())));
     }

@@ -79,7 +79,7 @@ record NodeArguments(Action action, boolean isSupervised, Path conf, Map<String,
     Map<String, String> values = new HashMap<>();
     if (conf != null) {
       if (!Files.isReadable(conf) || Files.isDirectory(conf)) {
-        throw new IllegalArgumentException("--conf: there is no file %s to read".formatted(conf));
+        throw new IllegalArgumentException("--conf: %s is not a readable file".formatted(conf));
       }
       values.putAll(NodeOptions.read(conf));
     }

@@ -74,7 +74,7 @@ final class NodeBlockResolver extends ExternalShuffleBlockResolver {
       MapOutputFiles.Files files = outputs.find(shuffleId, mapId);
       if (files == null) {
         throw new IllegalStateException(
-            "Map output %d of shuffle %d is not here".formatted(mapId, shuffleId));
+            "This node does not have map output %d of shuffle %d".formatted(mapId, shuffleId));
       }
       return files;
     } catch (IOException e) {

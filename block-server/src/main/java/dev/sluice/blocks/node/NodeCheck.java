@@ -58,7 +58,7 @@ final class NodeCheck {
     NodeCheck check = new NodeCheck();
     try {
       NodeOptions options = arguments.options();
-      check.findings.add(Finding.ok("settings", "all are known, and their values are allowed"));
+      check.findings.add(Finding.ok("settings", "all keys are known, and all values are allowed"));
       check.lookAt(options);
     } catch (IOException | IllegalArgumentException e) {
       check.findings.add(Finding.fail("settings", e));
@@ -116,7 +116,7 @@ final class NodeCheck {
       if (Files.exists(root)) {
         locks.lock(root);
       } else if (!Files.isDirectory(directory) || !Files.isWritable(directory)) {
-        throw new IOException("%s is no directory that can be written to".formatted(directory));
+        throw new IOException("%s is not a writable directory".formatted(directory));
       }
       long free = directory.toFile().getUsableSpace();
       String detail = "%d MiB are free".formatted(free >> 20);
@@ -133,14 +133,15 @@ final class NodeCheck {
 
   private static Finding socket(Path socket) throws IOException {
     if (socket.toString().getBytes(StandardCharsets.UTF_8).length > MAX_SOCKET_BYTES) {
-      throw new IOException("%s has more than %d bytes".formatted(socket, MAX_SOCKET_BYTES));
+      throw new IOException(
+          "the path %s is longer than %d bytes".formatted(socket, MAX_SOCKET_BYTES));
     }
     Path folder = socket.getParent();
     while (!Files.exists(folder)) { // The daemon makes missing folders.
       folder = folder.getParent();
     }
     if (!Files.isDirectory(folder) || !Files.isWritable(folder)) {
-      throw new IOException("%s is no directory that can be written to".formatted(folder));
+      throw new IOException("%s is not a writable directory".formatted(folder));
     }
     if (Files.exists(socket) && SocketServer.isListenedAt(socket)) {
       throw new IOException("another daemon listens at " + socket);
@@ -163,7 +164,7 @@ final class NodeCheck {
     }
     return ports.first() > 0 && free < options.maxApplications()
         ? Finding.warn(NodeSetting.PORTS.key(), detail)
-        : Finding.ok(NodeSetting.PORTS.key(), ports.first() > 0 ? detail : "any that is free");
+        : Finding.ok(NodeSetting.PORTS.key(), ports.first() > 0 ? detail : "any free port");
   }
 
   /** A warning at most: the daemon also starts without its pages. */
@@ -172,7 +173,7 @@ final class NodeCheck {
         ? Finding.ok(NodeSetting.HTTP.key(), address.toString())
         : Finding.warn(
             NodeSetting.HTTP.key(),
-            address + " cannot be bound: the daemon works without metrics and health until it can");
+            address + " cannot be bound; until it can, the daemon runs without metrics and health");
   }
 
   private static boolean isFree(InetSocketAddress address) {

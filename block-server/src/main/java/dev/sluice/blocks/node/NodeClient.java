@@ -86,7 +86,7 @@ public final class NodeClient implements AutoCloseable {
     try {
       return new NodeClient(socket, new Enter(executor, secret), limits);
     } catch (IOException e) {
-      throw new IOException("The node's block server at %s: %s".formatted(socket, reason(e)), e);
+      throw new IOException("The node daemon at %s: %s".formatted(socket, reason(e)), e);
     }
   }
 
@@ -115,7 +115,7 @@ public final class NodeClient implements AutoCloseable {
       handOverOrAgain(shuffleId, mapId, files);
     } catch (IOException e) {
       throw new IOException(
-          "Map output %d of shuffle %d was not handed over to the node's block server: %s"
+          "Map output %d of shuffle %d was not handed over to the node daemon: %s"
               .formatted(mapId, shuffleId, reason(e)),
           e);
     }
@@ -147,7 +147,7 @@ public final class NodeClient implements AutoCloseable {
           throw e; // The daemon lives, and would answer the same again.
         }
         linksFailed |= isOfLinks;
-        LOG.debug("Shuffle {}: map output {} is handed over again", shuffleId, mapId, e);
+        LOG.debug("Shuffle {}: handing over map output {} again", shuffleId, mapId, e);
         if (isAgain) {
           sleep(e); // The daemon may just be closing its connections.
         }
@@ -238,7 +238,7 @@ public final class NodeClient implements AutoCloseable {
     long deadlineNanos = firstNanos;
     while (true) {
       if (closed) {
-        throw new IOException("the executor stops");
+        throw new IOException("the executor is stopping");
       }
       try {
         NodeConnection opened = NodeConnection.open(socket, enter, deadlineNanos);

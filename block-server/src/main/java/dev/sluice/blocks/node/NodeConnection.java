@@ -74,7 +74,7 @@ final class NodeConnection implements AutoCloseable {
     UserPrincipal self = MessageChannel.self();
     if (!channel.peer().equals(self)) {
       throw new RefusedException(
-          "the process there runs as %s, not as %s".formatted(channel.peer(), self));
+          "the process that listens there runs as %s, not as %s".formatted(channel.peer(), self));
     }
   }
 
@@ -99,7 +99,7 @@ final class NodeConnection implements AutoCloseable {
       throw e;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new IOException("interrupted while " + request + " was to be answered", e);
+      throw new IOException("interrupted while waiting for the answer to " + request, e);
     }
   }
 
@@ -108,7 +108,7 @@ final class NodeConnection implements AutoCloseable {
       throw new RefusedException(reason);
     }
     if (!wanted.isInstance(answer)) {
-      throw new IOException("the answer is an unexpected " + answer);
+      throw new IOException("unexpected answer: " + answer);
     }
     return wanted.cast(answer);
   }
@@ -137,7 +137,8 @@ final class NodeConnection implements AutoCloseable {
     throw new FileSystemException(
         files.data().toString(),
         null,
-        "it cannot be linked into any of the node's folders, of which one has to be in the same mount: "
+        "it cannot be linked into any folder of the node daemon; one of them has to be in the same"
+            + " mount: "
             + String.join("; ", reasons));
   }
 
@@ -145,7 +146,7 @@ final class NodeConnection implements AutoCloseable {
   private static String reason(ApplicationFolder folder, FileSystemException e) {
     return Files.isDirectory(folder.path())
         ? e.getMessage()
-        : folder.path() + " is not there, for this process";
+        : folder.path() + " does not exist for this process";
   }
 
   private Committed commit(

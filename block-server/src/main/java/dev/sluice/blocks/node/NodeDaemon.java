@@ -112,7 +112,7 @@ public final class NodeDaemon implements AutoCloseable {
     timer.scheduleWithFixedDelay(this::tidy, tickMs, tickMs, TimeUnit.MILLISECONDS);
     Thread.ofPlatform().daemon().name("sluice-node-left").start(folders::deleteLeftOver);
     LOG.info(
-        "{} keeps map outputs below {} for executors that come to {}; {} applications from before",
+        "{} keeps map outputs below {}, accepts executors at {} and resumes {} applications",
         id,
         options.directories(),
         options.socket(),
@@ -137,8 +137,8 @@ public final class NodeDaemon implements AutoCloseable {
     } catch (IOException e) {
       if (isFirst) {
         LOG.warn(
-            "Metrics and health are not served, as {} cannot be bound ({}); map outputs are. The"
-                + " daemon tries again every {} s at most; {} names another address",
+            "Metrics and health are not served, because {} cannot be bound ({}). Map outputs are"
+                + " served. The daemon tries again within {} s; set {} to use another address",
             address,
             e.getMessage(),
             TimeUnit.MILLISECONDS.toSeconds(MAX_TICK_MS),
@@ -165,7 +165,7 @@ public final class NodeDaemon implements AutoCloseable {
         folders.roots().forEach(this::deleteDeadExecutors);
       }
     } catch (RuntimeException e) {
-      LOG.error("What has ended is still here", e); // The next tick may do better.
+      LOG.error("Periodic clean-up failed; trying again", e); // The next tick may do better.
     } catch (Error e) {
       Thread thread = Thread.currentThread(); // its executor would hide the Error
       thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
@@ -175,7 +175,7 @@ public final class NodeDaemon implements AutoCloseable {
   private void deleteDeadExecutors(Path root) {
     if (tidying.add(root)) {
       TidyThread.start(
-          "executors beside " + root,
+          "ended executors next to " + root,
           () -> {
             try {
               folders.deleteDeadExecutors(root);

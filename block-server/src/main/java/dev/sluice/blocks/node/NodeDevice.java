@@ -42,7 +42,7 @@ record NodeDevice(NodeOptions options, String provider, NodeMemory memory, FileR
    */
   static NodeDevice tryOut(NodeOptions options) throws IOException {
     if (options.provider().equals(SoftProvider.NAME)) {
-      return soft(options, "as it is configured");
+      return soft(options, NodeSetting.PROVIDER.key() + " says so");
     }
     try {
       return verbs(options);
@@ -108,6 +108,7 @@ record NodeDevice(NodeOptions options, String provider, NodeMemory memory, FileR
         open(),
         options.transferOptions(),
         (peer, _, _) ->
-            CompletableFuture.failedFuture(new IOException("a node READs nothing of " + peer)));
+            CompletableFuture.failedFuture(
+                new IOException("a node daemon READs nothing, and does not connect to " + peer)));
   }
 }

@@ -103,7 +103,8 @@ final class NodeDisks {
       try {
         results.add(task.getValue().get(deadlineNanos - System.nanoTime(), TimeUnit.NANOSECONDS));
       } catch (TimeoutException e) {
-        LOG.error("{} does not answer in {}, and is left alone until it has", root, what);
+        LOG.error(
+            "{} does not answer in time while {}; it is not used until it answers", root, what);
         unanswered.put(root, task.getValue());
       } catch (ExecutionException e) {
         if (e.getCause() instanceof RefusedException refused) {
@@ -112,7 +113,7 @@ final class NodeDisks {
         failures.put(root, e.getCause());
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
-        throw new IOException("interrupted in " + what, e);
+        throw new IOException("interrupted while " + what, e);
       }
     }
     if (results.isEmpty()) {
@@ -134,7 +135,8 @@ final class NodeDisks {
         || !Objects.equals(last.reason(), reason)
         || next.nanos() - last.nanos() >= AGAIN_NANOS) {
       said.put(root, next);
-      LOG.error("Below {} {} failed: {}; the others do without it", root, what, failure.toString());
+      LOG.error(
+          "In {}, {} failed: {}; going on without this directory", root, what, failure.toString());
     }
   }
 }

@@ -87,7 +87,7 @@ final class NodeFolders implements AutoCloseable {
       return opened(root);
     } catch (IOException e) {
       if (isRead()) { // its caller no longer waits
-        LOG.error("{} has answered, and cannot be used", root, e);
+        LOG.error("{} answers again, but cannot be used", root, e);
       }
       throw e;
     }
@@ -127,7 +127,7 @@ final class NodeFolders implements AutoCloseable {
       throws IOException {
     if (isRead) {
       putOthersAway(root, Set.of());
-      LOG.info("{} has answered, and is used by applications that come from now on", root);
+      LOG.info("{} answers again; applications that arrive from now on use it", root);
     } else {
       states.putAll(found);
     }
@@ -182,7 +182,8 @@ final class NodeFolders implements AutoCloseable {
         .roots()
         .retainAll(
             disks.onEach(
-                "putting away what is of nobody", root -> putOthersAway(root, states.keySet())));
+                "moving away folders of no known application",
+                root -> putOthersAway(root, states.keySet())));
     boolean isWhole = disks.roots().size() == roots.size();
     return states.values().stream().map(state -> isWhole ? state : state.anew()).toList();
   }
@@ -231,7 +232,7 @@ final class NodeFolders implements AutoCloseable {
       try {
         delete(folder);
       } catch (IOException e) {
-        LOG.warn("{} is of no application any more and cannot be deleted", folder, e);
+        LOG.warn("Cannot delete {}, which belongs to no application any more", folder, e);
       }
     }
   }
@@ -254,7 +255,7 @@ final class NodeFolders implements AutoCloseable {
 
   /** Writes the state into each folder, so that any one of them is enough. */
   void write(ApplicationState state) throws IOException {
-    disks.onEach("writing of " + state, root -> write(root.resolve(state.name()), state));
+    disks.onEach("writing the state of " + state, root -> write(root.resolve(state.name()), state));
   }
 
   private static Path write(Path folder, ApplicationState state) throws IOException {

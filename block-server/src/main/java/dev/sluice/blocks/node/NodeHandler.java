@@ -83,7 +83,7 @@ final class NodeHandler extends RpcHandler {
   private void hear(TransportClient client, ByteBuffer frame, RpcResponseCallback callback) {
     try {
       if (!(codec.decode(frame) instanceof Told told)) {
-        throw new MessageException("that is not a request");
+        throw new MessageException("the message is not a request");
       }
       StrangerGuard.admit(client.getChannel());
       lifetimes

@@ -22,14 +22,14 @@ public final class NodeMain {
       Usage: sluice-node [OPTION ...] [KEY=VALUE ...]
       Keeps and serves the map outputs of this node's executors.
             --conf=FILE    Read settings from a file of key=value lines
-            --supervised   End when standard input ends, as it does when the process that started
-                             this one ends
-            --check        Try out settings, device, directories and ports, print what was found,
-                             and exit: 0 if the daemon can start, 1 if not
+            --supervised   End when standard input ends, which it does when the process that
+                             started the daemon ends
+            --check        Try settings, device, directories and ports, print the findings and
+                             exit: 0 if the daemon can start, 1 if not
             --version      Show the version and exit
         -h, --help         Show this and exit
-      Exit status 2 where the daemon cannot start, for which standard error has the reason.
-      A setting that is an argument replaces the file's. Settings and their defaults:
+      Exits with status 2 if the daemon cannot start, and prints the reason to standard error.
+      A setting given as an argument replaces the one in the file. Settings and their defaults:
 
       """;
 
@@ -45,7 +45,7 @@ public final class NodeMain {
     try {
       run(NodeArguments.parse(List.of(arguments)));
     } catch (IOException | IllegalArgumentException e) {
-      LOG.debug("The node's block server does not start", e);
+      LOG.debug("The node daemon cannot start", e);
       System.err.println("sluice-node: " + (e.getMessage() == null ? e : e.getMessage()));
       System.exit(CANNOT_START);
     }
@@ -88,7 +88,7 @@ public final class NodeMain {
   /** After an exception a pool replaces its thread; after an Error the state is unknown. */
   private static void failed(Thread thread, Throwable failure) {
     try {
-      LOG.error("The thread {} of the node's block server fails", thread.getName(), failure);
+      LOG.error("Thread {} of the node daemon failed", thread.getName(), failure);
     } finally {
       if (failure instanceof Error) {
         Runtime.getRuntime().halt(3);
@@ -100,7 +100,7 @@ public final class NodeMain {
     try {
       System.in.transferTo(OutputStream.nullOutputStream());
     } catch (IOException e) {
-      LOG.debug("Standard input has failed", e);
+      LOG.debug("Reading standard input failed", e);
     }
     System.exit(0);
   }

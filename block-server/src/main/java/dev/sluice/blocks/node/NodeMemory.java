@@ -39,7 +39,7 @@ record NodeMemory(long registrationBytes, long stagingBytes, int applications) {
       throws ProviderUnavailableException {
     if (!locked.allows(2 * LEAST_STAGING_BYTES)) {
       throw new ProviderUnavailableException(
-          "%s, of which one application takes %d KiB at least: %s"
+          "%s, but one application needs at least %d KiB: %s"
               .formatted(locked, 2 * LEAST_STAGING_BYTES / 1024, LockedMemory.REMEDY));
     }
     NodeMemory wanted = configured(options, machine);
@@ -62,7 +62,7 @@ record NodeMemory(long registrationBytes, long stagingBytes, int applications) {
 
   @Override
   public String toString() {
-    return "%d MiB of map outputs and %d MiB of copies for each of %d applications"
+    return "%d MiB of map outputs and %d MiB of staging memory for each of %d applications"
         .formatted(registrationBytes >> 20, stagingBytes >> 20, applications);
   }
 }

@@ -10,38 +10,43 @@ import java.util.function.ToLongFunction;
  * Their names are the interface to Prometheus.
  */
 enum NodeMetric {
-  SHUFFLES("shuffles", "Shuffles of which there are map outputs.", a -> a.held().shuffles()),
-  MAP_OUTPUTS("map_outputs", "Map outputs that were handed over.", a -> a.held().outputs()),
-  BYTES("bytes", "Bytes of their data files.", a -> a.held().bytes()),
+  SHUFFLES("shuffles", "Shuffles with map outputs at this daemon.", a -> a.held().shuffles()),
+  MAP_OUTPUTS("map_outputs", "Map outputs that executors handed over.", a -> a.held().outputs()),
+  BYTES("bytes", "Bytes of the map outputs' data files.", a -> a.held().bytes()),
   REGISTERED_BYTES(
       "registered_bytes",
-      "Bytes of registered memory; open files take none.",
+      "Bytes of registered memory. Registered open files take none.",
       RegistryCounter.REGISTERED_BYTES),
   REGISTERED_REGIONS(
       "registered_regions", "Memory regions of map outputs.", RegistryCounter.REGISTERED_REGIONS),
   READABLE_MAP_OUTPUTS(
       "readable_map_outputs",
-      "Map outputs that can be READ now; others once a reader asks for them.",
+      "Map outputs that can be READ now. Others can be READ after a reader asked for them.",
       RegistryCounter.REGISTERED_OUTPUTS),
   REJECTED_MAP_OUTPUTS(
       "rejected_map_outputs_total",
-      "Map outputs whose files do not fit together or cannot be read.",
+      "Map outputs whose files are inconsistent or unreadable.",
       RegistryCounter.REJECTIONS),
   STAGED_BYTES(
       "staged_bytes_total",
-      "Bytes copied into registered memory for readers.",
+      "Bytes copied into staging memory for readers.",
       RegistryCounter.STAGED_BYTES),
   STAGING_BYTES_IN_USE(
-      "staging_bytes_in_use", "Of that memory, in use.", RegistryCounter.STAGING_BYTES_IN_USE),
+      "staging_bytes_in_use",
+      "Bytes of staging memory in use.",
+      RegistryCounter.STAGING_BYTES_IN_USE),
   QUEUE_PAIRS(
       "queue_pairs_total",
-      "Queue pairs that readers were given.",
+      "Queue pairs that readers have connected.",
       a -> a.endpoint().counters().get(TransferCounter.QUEUE_PAIRS_ACCEPTED)),
   AGE(
       "age_seconds",
-      "Since the application came, or the daemon was started.",
+      "Seconds since the application arrived, or since the daemon started.",
       a -> seconds(a.ageNanos())),
-  SILENT("silent_seconds", "Since the last sign of it.", a -> seconds(a.silentNanos()));
+  SILENT(
+      "silent_seconds",
+      "Seconds since the application's last message.",
+      a -> seconds(a.silentNanos()));
 
   private static final String PREFIX = "sluice_node_application_";
 

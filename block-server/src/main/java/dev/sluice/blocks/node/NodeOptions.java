@@ -38,9 +38,9 @@ public final class NodeOptions {
   private static final int MAX_PORT = 65_535;
 
   private static final Type<Ports> PORTS =
-      new Type<>("a range as 7340-7399, or 0", NodeOptions::range);
+      new Type<>("a range such as 7340-7399, or 0", NodeOptions::range);
   private static final Type<InetSocketAddress> HTTP =
-      new Type<>("an address and a port as 127.0.0.1:7338, or empty", NodeOptions::address);
+      new Type<>("an address and a port such as 127.0.0.1:7338, or empty", NodeOptions::address);
   private static final Type<Long> SIZE = Types.bytes("0", "8000t");
   private static final Type<Path> PATH = new Type<>("a path", NodeOptions::path);
 
@@ -85,7 +85,7 @@ public final class NodeOptions {
       if (!known.contains(key)) {
         throw new IllegalArgumentException(
             key
-                + " is no setting of a node's block server"
+                + " is not a setting of the node daemon"
                 + Suggestion.of(key, NodeSetting.PREFIX, known));
       }
     }
@@ -159,7 +159,7 @@ public final class NodeOptions {
 
   private static Path path(String text) {
     if (text.isEmpty()) {
-      throw new IllegalArgumentException("no path");
+      throw new IllegalArgumentException("empty path");
     }
     return Path.of(text);
   }
@@ -180,7 +180,7 @@ public final class NodeOptions {
       return reachable(InetAddress.getLocalHost());
     } catch (UnknownHostException e) {
       throw new IllegalArgumentException(
-          "%s has to be set: the machine's name stands for no address (%s)"
+          "%s has to be set: the machine's name has no address (%s)"
               .formatted(NodeSetting.HOST.key(), e.getMessage()),
           e);
     }
@@ -189,7 +189,7 @@ public final class NodeOptions {
   static String reachable(InetAddress machine) {
     if (machine.isLoopbackAddress()) {
       throw new IllegalArgumentException(
-          "%s has to be set: the machine's name stands for %s, which other nodes do not reach"
+          "%s has to be set: the machine's name has the address %s, which other nodes cannot reach"
               .formatted(NodeSetting.HOST.key(), machine));
     }
     return machine.getHostAddress();
@@ -202,12 +202,12 @@ public final class NodeOptions {
   private static Ports range(String text) {
     Matcher range = RANGE.matcher(text);
     if (!range.matches()) {
-      throw new IllegalArgumentException("no range");
+      throw new IllegalArgumentException("not a range");
     }
     int first = Integer.parseInt(range.group(1));
     int last = range.group(2) == null ? first : Integer.parseInt(range.group(2));
     if (last < first || last > MAX_PORT || first == 0 && last > 0) {
-      throw new IllegalArgumentException("no range of ports");
+      throw new IllegalArgumentException("not a range of ports");
     }
     return new Ports(first, last);
   }
@@ -296,7 +296,7 @@ public final class NodeOptions {
   private static InetSocketAddress address(String text) {
     Matcher address = ADDRESS.matcher(text);
     if (!address.matches()) {
-      throw new IllegalArgumentException("no address");
+      throw new IllegalArgumentException("not an address with a port");
     }
     return new InetSocketAddress(address.group(1), Integer.parseInt(address.group(2)));
   }

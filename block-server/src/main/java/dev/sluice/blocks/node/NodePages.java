@@ -76,12 +76,12 @@ final class NodePages implements AutoCloseable {
       boolean isHead = exchange.getRequestMethod().equals("HEAD");
       Supplier<Page> known = pages.get(exchange.getRequestURI().getPath());
       if (known == null) {
-        send(exchange, isHead, Page.plain(404, "There is no such page."));
+        send(exchange, isHead, Page.plain(404, "This page does not exist."));
       } else if (isHead || exchange.getRequestMethod().equals("GET")) {
         send(exchange, isHead, known.get());
       } else {
         exchange.getResponseHeaders().set("Allow", METHODS);
-        send(exchange, false, Page.plain(405, "Allowed are " + METHODS + "."));
+        send(exchange, false, Page.plain(405, "Allowed methods: " + METHODS + "."));
       }
     }
   }
@@ -102,10 +102,10 @@ final class NodePages implements AutoCloseable {
   private String metrics() {
     Collection<NodeApplication> all = List.copyOf(applications.get());
     StringBuilder text = new StringBuilder();
-    text.append("# HELP sluice_node_applications Applications that are served.\n");
+    text.append("# HELP sluice_node_applications Applications that the daemon serves.\n");
     text.append("# TYPE sluice_node_applications gauge\n");
     text.append("sluice_node_applications %d%n".formatted(all.size()));
-    text.append("# HELP sluice_node_draining Whether nothing more is taken: 1, or 0.\n");
+    text.append("# HELP sluice_node_draining 1 while the daemon is draining, otherwise 0.\n");
     text.append("# TYPE sluice_node_draining gauge\n");
     text.append("sluice_node_draining %d%n".formatted(draining.getAsBoolean() ? 1 : 0));
     for (NodeMetric metric : NodeMetric.values()) {
@@ -123,7 +123,7 @@ final class NodePages implements AutoCloseable {
 
   private String page() {
     StringBuilder html = new StringBuilder("<!DOCTYPE html><title>Sluice</title>");
-    html.append("<h1>The node's block server</h1><table border><tr><th>application<th>device");
+    html.append("<h1>Node daemon</h1><table border><tr><th>application<th>device");
     for (NodeMetric metric : NodeMetric.values()) {
       html.append("<th title=\"%s\">%s".formatted(metric.documentation(), metric.title()));
     }

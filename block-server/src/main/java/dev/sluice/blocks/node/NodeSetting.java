@@ -13,92 +13,98 @@ enum NodeSetting {
   DIRECTORIES(
       "directories",
       "",
-      "Directories on the file systems that executors' local directories lie on, with commas;"
-          + " map outputs are kept in .sluice below each. Never below a directory that an executor"
-          + " or a Worker deletes. Has to be set."),
+      "Directories on the file systems of the executors' local directories, separated by commas."
+          + " Map outputs are kept in .sluice in each. Never name a directory below one that an"
+          + " executor or a Worker deletes. Has to be set."),
   SOCKET(
       "socket",
       "/run/sluice/node.sock",
-      "Unix domain socket on which executors hand map outputs over. They have to run as the"
+      "Unix domain socket at which executors hand over map outputs. Executors have to run as the"
           + " daemon's user."),
   HOST(
       "host",
       "",
-      "Name or address by which readers reach this node; empty for the machine's, unless that is a"
-          + " loopback address, with which it does not start."),
+      "Name or address at which readers reach this node. Empty: the address of the machine's name;"
+          + " if that is a loopback address, the daemon does not start."),
   PORTS(
       "ports",
       "7340-7399",
-      "Where readers connect, one port for each application, which it has again after a restart: a"
-          + " range, or 0 for any that is free."),
+      "Ports to which readers connect, one for each application: a range, or 0 for any free ports."
+          + " An application keeps its port when the daemon restarts."),
   PROVIDER(
       "provider",
       "auto",
-      "How blocks are READ: auto, verbs or soft, which is tried at the start. With verbs and no"
-          + " device there is none; auto takes soft then. Executors need the same."),
+      "Provider of READs: auto, verbs or soft. It is tried at the start. Without a device, the"
+          + " daemon does not start with verbs, and takes soft with auto. Executors need the same"
+          + " provider."),
   CONNECTIONS_MAX(
       "connections.max",
       "1024",
-      "Queue pairs of each application at most: one for each executor that READs here."),
+      "Maximum number of queue pairs of each application. Each executor that READs here needs"
+          + " one."),
   MAX_APPLICATIONS(
       "maxApplications",
       "16",
-      "Applications at a time; others are refused. Each gets an equal part of the registered"
-          + " memory and of the memory regions."),
+      "Maximum number of applications at a time; others are refused. Each gets an equal part of"
+          + " the registered memory and of the memory regions."),
   MAX_EXECUTORS(
       "maxExecutors",
       "256",
-      "Executors of each application that are connected at a time; others are refused. Each costs a"
-          + " thread."),
+      "Maximum number of connected executors of each application; others are refused. Each takes"
+          + " a thread."),
   MAX_MAP_OUTPUTS(
       "maxMapOutputs",
       "1000000",
-      "Map outputs of all applications; others are refused. Each takes some hundred bytes of heap"
-          + " and three or four files."),
-  MAX_BYTES("maxBytes", "", "Bytes of them; others are refused. Empty for what the disks have."),
+      "Maximum number of map outputs of all applications together; others are refused. Each takes"
+          + " some hundred bytes of heap and three or four files."),
+  MAX_BYTES(
+      "maxBytes",
+      "",
+      "Maximum size of the map outputs of all applications together; others are refused. Empty:"
+          + " only the disks limit it."),
   REGISTRATION_MAX_BYTES(
       "registration.maxBytes",
       "",
-      "Registered memory of all applications together; what is beyond an application's part is"
-          + " staged. Empty for a quarter of the memory that is free when the daemon starts, and 4g"
-          + " at most. Never more than the process may lock (RLIMIT_MEMLOCK). Open files, as the"
-          + " soft provider registers them, take none."),
+      "Maximum registered memory of all applications together. Map outputs beyond an"
+          + " application's part are staged. Empty: a quarter of the memory that is free when the"
+          + " daemon starts, at most 4g. Never more than the process may lock (RLIMIT_MEMLOCK)."
+          + " Open files, which the soft provider registers, take none."),
   STAGING_MAX_BYTES(
       "staging.maxBytes",
       "64m",
-      "Memory of each application that what is not registered is copied into: 4m at least."),
+      "Staging memory of each application, for map outputs that are not registered. At least 4m."),
   MIN_FREE_BYTES(
-      "minFreeBytes", "1g", "Where a file system has less space left, map outputs are refused."),
+      "minFreeBytes", "1g", "Map outputs on a file system with less free space are refused."),
   EXPIRE_AFTER(
       "expireAfter",
       "10min",
-      "An application whose processes say nothing for so long is removed, with its files: its"
-          + " driver says every ten seconds that it lives. 1s at least."),
+      "An application whose processes send nothing for this time is removed with its files. A"
+          + " driver sends a message every ten seconds. At least 1s."),
   DELETE_DEAD(
       "deleteDeadExecutors",
       "false",
-      "Whether blockmgr-* folders in the directories themselves are deleted once their executor has"
-          + " ended: on Kubernetes' host paths, where nobody else does it. Of executors of Sluice"
-          + " alone, which have a file locked there as long as they live."),
+      "Whether to delete blockmgr-* folders in sluice.node.directories after their executors have"
+          + " ended. For Kubernetes' host paths, where no other process deletes them. Only folders"
+          + " of executors with Sluice are deleted: they keep a file there locked while they run."),
   DRAIN_FILE(
       "drainFile",
       "/run/sluice/drain",
-      "While there is such a file the node is drained: it refuses applications that are not there,"
-          + " and goes on for those that are."),
+      "While this file exists, the daemon is draining: it refuses new applications, and goes on"
+          + " serving the others."),
   DRAIN_TIMEOUT(
       "drainTimeout",
       "0s",
-      "After SIGTERM the node is drained for so long, or until its last application is over. 0"
-          + " where another daemon is started at once: executors wait for that."),
+      "Time for which the daemon drains after SIGTERM, unless its last application ends earlier."
+          + " Use 0 where another daemon starts at once: executors wait for it."),
   STOP_TIMEOUT(
       "stopTimeout",
       "10s",
-      "After SIGTERM and draining the process is gone by then, whatever hangs."),
+      "Time after SIGTERM and draining within which the process ends, even if a part of it hangs."),
   HTTP(
       "http",
       "127.0.0.1:7338",
-      "Address and port of /metrics, /healthz, /readyz and a page for people; empty for none. The"
-          + " daemon works without while it cannot be bound.");
+      "Address and port of /metrics, /healthz, /readyz and a page for people. Empty: none. While"
+          + " the address cannot be bound, the daemon runs without these pages.");
 
   static final String PREFIX = "sluice.node.";
 
@@ -135,7 +141,8 @@ enum NodeSetting {
       help.append(
           "%s=%s%n    %s%n".formatted(setting.key(), setting.initial, setting.documentation));
     }
-    help.append("And for verbs as spark.shuffle.rdma.* has them for executors:%n".formatted());
+    help.append(
+        "Settings of the verbs provider, as spark.shuffle.rdma.* for executors:%n".formatted());
     for (VerbsSetting<?> setting : VerbsSetting.all()) {
       help.append("%s%s%n    %s%n".formatted(PREFIX, setting.name(), setting.type().allowed()));
     }

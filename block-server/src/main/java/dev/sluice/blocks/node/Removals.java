@@ -57,7 +57,8 @@ final class Removals implements AutoCloseable {
             (_, failure) -> {
               renewing.set(false);
               if (failure != null) {
-                LOG.warn("What is over stays for now", failure);
+                LOG.warn(
+                    "Removing ended shuffles failed; some of their files stay for now", failure);
               }
             });
   }

@@ -58,7 +58,7 @@ final class RequestChannel implements AutoCloseable {
   void connect(Path path) throws IOException {
     socket.configureBlocking(false);
     if (!socket.connect(UnixDomainSocketAddress.of(path))) {
-      throw new UnansweredException("too many wait to be let in");
+      throw new UnansweredException("too many executors are waiting to connect");
     }
     key = socket.register(selector, 0);
   }

@@ -46,7 +46,7 @@ final class RootLocks implements AutoCloseable {
       throw new NoSuchFileException(
           root.getParent().toString(),
           null,
-          "is no directory (%s)".formatted(NodeSetting.DIRECTORIES.key()));
+          "not a directory (%s)".formatted(NodeSetting.DIRECTORIES.key()));
     }
     if (!Files.exists(root, LinkOption.NOFOLLOW_LINKS)) {
       makeFolder(root);
@@ -62,7 +62,7 @@ final class RootLocks implements AutoCloseable {
       locked = false; // locked by this process itself
     }
     if (!locked) {
-      throw new RefusedException(root + " is another daemon's");
+      throw new RefusedException(root + " is in use by another daemon");
     }
   }
 
@@ -71,14 +71,15 @@ final class RootLocks implements AutoCloseable {
     PosixFileAttributes attributes =
         Files.readAttributes(root, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
     if (!attributes.isDirectory()) {
-      throw new RefusedException(root + " is no directory but a link or a file");
+      throw new RefusedException(root + " is a link or a file, not a directory");
     }
     if (!attributes.owner().equals(MessageChannel.self())) {
-      throw new RefusedException("%s is another user's (%s)".formatted(root, attributes.owner()));
+      throw new RefusedException(
+          "%s belongs to another user (%s)".formatted(root, attributes.owner()));
     }
     if (!OWNER_ALONE.value().containsAll(attributes.permissions())) {
       throw new RefusedException(
-          "%s is open to others (%s): it has to be %s"
+          "%s is accessible to other users (%s): its permissions have to be %s"
               .formatted(
                   root,
                   PosixFilePermissions.toString(attributes.permissions()),
@@ -92,7 +93,7 @@ final class RootLocks implements AutoCloseable {
       try {
         lock.close();
       } catch (IOException e) {
-        LOG.warn("A lock could not be closed", e);
+        LOG.warn("Closing a lock file failed", e);
       }
     }
   }

@@ -113,7 +113,7 @@ final class SocketServer implements AutoCloseable {
       channel.connect(path);
       return true;
     } catch (IOException e) {
-      LOG.debug("Nobody listens at {} any more", path, e);
+      LOG.debug("No process listens at {} any more", path, e);
       return false;
     }
   }
@@ -125,10 +125,10 @@ final class SocketServer implements AutoCloseable {
         Thread.ofPlatform().daemon().name("sluice-node-executor").start(() -> serve(accepted));
       } catch (ClosedChannelException e) {
         if (!closed) {
-          throw new AssertionError("Nobody listens at " + path + " any more", e);
+          throw new AssertionError("The socket " + path + " was closed while the daemon runs", e);
         }
       } catch (IOException | RuntimeException e) {
-        LOG.warn("An executor could not connect to {}", path, e);
+        LOG.warn("Accepting an executor's connection at {} failed", path, e);
         LockSupport.parkNanos(PAUSE_NANOS); // File descriptors may be used up.
       }
     }
@@ -145,7 +145,7 @@ final class SocketServer implements AutoCloseable {
         connections.remove(channel);
       }
     } catch (EOFException | ClosedChannelException e) {
-      LOG.debug("An executor has left", e);
+      LOG.debug("An executor has disconnected", e);
     } catch (IOException | RuntimeException e) {
       LOG.warn("An executor's connection failed", e);
     }
@@ -162,11 +162,11 @@ final class SocketServer implements AutoCloseable {
       Object first = channel.receive();
       deadline.cancel(false);
       if (!(first instanceof Enter enter)) {
-        channel.send(new Refused("first an executor has to enter"));
+        channel.send(new Refused("the first message of an executor has to be Enter"));
       } else if (!enter.isSpoken()) {
         channel.send(
             new Refused(
-                "the executor speaks version %d of the protocol, the node's block server %d and %d"
+                "the executor speaks version %d of the protocol, the node daemon versions %d and %d"
                     .formatted(enter.version(), Enter.PREVIOUS, Enter.VERSION)));
       } else {
         serve(enter, channel);
@@ -184,7 +184,7 @@ final class SocketServer implements AutoCloseable {
           ENTER_TIMEOUT_MS,
           TimeUnit.MILLISECONDS);
     } catch (RejectedExecutionException e) {
-      throw new IOException("the daemon stops", e);
+      throw new IOException("the node daemon is stopping", e);
     }
   }
 
@@ -235,7 +235,7 @@ final class SocketServer implements AutoCloseable {
         application.handOver(shuffleId, mapId, folder);
         return new Taken();
       }
-      return new Refused("that is no hand-over");
+      return new Refused("the request is not a hand-over");
     } catch (IOException | RuntimeException e) {
       if (!request.equals(enter)) { // executors enter every ten seconds, also during draining
         LOG.warn("{} of {} is refused: {}", request, enter.executor(), reason(e));

@@ -49,7 +49,7 @@ final class StateFile {
     try (Reader reader = Files.newBufferedReader(folder.resolve(NAME))) {
       state.load(reader);
     } catch (CharacterCodingException | IllegalArgumentException e) {
-      LOG.warn("{} says nothing of an application", folder, e);
+      LOG.warn("The state file in {} cannot be parsed", folder, e);
     }
     String name = folder.getFileName().toString();
     String secret = state.getProperty(SECRET);

@@ -86,7 +86,7 @@ final class Tenant implements AutoCloseable {
       return null;
     }
     if (!state.hasSecret(secret)) {
-      throw new IOException("that is not the secret of application " + state.name());
+      throw new IOException("the secret is not that of application " + state.name());
     }
     open();
     return served;
@@ -140,7 +140,7 @@ final class Tenant implements AutoCloseable {
       if (state.port() == 0) {
         throw e;
       }
-      LOG.warn("Application {} may have another port after the next start", opened, e);
+      LOG.warn("Cannot write the state of {}; it may have another port after a restart", opened, e);
     }
   }
 
@@ -220,7 +220,7 @@ final class Tenant implements AutoCloseable {
       try {
         folders.delete(folder);
       } catch (IOException e) {
-        LOG.warn("{} is left until the next start", folder, e);
+        LOG.warn("Cannot delete {}; the next start of the daemon deletes it", folder, e);
       }
     }
     LOG.info("Application {} is removed", state.name());

@@ -66,7 +66,10 @@ final class Tenants implements AutoCloseable {
     try {
       tenant.open();
     } catch (IOException | RuntimeException e) {
-      LOG.error("Application {} is not served until one of its executors comes", tenant.state(), e);
+      LOG.error(
+          "Cannot serve application {}; trying again when one of its executors connects",
+          tenant.state(),
+          e);
     }
   }
 
@@ -102,18 +105,18 @@ final class Tenants implements AutoCloseable {
   private synchronized Tenant tenant(Enter enter) throws IOException {
     String name = enter.executor().application();
     if (closed) {
-      throw new IOException("the node's block server stops");
+      throw new IOException("the node daemon is stopping");
     }
     if (over.contains(name)) {
-      throw new IOException("application " + name + " is over, as its driver has said");
+      throw new IOException("application " + name + " has ended, as its driver reported");
     }
     if (!NodeFolders.isName(name)) {
-      throw new IOException("no folder can be called as application " + name);
+      throw new IOException("the name of application " + name + " cannot be a folder's name");
     }
     Tenant known = byName.get(name);
     if (known == null && byName.size() >= options.maxApplications()) {
       throw new IOException(
-          "%d applications are here already (%s)"
+          "the node already serves %d applications (%s)"
               .formatted(byName.size(), NodeSetting.MAX_APPLICATIONS.key()));
     }
     return known == null ? tenant(ApplicationState.first(name, enter.secret())) : known;

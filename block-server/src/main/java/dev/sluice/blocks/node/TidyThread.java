@@ -32,7 +32,7 @@ final class TidyThread {
               try {
                 task.run();
               } catch (IOException | RuntimeException e) {
-                LOG.error("What is over of {} is still here", whose, e);
+                LOG.error("Cleaning up after {} failed; its files stay for now", whose, e);
               }
             });
   }

@@ -112,7 +112,7 @@ class NodeClientTest {
           .isInstanceOf(EOFException.class);
       assertThat(directory.resolve("5-1")).doesNotExist();
       assertThatThrownBy(() -> client.handOver(SHUFFLE, 1, outputs.find(SHUFFLE, 1)))
-          .hasMessageContaining("the executor stops");
+          .hasMessageContaining("the executor is stopping");
     }
   }
 

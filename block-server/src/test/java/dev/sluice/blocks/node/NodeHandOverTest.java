@@ -62,7 +62,7 @@ class NodeHandOverTest extends NodeDaemonTestCase {
       PeerAddress node = executor.endpoint().peer();
 
       assertThatThrownBy(() -> enter(APPLICATION, "of another one"))
-          .hasMessageContaining("not the secret of application app-1-ab");
+          .hasMessageContaining("the secret is not that of application app-1-ab");
       assertThatThrownBy(() -> stranger.locate(node, SHUFFLE, 10)).isInstanceOf(Exception.class);
       assertThatThrownBy(() -> nobody.locate(node, SHUFFLE, 10)).isInstanceOf(Exception.class);
       assertThatThrownBy(() -> nobody.tell(node, new EndApplication()))
@@ -127,7 +127,7 @@ class NodeHandOverTest extends NodeDaemonTestCase {
       TestMapOutputs theirs = new TestMapOutputs(elsewhere);
       theirs.write(SHUFFLE, 10, 1_000);
       assertThatThrownBy(() -> executor.handOver(SHUFFLE, 10, theirs.find(SHUFFLE, 10)))
-          .hasMessageContaining("cannot be linked into any of the node's folders")
+          .hasMessageContaining("cannot be linked into any folder of the node daemon")
           .hasMessageContaining("cross-device");
       assertThat(folder(APPLICATION)).isDirectoryNotContaining("glob:**/{.tmp,5}-*");
     } finally {
@@ -142,8 +142,8 @@ class NodeHandOverTest extends NodeDaemonTestCase {
     try (NodeClient executor = enter(APPLICATION, SECRET)) {
       FileTree.delete(folder(APPLICATION)); // Like a pod that has an emptyDir instead.
       assertThatThrownBy(() -> executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10)))
-          .hasMessageContaining("one has to be in the same mount")
-          .hasMessageContaining(folder(APPLICATION) + " is not there, for this process");
+          .hasMessageContaining("one of them has to be in the same mount")
+          .hasMessageContaining(folder(APPLICATION) + " does not exist for this process");
     }
   }
 
@@ -257,7 +257,7 @@ class NodeHandOverTest extends NodeDaemonTestCase {
       Files.createFile(directory.resolve("drain"));
 
       assertThatThrownBy(() -> enter(OTHER, SECRET))
-          .hasMessageContaining("the node is being drained")
+          .hasMessageContaining("the node daemon is draining")
           .hasMessageContaining("drain exists");
       executor.refresh();
       executor.handOver(SHUFFLE, 11, outputs.find(SHUFFLE, 11));
@@ -304,7 +304,7 @@ class NodeHandOverTest extends NodeDaemonTestCase {
           .isEqualTo(
               new Refused(
                   "the executor speaks version %d of the protocol,".formatted(version)
-                      + " the node's block server 3 and 4"));
+                      + " the node daemon versions 3 and 4"));
     }
   }
 
@@ -315,7 +315,7 @@ class NodeHandOverTest extends NodeDaemonTestCase {
     enter(APPLICATION, SECRET).close();
     enter(APPLICATION, SECRET).close();
     assertThatThrownBy(() -> enter(OTHER, SECRET))
-        .hasMessageContaining("1 applications are here already")
+        .hasMessageContaining("the node already serves 1 applications")
         .hasMessageContaining("sluice.node.maxApplications");
   }
 
@@ -358,7 +358,7 @@ class NodeHandOverTest extends NodeDaemonTestCase {
     Files.write(outputs.data(SHUFFLE, 10), new byte[999]);
     try (NodeClient executor = enter(APPLICATION, SECRET)) {
       assertThatThrownBy(() -> executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10)))
-          .hasMessageContaining("has 999 bytes, the index 1000");
+          .hasMessageContaining("has 999 bytes, but its index describes 1000");
       assertThat(folder(APPLICATION)).isDirectoryNotContaining("glob:**/{.tmp-*,5-10}");
     }
   }
@@ -393,7 +393,7 @@ class NodeHandOverTest extends NodeDaemonTestCase {
           .as("a batch")
           .isEqualTo(data);
       assertThatThrownBy(() -> fetch(spark, node, "shuffle_5_11_0").get(WAIT_S, TimeUnit.SECONDS))
-          .hasMessageContaining("is not here");
+          .hasMessageContaining("This node does not have map output 11 of shuffle 5");
       assertThatThrownBy(
               () -> fetch(stranger, node, "shuffle_5_10_2").get(WAIT_S, TimeUnit.SECONDS))
           .isInstanceOf(Exception.class);

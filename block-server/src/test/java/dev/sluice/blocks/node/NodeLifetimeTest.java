@@ -82,7 +82,7 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
               new RemoveShuffle(SHUFFLE),
               new EndApplication())) {
         assertThatThrownBy(() -> late.tell(node, said))
-            .hasMessageContaining("the port of application app-1-ab, and no more of app-2-cd");
+            .hasMessageContaining("this port now belongs to application app-1-ab, not to app-2-cd");
       }
       assertThat(reader.read(executor.endpoint().peer(), SHUFFLE, 10)).isEqualTo(data);
       assertThat(metric(APPLICATION, NodeMetric.BYTES)).isEqualTo(1_000);

@@ -86,7 +86,8 @@ class NodeMainTest {
   void aMistakeInArgumentsIsOneLine() throws Exception {
     assertMistake("--chek", "--chek");
     assertMistake("--conf needs a FILE", "--conf");
-    assertMistake("there is no file", "--conf", directory.resolve("nosuch").toString());
+    assertMistake(
+        "/nosuch is not a readable file", "--conf", directory.resolve("nosuch").toString());
     assertMistake("did you mean sluice.node.ports?", settings("sluice.node.port=0"));
     assertMistake("sluice.node.provider is \"vebs\"", settings("sluice.node.provider=vebs"));
   }
@@ -95,10 +96,10 @@ class NodeMainTest {
   @Test
   void whatCannotBeHadIsOneLine() throws Exception {
     assertMistake(
-        "/nosuch: is no directory (sluice.node.directories)",
+        "/nosuch: not a directory (sluice.node.directories)",
         settings("sluice.node.directories=" + data + "/nosuch"));
     Files.createFile(data.resolve(".sluice"));
-    assertMistake("is no directory but a link or a file", settings());
+    assertMistake("is a link or a file, not a directory", settings());
   }
 
   @Test

@@ -126,6 +126,7 @@ class NodeMemoryTest {
   void tooLittleForOneApplicationIsNone() {
     assertThatThrownBy(() -> NodeMemory.within(limit(64 << 10), OPTIONS, MACHINE))
         .isInstanceOf(ProviderUnavailableException.class)
-        .hasMessageContainingAll("memlock 64 KiB", "8192 KiB at least", "LimitMEMLOCK");
+        .hasMessageContainingAll(
+            "memlock 64 KiB", "one application needs at least 8192 KiB", "LimitMEMLOCK");
   }
 }

@@ -147,6 +147,6 @@ class NodeOptionsTest {
         Map.of("sluice.node.directories", "/data1", "sluice.node." + key, value);
     assertThatThrownBy(() -> NodeOptions.of(settings))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContainingAll("sluice.node." + key + " is \"" + value + "\"", "allowed is ");
+        .hasMessageContainingAll("sluice.node." + key + " is \"" + value + "\"", ", but must be ");
   }
 }

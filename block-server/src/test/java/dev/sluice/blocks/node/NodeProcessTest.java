@@ -111,7 +111,7 @@ class NodeProcessTest {
       assertThat(daemon.exitCode()).isEqualTo(3);
     }
     assertThat(Files.readString(directory.resolve("node.log")))
-        .contains("The thread sluice-node-accept of the node's block server fails");
+        .contains("Thread sluice-node-accept of the node daemon failed");
   }
 
   /** The timer would else hide the Error, and ended applications would stay. */
@@ -127,7 +127,7 @@ class NodeProcessTest {
       assertThat(daemon.exitCode()).isEqualTo(3);
     }
     assertThat(Files.readString(directory.resolve("node.log")))
-        .contains("The thread sluice-node of the node's block server fails");
+        .contains("Thread sluice-node of the node daemon failed");
   }
 
   @Test
@@ -245,7 +245,7 @@ class NodeProcessTest {
         NodeReader reader = new NodeReader(EXECUTOR.application(), SECRET)) {
       executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
       daemon.signal("TERM");
-      awaitRefusal("the node is being drained (it stops)");
+      awaitRefusal("the node daemon is draining (it is stopping)");
       executor.handOver(SHUFFLE, 11, outputs.find(SHUFFLE, 11));
       assertThat(reader.read(executor.endpoint().peer(), SHUFFLE, 10)).isEqualTo(data);
 
@@ -382,7 +382,7 @@ class NodeProcessTest {
             .start();
     try {
       assertThatThrownBy(() -> NodeClient.enter(socket, EXECUTOR, SECRET, LIMITS))
-          .hasMessageContaining("the process there runs as");
+          .hasMessageContaining("the process that listens there runs as");
       assertThat(stranger.waitFor(TIMEOUT.toSeconds(), TimeUnit.SECONDS)).isTrue();
       assertThat(new String(stranger.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
           .isEqualTo("heard b''\n");

@@ -137,9 +137,10 @@ class RequestChannelTest {
     sendLength((1 << 20) + 1);
     assertThatThrownBy(() -> ask(REQUEST, LONG_MS))
         .isInstanceOf(IOException.class)
-        .hasMessageEndingWith("A message of 1048577 bytes");
+        .hasMessageEndingWith("A message has a length of 1048577 bytes; 0 to 1048576 are allowed");
     sendLength(-1);
-    assertThatThrownBy(() -> ask(REQUEST, LONG_MS)).hasMessageEndingWith("A message of -1 bytes");
+    assertThatThrownBy(() -> ask(REQUEST, LONG_MS))
+        .hasMessageEndingWith("A message has a length of -1 bytes; 0 to 1048576 are allowed");
   }
 
   @Test

@@ -95,7 +95,8 @@ final class PodsIT {
     String mounts = socketMount() + "; mount -t tmpfs -o mode=1777 tmpfs " + data;
     try (NodeProcess _ = startNode();
         LocalCluster cluster = start(PodNetwork.USER, data, mounts)) {
-      assertRefused(cluster, "one has to be in the same mount", "is not there, for this process");
+      assertRefused(
+          cluster, "one of them has to be in the same mount", "does not exist for this process");
     }
   }
 
@@ -106,7 +107,7 @@ final class PodsIT {
         socketMount() + "; mount --bind %1$s %1$s; mount --bind %1$s %2$s".formatted(data, second);
     try (NodeProcess _ = startNode();
         LocalCluster cluster = start(PodNetwork.USER, second, mounts)) {
-      assertRefused(cluster, "one has to be in the same mount", "cross-device");
+      assertRefused(cluster, "one of them has to be in the same mount", "cross-device");
     }
   }
 
