@@ -73,13 +73,13 @@ final class DaemonProcess {
         }
         if (!isStopped()) {
           LOG.error(
-              "The node's block server {}, and is started in {} ms; see {}", end, pauseMs, log);
+              "The node daemon {}; starting it again in {} ms; see {}", end, pauseMs, log);
           pause(pauseMs);
           pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS);
         }
       }
     } catch (InterruptedException e) {
-      LOG.debug("The node's block server is supervised no more", e);
+      LOG.debug("The node daemon is no longer supervised", e);
     }
   }
 
@@ -87,9 +87,9 @@ final class DaemonProcess {
   private String run() throws InterruptedException {
     try {
       Process started = launch();
-      return started == null ? "is stopped" : "has ended with " + started.waitFor();
+      return started == null ? "is stopped" : "has ended with exit status " + started.waitFor();
     } catch (IOException e) {
-      LOG.debug("The node's block server cannot be started", e);
+      LOG.debug("The node daemon cannot be started", e);
       return "cannot be started: " + e.getMessage();
     }
   }
@@ -115,7 +115,7 @@ final class DaemonProcess {
       builder.environment().put("JAVA_HOME", javaHome);
     }
     process = builder.start();
-    LOG.info("The node's block server is started: {}", command);
+    LOG.info("The node daemon has been started: {}", command);
     return process;
   }
 

@@ -64,10 +64,10 @@ public final class RegisteredMemory {
       return Optional.of(SETTING + "=" + Math.min(MAX_MB, restMb(conf) / 2) + "m");
     } catch (UnknownMemoryException e) {
       LOG.warn(
-          "The memory that containers leave to the node's block server is not known: {}. With verbs"
-              + " it pins up to a quarter of the memory that is free when it starts, and 4 GiB at"
-              + " most. Set {} in the file that sluice.yarn.conf names, or {}=soft, with which"
-              + " nothing is pinned",
+          "Cannot compute the memory that containers leave to the node daemon: {}. With verbs, the"
+              + " daemon pins up to a quarter of the memory that is free when it starts, at most 4"
+              + " GiB. Set {} in the file that sluice.yarn.conf names, or set {}=soft, which pins"
+              + " nothing",
           e.getMessage(),
           SETTING,
           PROVIDER);
@@ -82,7 +82,7 @@ public final class RegisteredMemory {
     if (restMb < MIN_REST_MB) {
       throw new UnknownMemoryException(
           String.format(
-              "%s leaves %d of the machine's %d MiB, and %d are needed",
+              "%s leaves %d of the machine's %d MiB, but %d MiB are needed",
               CONTAINERS, restMb, totalMb, MIN_REST_MB));
     }
     return restMb;
@@ -94,7 +94,7 @@ public final class RegisteredMemory {
       return configuredMb;
     }
     if (conf.getBoolean(DETECTION, false)) {
-      throw new UnknownMemoryException(CONTAINERS + " is left to YARN (" + DETECTION + ")");
+      throw new UnknownMemoryException(CONTAINERS + " is detected by YARN (" + DETECTION + ")");
     }
     return CONTAINERS_DEFAULT_MB;
   }

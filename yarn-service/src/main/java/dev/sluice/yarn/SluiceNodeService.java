@@ -68,14 +68,14 @@ public final class SluiceNodeService extends AuxiliaryService {
     File program = new File(home, "bin/sluice-node");
     if (home.isEmpty() || !program.canExecute()) {
       throw new IllegalArgumentException(
-          HOME + " is \"" + home + "\", where there is no bin/sluice-node to execute");
+          HOME + " is \"" + home + "\", which has no executable bin/sluice-node");
     }
     directories = new ArrayList<>();
     for (String directory : conf.getTrimmedStrings(LOCAL_DIRS)) {
       directories.add(Paths.get(new org.apache.hadoop.fs.Path(directory).toUri().getPath()));
     }
     if (directories.isEmpty()) {
-      throw new IllegalArgumentException(LOCAL_DIRS + " has no directory");
+      throw new IllegalArgumentException(LOCAL_DIRS + " names no directory");
     }
     socket = Paths.get(conf.getTrimmed(SOCKET, defaultSocket().toString()));
     daemon = new DaemonProcess(program, conf.getTrimmed(JAVA_HOME, ""), log(), arguments(conf));
@@ -131,9 +131,9 @@ public final class SluiceNodeService extends AuxiliaryService {
       return settings;
     } catch (IOException | IllegalArgumentException e) {
       LOG.warn(
-          "{}, which {} names, cannot be read. The node's block server does not start until it can"
-              + " (see {}), and takes no notice of a {} that is set there later until the"
-              + " NodeManager is restarted",
+          "Cannot read {}, which {} names. The node daemon does not start until it can be read"
+              + " (see {}). A {} that is set there later takes effect only after a restart of the"
+              + " NodeManager",
           file,
           CONF,
           log(),
@@ -180,7 +180,12 @@ public final class SluiceNodeService extends AuxiliaryService {
         try {
           end(folder, application);
         } catch (IOException | DirectoryIteratorException e) {
-          LOG.warn("{} stays until it is given no sign of: {}", application, folder, e);
+          LOG.warn(
+              "Cannot mark {} as ended in {}; the node daemon removes it after"
+                  + " sluice.node.expireAfter",
+              application,
+              folder,
+              e);
         }
       }
     }

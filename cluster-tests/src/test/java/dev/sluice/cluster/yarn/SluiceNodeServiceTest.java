@@ -53,7 +53,7 @@ final class SluiceNodeServiceTest {
     conf.set("sluice.yarn.home", directory.toString());
     assertThatThrownBy(() -> service.init(conf))
         .hasMessageContaining("sluice.yarn.home")
-        .hasMessageContaining("no bin/sluice-node");
+        .hasMessageContaining("which has no executable bin/sluice-node");
   }
 
   @Test
