@@ -17,7 +17,7 @@ public final class Main {
   public static void main(String[] args) throws Exception {
     if (args.length == 0 || !args[0].equals("doctor")) {
       System.err.println(
-          "This jar is a shuffle manager for Spark. To see whether this node is ready for it:\n"
+          "This jar is a shuffle manager for Spark. To check whether this node is ready for it:\n"
               + "  java -jar <this jar> doctor [--help]");
       System.exit(Finding.Level.FAIL.ordinal());
     }
@@ -51,7 +51,7 @@ public final class Main {
   /** Returns the only finding of a JVM that cannot run the rest. */
   public static Finding oldJava(String lack) {
     return Finding.fail(
-            "java", lack, "JAVA_HOME, or spark.executorEnv.JAVA_HOME; nothing else was looked at")
+            "java", lack, "set JAVA_HOME or spark.executorEnv.JAVA_HOME; no other check was made")
         .with("version", Runtime.version().toString());
   }
 }

@@ -27,13 +27,13 @@ public final class Options {
           """
           java -jar <this jar> doctor [option...]
             --peer HOST[:PORT]     READ from the node where a doctor serves
-            --serve                let other nodes' doctors READ from this one
+            --serve                let the doctors of other nodes READ from this one
             --port PORT            TCP port of --serve (%d)
-            --seconds N            how long --serve lasts (3600)
+            --seconds N            duration of --serve in seconds (3600)
             --provider PROVIDER    auto, verbs or soft (auto)
             --local-dirs DIR,...   Spark's local directories (SPARK_LOCAL_DIRS, LOCAL_DIRS, else /tmp)
             --json                 print one object, with an array of findings
-          Exit status: 0 where all is ok, 1 with a warning, 2 with a failure or wrong options.
+          Exit status: 0 if all is ok, 1 with a warning, 2 with a failure or wrong options.
           """,
           DEFAULT_PORT);
 
@@ -95,7 +95,7 @@ public final class Options {
     for (String option : options.serves ? OF_LOOKING : OF_SERVING) {
       if (given.contains(option)) {
         throw new IllegalArgumentException(
-            option + (options.serves ? " does not go with --serve" : " is for --serve alone"));
+            option + (options.serves ? " cannot be combined with --serve" : " needs --serve"));
       }
     }
     return options;

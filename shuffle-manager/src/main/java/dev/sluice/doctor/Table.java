@@ -92,8 +92,8 @@ public final class Table {
       List<String> where =
           row.getValue().stream().map(Where::toString).collect(Collectors.toList());
       line(out, "on", names(where));
-      line(out, "so:", String.join("; ", finding.consequences()));
-      line(out, "set:", finding.set());
+      line(out, "effect:", String.join("; ", finding.consequences()));
+      line(out, "fix:", finding.set());
     }
     return out.toString();
   }

@@ -23,10 +23,10 @@ class TableTest {
             "on 1@a, 2@b",
             "fail  java          Java 17",
             "on 3@c",
-            "set: JAVA_HOME",
+            "fix: JAVA_HOME",
             "fail  memlock       8 MiB",
             "on 1@a",
-            "set: LimitMEMLOCK");
+            "fix: LimitMEMLOCK");
   }
 
   @Test
@@ -92,10 +92,10 @@ class TableTest {
         .containsExactly(
             "ok    port          ACTIVE",
             "fail  memlock       8 MiB",
-            "so: no verbs",
-            "set: limits.d",
+            "effect: no verbs",
+            "fix: limits.d",
             "fail  registration  full",
-            "set: rm");
+            "fix: rm");
   }
 
   @Test
@@ -110,8 +110,8 @@ class TableTest {
         .containsExactly(
             "fail  java          Java 17",
             "on 1@a",
-            "so: READ nothing",
-            "set: JAVA_HOME",
+            "effect: READ nothing",
+            "fix: JAVA_HOME",
             "fail  mesh          absent");
   }
 }

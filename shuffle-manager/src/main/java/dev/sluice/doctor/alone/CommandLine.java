@@ -48,8 +48,8 @@ public final class CommandLine {
       return List.of(
           Finding.fail(
               "node",
-              "its own address, or what is in SPARK_HOME: " + Finding.reason(e),
-              "SPARK_LOCAL_IP, or the host's name in /etc/hosts; SPARK_HOME"));
+              "cannot find out this node's address, or list SPARK_HOME: " + Finding.reason(e),
+              "set SPARK_LOCAL_IP, or add the host's name to /etc/hosts; check SPARK_HOME"));
     }
     return options.serves() ? serve(patient, options) : examine(patient, options);
   }
@@ -69,13 +69,16 @@ public final class CommandLine {
     try (PeerServer server = PeerServer.open(patient, options.port())) {
       // Standard output is for findings, which a program may read.
       System.err.printf(
-          "A doctor on another node READs from here with --peer HOST:%d (%s, for %d s)%n",
+          "To READ from here, run the doctor on another node with --peer HOST:%d (%s, for %d s)%n",
           server.port(), server.device(), options.seconds());
       Thread.sleep(Duration.ofSeconds(options.seconds()));
       return List.of();
     } catch (BindException e) {
       return List.of(
-          Finding.fail("serve", "port " + options.port() + ": " + e.getMessage(), "--port"));
+          Finding.fail(
+              "serve",
+              "port " + options.port() + ": " + e.getMessage(),
+              "choose another --port"));
     } catch (IOException e) {
       return List.of(Finding.fail("serve", Finding.reason(e), Checkup.VERBS_DO_NOT_WORK));
     }

@@ -22,7 +22,9 @@ record BudgetCheck(MemoryBudget budget) implements Check {
     Finding finding =
         budget.isLeast()
             ? Finding.warn(
-                    name(), said, "spark.executor.memoryOverhead (docs/deployment.md, Sizing)")
+                    name(),
+                    said,
+                    "raise spark.executor.memoryOverhead (docs/deployment.md, Sizing)")
                 .causedBy(List.of(CgroupCheck.NAME), said)
             : Finding.ok(name(), said);
     return List.of(

@@ -37,7 +37,7 @@ record CgroupCheck(Cgroup cgroup, MemoryBudget budget, long objects) implements 
   private Finding memory() {
     OptionalLong limit = cgroup.memoryMax();
     if (limit.isEmpty()) {
-      return Finding.ok(name(), "no limit of memory");
+      return Finding.ok(name(), "no memory limit");
     }
     String said = "memory.max is " + (limit.getAsLong() >> 20) + " MiB";
     Finding finding =
@@ -45,7 +45,7 @@ record CgroupCheck(Cgroup cgroup, MemoryBudget budget, long objects) implements 
             ? Finding.warn(
                 name(),
                 said + ", which heap and off-heap memory fill",
-                "spark.executor.memoryOverhead (docs/deployment.md, Sizing)")
+                "raise spark.executor.memoryOverhead (docs/deployment.md, Sizing)")
             : Finding.ok(name(), said);
     return finding.with("memory_max_bytes", limit.getAsLong());
   }
@@ -57,13 +57,13 @@ record CgroupCheck(Cgroup cgroup, MemoryBudget budget, long objects) implements 
   private Finding judged(String line) {
     String said = "rdma.max is " + line;
     if (isBelow(HANDLES, line, 1)) {
-      return Finding.fail(RDMA, said + ": no device may be opened", "hca_handle=max");
+      return Finding.fail(RDMA, said + ": no device may be opened", "set hca_handle=max");
     }
     return isBelow(OBJECTS, line, objects)
         ? Finding.warn(
             RDMA,
-            said + ", an executor may have " + objects + " objects",
-            "hca_object=max, or a smaller spark.shuffle.rdma.connections.max")
+            said + ", but an executor may need " + objects + " objects",
+            "set hca_object=max, or lower spark.shuffle.rdma.connections.max")
         : Finding.ok(RDMA, said);
   }
 

@@ -17,7 +17,8 @@ import java.util.concurrent.TimeoutException;
 public final class Checkup {
   /** Remedy for a provider that does not work. */
   public static final String VERBS_DO_NOT_WORK =
-      "docs/troubleshooting.md, Verbs do not work; spark.shuffle.rdma.provider (--provider)";
+      "see docs/troubleshooting.md, Verbs do not work; or set spark.shuffle.rdma.provider"
+          + " (--provider)";
 
   private static final Duration ONE_LIMIT = Duration.ofSeconds(60);
 
@@ -56,8 +57,8 @@ public final class Checkup {
   private static Finding failure(Check check, Throwable thrown) {
     return thrown instanceof ProviderUnavailableException
         ? Finding.fail(check.name(), Finding.reason(thrown), VERBS_DO_NOT_WORK)
-            .causedBy(Checks.VERBS_CAUSES, check.name() + " was not looked at")
-        : Finding.fail(check.name(), Finding.reason(thrown), "docs/troubleshooting.md");
+            .causedBy(Checks.VERBS_CAUSES, check.name() + " was not checked")
+        : Finding.fail(check.name(), Finding.reason(thrown), "see docs/troubleshooting.md");
   }
 
   private List<Finding> of(Check check, Duration limit) throws InterruptedException {
@@ -65,8 +66,8 @@ public final class Checkup {
       return List.of(
           Finding.fail(
               check.name(),
-              "not looked at: the questions before took %d s".formatted(allLimit.toSeconds()),
-              "what has no answer above"));
+              "not checked: the checks before took %d s".formatted(allLimit.toSeconds()),
+              "first fix the checks above that did not answer"));
     }
     try {
       return Limited.call(check.name(), limit, check::findings);
@@ -77,7 +78,7 @@ public final class Checkup {
           Finding.fail(
               check.name(),
               e.getMessage(),
-              "the kernel's log, and the state of disks and devices"));
+              "check the kernel's log, and the state of disks and devices"));
     }
   }
 }

@@ -26,7 +26,7 @@ record DeviceFilesCheck(Path root, boolean usesRdmaCm) implements Check {
   static final String NAME = "device files";
 
   private static final String CONTAINER =
-      "--device=/dev/infiniband of the container, or the device plugin on Kubernetes";
+      "start the container with --device=/dev/infiniband, or use the device plugin on Kubernetes";
 
   @Override
   public String name() {
@@ -94,7 +94,7 @@ record DeviceFilesCheck(Path root, boolean usesRdmaCm) implements Check {
     return Finding.ok(
         name(),
         others.stream().map(file -> file.getFileName().toString()).collect(joining(", "))
-            + " not there, or not permitted: not this container's");
+            + ": not of this container (missing or not permitted)");
   }
 
   private Finding tried(Path file) {
@@ -105,12 +105,13 @@ record DeviceFilesCheck(Path root, boolean usesRdmaCm) implements Check {
     try (FileChannel _ = open(file)) {
       return Finding.ok(name(), file + " can be read and written");
     } catch (NoSuchFileException e) {
-      return Finding.fail(name(), file + " is not there", CONTAINER);
+      return Finding.fail(name(), file + " does not exist", CONTAINER);
     } catch (IOException e) {
       return Finding.fail(
           name(),
           "%s cannot be opened (%s): %s".formatted(file, permissions(file), e.getMessage()),
-          "0666 by rdma-core's udev rules, or the group of who runs executors; " + CONTAINER);
+          "set mode 0666 by rdma-core's udev rules, or the group of the user that runs executors; "
+              + CONTAINER);
     }
   }
 

@@ -17,8 +17,8 @@ record DevicesCheck(Patient patient) implements Check {
   private static final String NOT_OPENED = "cannot be opened";
   private static final String NAMESPACE = "network namespace";
   private static final String OWN_GID =
-      "a network device of this container's own at the RDMA port (a virtual function, macvlan), or"
-          + " the host's network (hostNetwork)";
+      "give this container a network device of its own at the RDMA port (a virtual function,"
+          + " macvlan), or the host's network (hostNetwork)";
 
   @Override
   public String name() {
@@ -41,7 +41,9 @@ record DevicesCheck(Patient patient) implements Check {
     if (!usable && survey.refused().isEmpty()) {
       findings.add(
           Finding.fail(
-              PORT, "none is left to choose from", "spark.shuffle.rdma.devices, NCCL_IB_HCA"));
+              PORT,
+              "no port is left to choose from",
+              "change spark.shuffle.rdma.devices or NCCL_IB_HCA"));
     }
     survey.chosen().ifPresent(chosen -> findings.add(Finding.ok(PORT, chosen)));
     survey.doubt().ifPresent(doubt -> findings.add(doubted(doubt)));
@@ -60,10 +62,11 @@ record DevicesCheck(Patient patient) implements Check {
   private static Finding doubted(String doubt) {
     return Finding.warn(
         "gid",
-        "the GID that the configuration asks for is " + doubt,
+        "the configured GID is " + doubt,
         doubt.contains(NAMESPACE)
             ? OWN_GID
-            : "spark.shuffle.rdma.gid.index=auto, and no NCCL_IB_GID_INDEX in the environment");
+            : "set spark.shuffle.rdma.gid.index=auto, and remove NCCL_IB_GID_INDEX from the"
+                + " environment");
   }
 
   /** Returns the remedy for the reason why the port was refused. */
@@ -72,15 +75,16 @@ record DevicesCheck(Patient patient) implements Check {
       return OWN_GID + "; or name the port in spark.shuffle.rdma.devices to use the host's GID";
     }
     if (refused.contains("GID")) {
-      return "spark.shuffle.rdma.gid.*, NCCL_IB_GID_INDEX; ip addr: a GID is an address of the"
-          + " port's network device";
+      return "check spark.shuffle.rdma.gid.* and NCCL_IB_GID_INDEX; see ip addr, as a GID is an"
+          + " address of the port's network device";
     }
     if (refused.contains("and not ACTIVE")) {
-      return "cable, switch, ip link set ... up; on InfiniBand the subnet manager";
+      return "check cable and switch, run ip link set ... up; on InfiniBand check the subnet"
+          + " manager";
     }
     if (refused.contains(NOT_OPENED)) {
-      return "permissions, and --device=/dev/infiniband of the container";
+      return "check permissions, and --device=/dev/infiniband of the container";
     }
-    return "docs/troubleshooting.md, Verbs do not work";
+    return "see docs/troubleshooting.md, Verbs do not work";
   }
 }

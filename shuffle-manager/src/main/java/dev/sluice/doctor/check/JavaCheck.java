@@ -18,7 +18,7 @@ record JavaCheck(Runtime.Version version, boolean g1) implements Check {
     String home = System.getProperty("java.home");
     Finding finding =
         defect.isPresent()
-            ? Finding.warn(name(), defect.get(), "JAVA_HOME of driver and executors")
+            ? Finding.warn(name(), defect.get(), "change JAVA_HOME of driver and executors")
             : Finding.ok(name(), "Java " + version + ", " + home);
     return List.of(finding.with("version", version.toString()).with("home", home));
   }

@@ -30,7 +30,7 @@ record LockedMemoryCheck(Path root, Map<String, String> environment, long needed
     LockedMemory memory = LockedMemory.read(root.resolve("proc/self"));
     Surroundings surroundings = Surroundings.of(root, environment);
     String said =
-        "%s in %s, an executor takes up to %d KiB"
+        "%s in %s, an executor locks up to %d KiB"
             .formatted(memory, surroundings, neededBytes / 1024);
     Finding finding =
         memory.allows(neededBytes)

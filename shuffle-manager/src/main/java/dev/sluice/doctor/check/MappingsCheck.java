@@ -17,12 +17,12 @@ record MappingsCheck(Path root) implements Check {
     int limit = RegionLimit.MAPPINGS.kernels(root);
     int outputs = RegionLimit.MAPPINGS.derive(root);
     String said =
-        "vm.max_map_count is %d: %d map outputs of an executor are registered at a time"
+        "vm.max_map_count is %d: an executor registers up to %d map outputs at a time"
             .formatted(limit, outputs);
     Finding finding =
         limit < RegionLimit.MAPPINGS.otherwise()
             ? Finding.warn(
-                name(), said, "sysctl vm.max_map_count=" + RegionLimit.MAPPINGS.otherwise())
+                name(), said, "run sysctl vm.max_map_count=" + RegionLimit.MAPPINGS.otherwise())
             : Finding.ok(name(), said);
     return List.of(finding.with("max_map_count", limit).with("map_outputs", outputs));
   }

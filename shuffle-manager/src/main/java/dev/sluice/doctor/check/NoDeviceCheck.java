@@ -43,9 +43,9 @@ record NoDeviceCheck(Path root) implements Check {
         Finding.warn(
                 name(),
                 hasRdma()
-                    ? "the kernel has no RDMA device, and RDMA's modules are loaded"
-                    : "the kernel has no RDMA device: no module of RDMA is loaded",
-                "nothing, where blocks are to go by software; else modprobe ib_uverbs and the"
+                    ? "the kernel has no RDMA device, although RDMA modules are loaded"
+                    : "the kernel has no RDMA device: no RDMA module is loaded",
+                "none needed if blocks may go by software; otherwise modprobe ib_uverbs and the"
                     + " device's driver on the host")
             .with("devices", 0)
             .with("modules_loaded", hasRdma()));

@@ -22,7 +22,7 @@ record ProviderCheck(Patient patient) implements Check {
 
   @Override
   public List<Finding> findings() throws IOException {
-    String verbsFail = patient.rdma().triesVerbs() ? verbsFail() : "it was asked for";
+    String verbsFail = patient.rdma().triesVerbs() ? verbsFail() : "it is set by name";
     if (verbsFail.isEmpty()) {
       return List.of(Finding.ok(name(), VerbsProvider.NAME).with(NAME, VerbsProvider.NAME));
     }

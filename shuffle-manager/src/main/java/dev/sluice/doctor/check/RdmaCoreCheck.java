@@ -50,7 +50,7 @@ record RdmaCoreCheck(Path root) implements Check {
   private static String load() {
     try {
       IbvDeviceList.get().close();
-      return "its library is not known by its file";
+      return "/proc/self/maps does not show the file of its library";
     } catch (IOException e) {
       return e.getMessage();
     }

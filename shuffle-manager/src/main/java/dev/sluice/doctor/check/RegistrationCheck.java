@@ -32,13 +32,15 @@ record RegistrationCheck(Patient patient, Path directory) implements Check {
   @Override
   public List<Finding> findings() throws IOException {
     if (!Files.isDirectory(directory)) {
-      return unusable(Files.exists(directory) ? "is no directory" : "does not exist", "mkdir");
+      return unusable(
+          Files.exists(directory) ? "is not a directory" : "does not exist", "create it");
     }
     if (!Files.isWritable(directory)) {
-      return unusable("cannot be written to", "its owner and permissions, or mount it read-write");
+      return unusable(
+          "is not writable", "change its owner or permissions, or mount it read-write");
     }
     if (Files.getFileStore(directory).getUsableSpace() < LEAST_BYTES) {
-      return unusable("is full", "free some of its space");
+      return unusable("is full", "free some space");
     }
     try (Device device = patient.open();
         ProtectionDomain domain = device.allocateProtectionDomain()) {
@@ -49,7 +51,9 @@ record RegistrationCheck(Patient patient, Path directory) implements Check {
   private List<Finding> unusable(String why, String set) {
     return List.of(
         Finding.fail(
-                name(), place() + " " + why, set + "; spark.local.dir or --local-dirs without it")
+                name(),
+                place() + " " + why,
+                set + "; or remove it from spark.local.dir or --local-dirs")
             .with("directory", place())
             .with("registered", false));
   }
@@ -64,13 +68,15 @@ record RegistrationCheck(Patient patient, Path directory) implements Check {
           trial.registers()
               ? Finding.ok(name(), said)
               : Finding.warn(
-                  name(), said, "spark.shuffle.rdma.registration.mode, another file system");
+                  name(),
+                  said,
+                  "change spark.shuffle.rdma.registration.mode, or use another file system");
       return finding
           .with("directory", place())
           .with("provider", device.providerName())
           .with("registered", trial.registers());
     } catch (RegistrationUnavailableException e) {
-      return Finding.fail(name(), e.getMessage(), "spark.shuffle.rdma.registration.mode=auto");
+      return Finding.fail(name(), e.getMessage(), "set spark.shuffle.rdma.registration.mode=auto");
     }
   }
 

@@ -27,7 +27,7 @@ record SparkCheck(List<Path> jars) implements Check {
   public List<Finding> findings() {
     Optional<String> spark = version(SPARK);
     if (spark.isEmpty()) {
-      return List.of(Finding.ok(name(), "not looked at: SPARK_HOME is not set"));
+      return List.of(Finding.ok(name(), "not checked: SPARK_HOME is not set"));
     }
     return Stream.concat(
             Stream.of(spark(spark.get())), version(HADOOP).map(SparkCheck::hadoop).stream())
@@ -39,7 +39,8 @@ record SparkCheck(List<Path> jars) implements Check {
     Finding finding =
         lack.isEmpty()
             ? Finding.ok(name(), "Spark " + version)
-            : Finding.fail(name(), lack, "a release of Sluice for it (docs/spark-versions.md)");
+            : Finding.fail(
+                name(), lack, "use a release of Sluice for it (docs/spark-versions.md)");
     return finding.with("version", version);
   }
 
@@ -49,7 +50,7 @@ record SparkCheck(List<Path> jars) implements Check {
             ? Finding.fail(
                 "hadoop",
                 "Hadoop " + version + " does not run on JDK 25 (HADOOP-19212)",
-                "jars/hadoop-client-api and -runtime of 3.4.3 or newer in their place")
+                "replace jars/hadoop-client-api and -runtime by those of 3.4.3 or newer")
             : Finding.ok("hadoop", "Hadoop " + version);
     return finding.with("version", version);
   }

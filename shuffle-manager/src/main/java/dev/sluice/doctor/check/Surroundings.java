@@ -31,7 +31,7 @@ record Surroundings(Kind kind, String unit) {
       Pattern.compile("(?m)/system\\.slice/(?:\\S*/)?([^/\\s]+\\.service)");
 
   private static final String CAPABILITY =
-      "; the capability IPC_LOCK exempts only root, and nobody in a user namespace";
+      "; the capability IPC_LOCK exempts only root, and no user in a user namespace";
 
   /**
    * @param root {@code /}, or a directory in its place
@@ -71,23 +71,23 @@ record Surroundings(Kind kind, String unit) {
   String raiseLockedMemory() {
     return switch (kind) {
       case KUBERNETES ->
-          "LimitMEMLOCK=infinity of the node's container runtime (unit containerd or crio), and"
-              + " restart it"
+          "set LimitMEMLOCK=infinity in the unit of the node's container runtime (containerd or"
+              + " crio), and restart it"
               + CAPABILITY;
       case CONTAINER ->
-          "--ulimit memlock=-1 of the container (docker, podman), or LimitMEMLOCK=infinity of the"
-              + " container runtime's unit, and restart it"
+          "start the container with --ulimit memlock=-1 (docker, podman), or set"
+              + " LimitMEMLOCK=infinity in the container runtime's unit, and restart it"
               + CAPABILITY;
       case YARN ->
-          "LimitMEMLOCK=infinity of the NodeManager's unit, or memlock of its user in"
+          "set LimitMEMLOCK=infinity in the NodeManager's unit, or memlock of its user in"
               + " /etc/security/limits.d, and restart the NodeManager: its containers inherit the"
               + " limit";
-      case SERVICE -> "LimitMEMLOCK=infinity of the unit " + unit + ", and restart it";
+      case SERVICE -> "set LimitMEMLOCK=infinity in the unit " + unit + ", and restart it";
       case HOST ->
-          "\"%s - memlock unlimited\" in a file of /etc/security/limits.d, log in again (ulimit -l)"
+          "add \"%s - memlock unlimited\" to a file of /etc/security/limits.d, log in again"
                   .formatted(System.getProperty("user.name"))
-              + " and start Spark's daemons from there; those of systemd want LimitMEMLOCK=infinity"
-              + " in their unit";
+              + " (ulimit -l) and start Spark's daemons from there; daemons of systemd need"
+              + " LimitMEMLOCK=infinity in their unit";
     };
   }
 

@@ -42,7 +42,7 @@ final class Addresses {
   private static byte[] readProviderData(DataInputStream in) throws IOException {
     int bytes = in.readInt();
     if (bytes < 0 || bytes > MAX_PROVIDER_BYTES) {
-      throw new IOException(bytes + " bytes of a provider's");
+      throw new IOException("the address has " + bytes + " bytes of provider data");
     }
     return in.readNBytes(bytes);
   }

@@ -37,11 +37,11 @@ public record LinkRate(double bytesPerSecond, String unknown) {
     Path directory = root.resolve("sys/class/infiniband").resolve(device);
     try {
       if (isSoftware(directory)) {
-        return unknown(device + " is a device in software, whose port has no real rate");
+        return unknown(device + " is a software device, whose port has no real rate");
       }
       return of(device, port(directory, gid));
     } catch (IOException e) {
-      return unknown("the kernel does not say the rate of " + device);
+      return unknown("the kernel does not report the rate of " + device);
     }
   }
 
@@ -81,7 +81,7 @@ public record LinkRate(double bytesPerSecond, String unknown) {
     Matcher rate = RATE.matcher(Files.readString(port.resolve("rate")).strip());
     return rate.matches()
         ? new LinkRate(Double.parseDouble(rate.group(1)) * BYTES_PER_GIGABIT, "")
-        : unknown("the kernel does not say the rate of " + device);
+        : unknown("the kernel does not report the rate of " + device);
   }
 
   static LinkRate unknown(String reason) {

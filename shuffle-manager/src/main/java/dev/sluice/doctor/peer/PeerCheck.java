@@ -17,8 +17,9 @@ public record PeerCheck(Patient patient, PeerAddress peer) implements Check {
   private static final double SLOW_SHARE = 0.5;
 
   private static final String SLOW =
-      "READs of 1 MiB reach half of the rate or more: cable, PFC and ECN of the ports between, the"
-          + " adapter's PCIe width and NUMA node (docs/hardware.md); then again on idle nodes";
+      "READs of 1 MiB usually reach half of the rate or more: check cable, PFC and ECN of the"
+          + " ports between, and the adapter's PCIe width and NUMA node (docs/hardware.md);"
+          + " repeat the check on idle nodes";
 
   @Override
   public String name() {
@@ -53,7 +54,7 @@ public record PeerCheck(Patient patient, PeerAddress peer) implements Check {
                   "mtu",
                   "MTU is %d here and %d at %s: the smaller one counts"
                       .formatted(measured.localMtu(), measured.remoteMtu(), peer.host()),
-                  "the same MTU on both network devices, and on the switch")
+                  "set the same MTU on both network devices, and on the switch")
               .with("local_mtu_bytes", measured.localMtu())
               .with("remote_mtu_bytes", measured.remoteMtu()));
     }

@@ -67,17 +67,17 @@ public final class PeerReader implements AutoCloseable {
     if (!remote.provider().equals(provider)) {
       if (hasLostVerbs) {
         throw new ProviderUnavailableException(
-            "%s has provider %s, and this one %s"
+            "%s has provider %s, and this node has %s"
                 .formatted(peer.host(), remote.provider(), provider));
       }
       throw new PeerException(
-          "it has provider %s, and this one %s".formatted(remote.provider(), provider),
-          "what its doctor says of its provider, or this one's");
+          "it has provider %s, and this node has %s".formatted(remote.provider(), provider),
+          "see what the doctor of either node says about its provider");
     }
     Reading reading = new Reading(endpoint, peer, remote.region());
     if (!checkSmall(reading, peer, remote) || !checkLarge(reading)) {
       throw new PeerException(
-          "READs bring wrong bytes", "report it: a defect of Sluice, a driver or an adapter");
+          "READs deliver wrong bytes", "report it: a defect of Sluice, a driver or an adapter");
     }
     return measure(reading, remote);
   }
@@ -94,8 +94,8 @@ public final class PeerReader implements AutoCloseable {
           localRate.slower(remote.rate()));
     } catch (IOException e) {
       throw new PeerException(
-          "single READs arrive, and do not go on: " + Finding.reason(e),
-          "cable, PFC and ECN of the ports between; counters of drops and pauses",
+          "single READs succeed, but a series of them fails: " + Finding.reason(e),
+          "check cable, PFC and ECN of the ports between, and counters of drops and pauses",
           e);
     }
   }
@@ -107,7 +107,7 @@ public final class PeerReader implements AutoCloseable {
     } catch (IOException e) {
       throw new PeerException(
           Finding.reason(e) + direction(peer, remote),
-          "firewall (RoCE v2 is UDP port 4791), routes and VLAN between the GIDs' addresses",
+          "check firewall (RoCE v2 is UDP port 4791), routes and VLAN between the GIDs' addresses",
           e);
     }
   }
@@ -117,9 +117,10 @@ public final class PeerReader implements AutoCloseable {
       return reading.check(Reading.LARGE_BYTES);
     } catch (IOException e) {
       throw new PeerException(
-          "small READs arrive, and large ones do not: something on the way takes smaller packets"
+          "small READs succeed, but large ones fail: a hop on the way takes only packets smaller"
               + " than the MTU of %d bytes (%s)".formatted(mtu(), Finding.reason(e)),
-          "MTU of the switch ports and network devices between, or spark.shuffle.rdma.pathMtu",
+          "raise the MTU of the switch ports and network devices between, or lower"
+              + " spark.shuffle.rdma.pathMtu",
           e);
     }
   }
@@ -138,8 +139,8 @@ public final class PeerReader implements AutoCloseable {
       return client.describe(peer);
     } catch (IOException e) {
       throw new PeerException(
-          "no doctor answers by TCP at port %d: %s".formatted(peer.port(), Finding.reason(e)),
-          "doctor --serve there; --peer; firewall",
+          "no doctor answers on TCP port %d: %s".formatted(peer.port(), Finding.reason(e)),
+          "run doctor --serve there; check --peer and the firewall",
           e);
     }
   }
@@ -158,10 +159,10 @@ public final class PeerReader implements AutoCloseable {
     }
     try {
       if (Echo.answers(local, there, remote.echoPort(), id)) {
-        return "; datagrams go both ways: look at UDP port 4791, and at packets lost";
+        return "; other datagrams go both ways: check UDP port 4791, and lost packets";
       }
       return client.heard(peer, id)
-          ? "; one way only: packets arrive there, and none comes back from %s to %s"
+          ? "; one way only: packets arrive there, but none comes back from %s to %s"
               .formatted(there.getHostAddress(), here)
           : "; packets from %s do not arrive at %s".formatted(here, there.getHostAddress());
     } catch (IOException e) {

@@ -39,7 +39,8 @@ public final class PeerServer implements AutoCloseable {
 
   private static final QueuePairConnector READS_NOTHING =
       (peer, _, _) ->
-          CompletableFuture.failedFuture(new IOException("nothing is READ from " + peer));
+          CompletableFuture.failedFuture(
+              new IOException("the server of a doctor does not READ from " + peer));
 
   private final ServerSocket socket;
   private final RdmaEndpoint endpoint;
@@ -102,7 +103,7 @@ public final class PeerServer implements AutoCloseable {
       } catch (IOException e) {
         // Most likely out of file descriptors: an immediate retry would be a busy loop.
         if (!said && !socket.isClosed()) {
-          System.err.printf("port %d: cannot accept connections for a while: %s%n", port(), e);
+          System.err.printf("port %d: cannot accept connections; trying again: %s%n", port(), e);
           said = true;
         }
         LockSupport.parkNanos(PAUSE_NANOS);
@@ -154,9 +155,10 @@ public final class PeerServer implements AutoCloseable {
     try {
       return endpoint.accept(peer, remote).get(QUESTION_TIMEOUT_MS, TimeUnit.MILLISECONDS);
     } catch (ExecutionException e) {
-      throw new IOException("no queue pair there: " + e.getCause().getMessage(), e);
+      throw new IOException(
+          "the peer could not connect a queue pair: " + e.getCause().getMessage(), e);
     } catch (TimeoutException e) {
-      throw new IOException("no queue pair there in time", e);
+      throw new IOException("the peer did not connect a queue pair in time", e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IOException("interrupted", e);

@@ -34,7 +34,7 @@ enum Question {
     int magic = in.readInt();
     int question = in.readUnsignedByte();
     if (magic != MAGIC || question >= values().length) {
-      throw new IOException("not a question of a doctor");
+      throw new IOException("not a question of a doctor of this release");
     }
     return values()[question];
   }

@@ -54,7 +54,7 @@ public final class Doctor {
           Finding.fail(
               "application",
               Finding.reason(e),
-              "what it says; --master, --conf and the driver's log"));
+              "see the message, --master, --conf and the driver's log"));
     }
     System.out.print(options.json() ? table.json() : table.text());
     System.exit(table.exitStatus());
@@ -112,19 +112,19 @@ public final class Doctor {
         table.add(
             Finding.warn(
                 Executors.NAME,
-                "not looked at, as it was busy",
+                "not checked, because it was busy",
                 "run the doctor on idle executors"),
             where);
       }
     } catch (ExecutionException e) {
-      table.add(Finding.fail(Executors.NAME, Finding.reason(e), "the executor's log"), where);
+      table.add(Finding.fail(Executors.NAME, Finding.reason(e), "see the executor's log"), where);
     } catch (TimeoutException e) {
       job.cancel(true);
       table.add(
           Finding.fail(
               Executors.NAME,
               "no answer within " + NODE_LIMIT_SECONDS + " s",
-              "the executor's log and its threads"),
+              "see the executor's log and its threads"),
           where);
     }
   }
@@ -138,14 +138,14 @@ public final class Doctor {
       return List.of(
           Finding.fail(
               Mesh.NAME,
-              "not done within " + MESH_LIMIT_SECONDS + " s",
-              "the executors' logs and their threads"));
+              "not finished within " + MESH_LIMIT_SECONDS + " s",
+              "see the executors' logs and their threads"));
     } catch (Exception e) {
       return List.of(
           Finding.fail(
               Mesh.NAME,
               Finding.reason(e),
-              "spark.dynamicAllocation.enabled=false, and a free core on each executor"));
+              "set spark.dynamicAllocation.enabled=false, and leave a free core on each executor"));
     }
   }
 }

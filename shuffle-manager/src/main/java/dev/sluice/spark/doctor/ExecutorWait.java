@@ -75,17 +75,17 @@ final class ExecutorWait {
       return Finding.fail(
           Executors.NAME,
           "none" + of + within,
-          "free cores and memory of the cluster, and its manager's log; --wait for more time;"
+          "check free cores and memory of the cluster, and its manager's log; raise --wait; set"
               + " spark.dynamicAllocation.enabled=false, which starts executors before there are"
               + " tasks");
     }
     if (!isComplete()) {
       return Finding.warn(
           Executors.NAME,
-          seen + of + within + ", and these alone are looked at: " + spread,
-          "free cores and memory of the cluster; --wait for more time, --executors for fewer");
+          seen + of + within + ", and only these are checked: " + spread,
+          "check free cores and memory of the cluster; raise --wait, or lower --executors");
     }
-    String said = seen + of + " are looked at";
+    String said = seen + of + " are checked";
     return Finding.ok(
         Executors.NAME,
         expected.isPresent()
@@ -93,7 +93,7 @@ final class ExecutorWait {
             : said
                 + ", and no more came for "
                 + QUIET.toSeconds()
-                + " s; the configuration does not say how many there are to be (--executors): "
+                + " s; the configuration does not set their number (--executors): "
                 + spread);
   }
 

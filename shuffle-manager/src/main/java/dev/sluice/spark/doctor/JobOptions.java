@@ -20,10 +20,10 @@ final class JobOptions {
           """
           spark-submit --class dev.sluice.spark.doctor.Doctor <this jar> [option...]
             --mesh          READ from every host to every other, by one executor of each
-            --executors N   wait for so many executors (what the configuration asks for)
-            --wait N        seconds to wait for executors at most (%d)
+            --executors N   number of executors to wait for (as configured)
+            --wait N        limit of the wait for executors, in seconds (%d)
             --json          print one object, with an array of findings
-          Exit status: 0 where all is ok, 1 with a warning, 2 with a failure or wrong options.
+          Exit status: 0 if all is ok, 1 with a warning, 2 with a failure or wrong options.
           """,
           DEFAULT_WAIT_SECONDS);
 

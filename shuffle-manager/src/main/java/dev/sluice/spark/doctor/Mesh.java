@@ -62,7 +62,7 @@ final class Mesh {
    */
   static List<Finding> of(List<MeshReport> reports, List<String> hosts) {
     if (hosts.size() < 2) {
-      return List.of(Finding.ok(NAME, "one host: there is no pair that READs").with("pairs", 0));
+      return List.of(Finding.ok(NAME, "one host: there is no pair to check").with("pairs", 0));
     }
     List<MeshRead> reads =
         reports.stream().flatMap(report -> report.reads().stream()).collect(Collectors.toList());
@@ -97,16 +97,16 @@ final class Mesh {
             median / 1e6,
             share.isPresent()
                 ? String.format(", %.0f %% of the slower port's rate", 100 * share.getAsDouble())
-                : ", not judged as no port has a known rate",
+                : ", not judged because no port has a known rate",
             slowest);
     Finding finding =
         share.isPresent() && share.getAsDouble() < SLOW_SHARE
             ? Finding.warn(
                 NAME,
                 said,
-                "a quarter of the rate or more is usual: link rates, PFC and ECN, PCIe width and"
-                    + " NUMA node of adapters (docs/hardware.md); doctor --peer between two idle"
-                    + " nodes")
+                "a quarter of the rate or more is usual: check link rates, PFC and ECN, PCIe"
+                    + " width and NUMA node of adapters (docs/hardware.md); run doctor --peer"
+                    + " between two idle nodes")
             : Finding.ok(NAME, said);
     finding =
         finding
@@ -135,7 +135,7 @@ final class Mesh {
     TreeSet<String> missing = new TreeSet<>(hosts);
     reports.forEach(report -> missing.remove(report.host()));
     if (!missing.isEmpty()) {
-      findings.add(absent("no free core of its executor, or it is gone", List.copyOf(missing)));
+      findings.add(absent("the executor has no free core, or is gone", List.copyOf(missing)));
     }
     return findings;
   }
@@ -143,8 +143,8 @@ final class Mesh {
   private static Finding absent(String reason, List<String> which) {
     return Finding.fail(
             NAME,
-            "take no part: " + reason + ": " + Table.names(which),
-            "what the other lines of these nodes say; idle executors")
+            "hosts that take no part: " + reason + ": " + Table.names(which),
+            "see the other lines of these nodes; run the doctor on idle executors")
         .with("reason", reason)
         .with("hosts", which);
   }
@@ -164,7 +164,7 @@ final class Mesh {
             .map(entry -> entry.getKey() + " on " + Table.names(entry.getValue()))
             .collect(Collectors.joining("; ", "MTU is ", ": the smaller one of two counts"));
     return List.of(
-        Finding.warn("mtu", said, "the same MTU on all network devices, and on switches")
+        Finding.warn("mtu", said, "set the same MTU on all network devices, and on switches")
             .with("hosts_by_mtu_bytes", hostsByMtu));
   }
 
@@ -180,10 +180,10 @@ final class Mesh {
         Finding.warn(
                 NAME,
                 String.format(
-                    "%d pairs were not tried, as the time was over or the first ones all failed:"
-                        + " to %s",
+                    "%d pairs were not tried, because the time was over or the first ones all"
+                        + " failed: to %s",
                     untried, Table.names(to)),
-                "what fails first; then again")
+                "fix what fails first; then run the doctor again")
             .with("pairs_not_tried", untried)
             .with("hosts", to));
   }

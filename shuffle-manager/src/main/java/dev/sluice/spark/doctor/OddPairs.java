@@ -109,7 +109,7 @@ final class OddPairs {
               Mesh.NAME,
               kind.level,
               (some.size() - MOST_NAMED) + " more " + what,
-              "what those before say; then again"));
+              "fix those above; then run the doctor again"));
     }
   }
 
@@ -121,7 +121,7 @@ final class OddPairs {
             said,
             kind == Kind.FAILED
                 ? example.set()
-                : "cable, link rate, PFC and ECN of the ports between");
+                : "check cable, link rate, PFC and ECN of the ports between");
     return finding
         .with("to", example.to())
         .with("from", example.from())

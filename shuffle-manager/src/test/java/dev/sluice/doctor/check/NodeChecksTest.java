@@ -104,7 +104,7 @@ class NodeChecksTest {
     write("sys/class/infiniband_verbs/uverbs0/ibdev", "mlx5_0\n");
     write("sys/class/infiniband_verbs/abi_version", "6\n");
     assertFinding(
-        new DeviceFilesCheck(root, false), Level.FAIL, "uverbs0 is not there", "--device");
+        new DeviceFilesCheck(root, false), Level.FAIL, "uverbs0 does not exist", "--device");
     write("dev/infiniband/uverbs0", "");
     assertFinding(new DeviceFilesCheck(root, false), Level.OK, "uverbs0 can be read and written");
     assertThat(new DeviceFilesCheck(root, true).findings())
@@ -214,7 +214,7 @@ class NodeChecksTest {
 
   @Test
   void cgroupsLimitMemoryAndDevices() throws Exception {
-    assertFinding(new CgroupCheck(new Cgroup(root), BUDGET, 100), Level.OK, "no limit");
+    assertFinding(new CgroupCheck(new Cgroup(root), BUDGET, 100), Level.OK, "no memory limit");
     write("proc/self/cgroup", "0::/pod\n");
     write("sys/fs/cgroup/pod/memory.max", "1073741824\n");
     assertFinding(new CgroupCheck(new Cgroup(root), BUDGET, 100), Level.OK, "1024 MiB");
@@ -253,9 +253,13 @@ class NodeChecksTest {
     assertFinding(new RegistrationCheck(soft, root), Level.OK, "soft", "open files");
     assertThat(root).isEmptyDirectory();
     assertFinding(
-        new RegistrationCheck(soft, root.resolve("none")), Level.FAIL, "does not exist", "mkdir");
+        new RegistrationCheck(soft, root.resolve("none")),
+        Level.FAIL,
+        "does not exist",
+        "create it");
     write("file", "");
-    assertFinding(new RegistrationCheck(soft, root.resolve("file")), Level.FAIL, "is no directory");
+    assertFinding(
+        new RegistrationCheck(soft, root.resolve("file")), Level.FAIL, "is not a directory");
     Path ofSpark = root.resolve("blockmgr-0c8f1a52-8a0b-4c6e-9d3e-1b2a3c4d5e6f");
     Files.createDirectory(ofSpark);
     assertFinding(

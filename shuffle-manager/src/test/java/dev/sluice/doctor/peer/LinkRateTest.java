@@ -47,18 +47,18 @@ class LinkRateTest {
   void devicesInSoftwareHaveNoRateToJudgeBy() throws Exception {
     device("rxe0", "virtual");
     port("rxe0", 1, "2.5 Gb/sec (1X SDR)", GID_TEXT);
-    assertThat(rate("rxe0").unknown()).contains("rxe0 is a device in software");
+    assertThat(rate("rxe0").unknown()).contains("rxe0 is a software device");
     device("rxe1", "pci0000:00/0000:00:02.0");
     Files.writeString(root.resolve("sys/class/infiniband/rxe1/parent"), "eth0");
-    assertThat(rate("rxe1").unknown()).contains("rxe1 is a device in software");
+    assertThat(rate("rxe1").unknown()).contains("rxe1 is a software device");
   }
 
   @Test
   void withoutARateThatIsSaid() throws Exception {
-    assertThat(rate("mlx5_9").unknown()).contains("does not say the rate of mlx5_9");
+    assertThat(rate("mlx5_9").unknown()).contains("does not report the rate of mlx5_9");
     device("mlx5_0", "pci0000:00/0000:00:01.0");
     port("mlx5_0", 1, "unknown", GID_TEXT);
-    assertThat(rate("mlx5_0").unknown()).contains("does not say the rate of mlx5_0");
+    assertThat(rate("mlx5_0").unknown()).contains("does not report the rate of mlx5_0");
   }
 
   @Test

@@ -48,7 +48,7 @@ class PeerCheckTest {
     try (PeerServer server = PeerServer.open(patient(FaultPlan.parse("seed=1;corrupt=1")), 0)) {
       Finding finding = read(server.port());
       assertThat(finding.level()).isEqualTo(Level.FAIL);
-      assertThat(finding.said()).contains("READs bring wrong bytes");
+      assertThat(finding.said()).contains("READs deliver wrong bytes");
     }
   }
 
@@ -60,7 +60,7 @@ class PeerCheckTest {
     }
     Finding finding = read(port);
     assertThat(finding.level()).isEqualTo(Level.FAIL);
-    assertThat(finding.said()).contains("no doctor answers by TCP");
+    assertThat(finding.said()).contains("no doctor answers on TCP port");
     assertThat(finding.set()).contains("doctor --serve");
   }
 
@@ -82,7 +82,7 @@ class PeerCheckTest {
       Thread.ofVirtual().start(() -> greet(other));
       Finding finding = read(other.getLocalPort());
       assertThat(finding.level()).isEqualTo(Level.FAIL);
-      assertThat(finding.said()).contains("no doctor answers by TCP").doesNotContain("null");
+      assertThat(finding.said()).contains("no doctor answers on TCP port").doesNotContain("null");
       assertThat(finding.set()).contains("doctor --serve");
     }
   }

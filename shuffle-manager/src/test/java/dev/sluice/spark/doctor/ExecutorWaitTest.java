@@ -45,7 +45,7 @@ class ExecutorWaitTest {
     pass(ExecutorWait.QUIET);
     assertThat(wait.isOver(5)).isTrue();
     assertThat(wait.finding("spread").level()).isEqualTo(Level.OK);
-    assertThat(wait.finding("spread").said()).startsWith("5 are looked at, and no more came");
+    assertThat(wait.finding("spread").said()).startsWith("5 are checked, and no more came");
   }
 
   @Test
@@ -101,7 +101,7 @@ class ExecutorWaitTest {
     assertFinding(0, OptionalInt.of(3), Level.FAIL, "none of 3 registered within 60 s");
     assertFinding(0, OptionalInt.empty(), Level.FAIL, "none registered within 60 s");
     assertFinding(2, OptionalInt.of(3), Level.WARN, "2 of 3 registered within 60 s");
-    assertFinding(3, OptionalInt.of(3), Level.OK, "3 of 3 are looked at: spread");
+    assertFinding(3, OptionalInt.of(3), Level.OK, "3 of 3 are checked: spread");
     assertFinding(3, OptionalInt.empty(), Level.WARN, "3 registered within 60 s");
   }
 

@@ -59,8 +59,8 @@ class MeshTest {
 
     assertThat(said(findings, Level.OK))
         .containsExactly(
-            "5 pairs READ, median 1000 MB/s, not judged as no port has a known rate; the slowest is"
-                + " 1 from 3: 400 MB/s, 12.5 us");
+            "5 pairs READ, median 1000 MB/s, not judged because no port has a known rate; the"
+                + " slowest is 1 from 3: 400 MB/s, 12.5 us");
     assertThat(said(findings, Level.WARN)).containsExactly("slow: 1 from 3: 400 MB/s, 12.5 us");
     assertThat(said(findings, Level.FAIL)).containsExactly("3 from 1: RETRY_EXC_ERR");
     assertThat(findings.get(1).set()).isEqualTo("the firewall");
@@ -113,8 +113,8 @@ class MeshTest {
 
     assertThat(said(findings, Level.FAIL))
         .containsExactly(
-            "take no part: no answer within 60 s: 3",
-            "take no part: no free core of its executor, or it is gone: 4");
+            "hosts that take no part: no answer within 60 s: 3",
+            "hosts that take no part: the executor has no free core, or is gone: 4");
   }
 
   @Test

@@ -45,7 +45,7 @@ final class DoctorJarIT {
   private static void assertFails(Result result, String name, String... words) {
     assertThat(result.findings("fail", name))
         .as(result.output())
-        .anySatisfy(found -> assertThat(found).contains(words).contains("set:"));
+        .anySatisfy(found -> assertThat(found).contains(words).contains("fix:"));
     assertNoTrace(result);
   }
 
@@ -82,7 +82,7 @@ final class DoctorJarIT {
         .as(result.output())
         .singleElement()
         .asString()
-        .contains("devices", "so: provider is soft", "set:");
+        .contains("devices", "effect: provider is soft", "fix:");
     assertThat(result.exitCode()).isEqualTo(1);
   }
 
@@ -138,8 +138,8 @@ final class DoctorJarIT {
 
   @ParameterizedTest
   @CsvSource({
-    "--serve --peer host, --peer does not go with --serve",
-    "--port 80, --port is for --serve alone",
+    "--serve --peer host, --peer cannot be combined with --serve",
+    "--port 80, --port needs --serve",
     "--pear host, there is no option --pear",
     "--peer host:x, --peer's port is x",
     "--peer host:65536, --peer's port is 65536",
@@ -181,7 +181,7 @@ final class DoctorJarIT {
   void aPeerThatAcceptsAndSaysNothingIsNotWaitedForForEver() throws Exception {
     try (ServerSocket silent = new ServerSocket(0)) {
       Result result = run("--provider", "soft", "--peer", "localhost:" + silent.getLocalPort());
-      assertFails(result, "peer", "no doctor answers by TCP");
+      assertFails(result, "peer", "no doctor answers on TCP port");
     }
   }
 
@@ -202,7 +202,7 @@ final class DoctorJarIT {
   @ParameterizedTest
   @CsvSource({
     "'size=64k,mode=777', 'cat /dev/zero >$1/full', 'is full'",
-    "'mode=777', 'mount -o remount,ro $1', 'cannot be written to'"
+    "'mode=777', 'mount -o remount,ro $1', 'is not writable'"
   })
   void aDirectoryThatIsFullOrReadOnlyIsNamed(String options, String script, String words)
       throws Exception {

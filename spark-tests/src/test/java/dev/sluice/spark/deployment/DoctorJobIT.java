@@ -18,7 +18,8 @@ final class DoctorJobIT {
       Result result = deployment.submitDoctor("mesh", three, List.of(), "--mesh");
       assertThat(result.log())
           .contains(
-              "3 of 3 are looked at: 1 executor(s) each on 1 host(s), 2 executor(s) each on 1 host(s)")
+              "3 of 3 are checked: 1 executor(s) each on 1 host(s), 2 executor(s) each on 1"
+                  + " host(s)")
           .containsPattern("ok +java +Java 25.*\\s+on 0@127.0.0.., 1@127.0.0.., 2@127.0.0..\\s")
           .containsPattern("ok +provider +soft")
           .containsPattern(
@@ -37,7 +38,7 @@ final class DoctorJobIT {
       Map<String, String> open = Map.of("spark.cores.max", "");
       Result all = deployment.submitDoctor("all", open, List.of(), "--mesh");
       assertThat(all.log())
-          .containsPattern("ok +executors +2 are looked at, and no more came for 15 s")
+          .containsPattern("ok +executors +2 are checked, and no more came for 15 s")
           .containsPattern("ok +mesh +one host")
           .doesNotContainPattern("(?m)^fail ");
       // There is room for two, of which a slow machine may not have started any by then.
@@ -68,7 +69,7 @@ final class DoctorJobIT {
       Map<String, String> wrong = Map.of("spark.shuffle.rdma.nonsense", "1");
       Result result = deployment.submitDoctor("wrong", wrong, List.of());
       assertThat(result.log())
-          .containsPattern("fail +application +.*spark.shuffle.rdma.nonsense.*\\s+set: ")
+          .containsPattern("fail +application +.*spark.shuffle.rdma.nonsense.*\\s+fix: ")
           .doesNotContain("Exception in thread");
       assertThat(result.exitCode()).as(result.end()).isEqualTo(2);
     }

@@ -122,8 +122,8 @@ final class DoctorIT {
         "memlock",
         "memlock 8192 KiB",
         "in the bounding set only",
-        "so: provider is soft; peer was not looked at",
-        "set: ");
+        "effect: provider is soft; peer was not checked",
+        "fix: ");
     assertThat(result.findings("warn|fail", ".*")).as(result.output()).hasSize(1);
   }
 
@@ -134,7 +134,7 @@ final class DoctorIT {
     assertThat(result.findings("fail|warn", ".*")).as(result.output()).isEmpty();
     assertThat(result.findings("ok", "device files"))
         .anySatisfy(found -> assertThat(found).contains("uverbs1 can be read and written"))
-        .anySatisfy(found -> assertThat(found).contains("uverbs0 not there"));
+        .anySatisfy(found -> assertThat(found).contains("uverbs0: not of this container"));
     assertThat(result.exitCode()).isZero();
   }
 
@@ -147,7 +147,7 @@ final class DoctorIT {
         "fail",
         "device files",
         "uverbs1 cannot be opened (rw------- of root)",
-        "rxe1 is not used; provider is soft; peer was not looked at");
+        "rxe1 is not used; provider is soft; peer was not checked");
   }
 
   @Test
@@ -163,7 +163,7 @@ final class DoctorIT {
         .as(result.output())
         .singleElement()
         .asString()
-        .contains("is link-local", "no NCCL_IB_GID_INDEX");
+        .contains("is link-local", "remove NCCL_IB_GID_INDEX");
     assertFound(
         run(command(), "NCCL_IB_GID_INDEX", "99"), "fail", "port", "has no GID at index 99");
   }
@@ -181,7 +181,7 @@ final class DoctorIT {
         run(command()),
         "fail",
         "peer",
-        "small READs arrive, and large ones do not",
+        "small READs succeed, but large ones fail",
         "the MTU of 4096 bytes",
         "MTU of the switch ports");
   }
@@ -193,7 +193,7 @@ final class DoctorIT {
         run(command()),
         "fail",
         "peer",
-        "one way only: packets arrive there, and none comes back from 10.77.0.1 to 10.77.0.2",
+        "one way only: packets arrive there, but none comes back from 10.77.0.1 to 10.77.0.2",
         "routes and VLAN");
   }
 }

@@ -38,8 +38,10 @@ final class DoctorMeshIT {
       cable.suffer(Cable.Fault.ONE_WAY);
       Result broken = deployment.submitDoctor("broken", VERBS, List.of(), "--mesh");
       assertThat(broken.log())
-          .containsPattern("fail +mesh +" + SECOND + " from " + FIRST + ": .*\\s+set: firewall")
-          .containsPattern("fail +mesh +" + FIRST + " from " + SECOND + ": .*\\s+set: firewall");
+          .containsPattern(
+              "fail +mesh +" + SECOND + " from " + FIRST + ": .*\\s+fix: check firewall")
+          .containsPattern(
+              "fail +mesh +" + FIRST + " from " + SECOND + ": .*\\s+fix: check firewall");
       assertThat(broken.exitCode()).as(broken.end()).isEqualTo(2);
     } finally {
       cable.mend();

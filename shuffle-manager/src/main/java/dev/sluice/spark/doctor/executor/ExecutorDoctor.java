@@ -26,7 +26,8 @@ public final class ExecutorDoctor implements Callable<List<Finding>> {
         .ifPresent(
             why ->
                 findings.add(
-                    Finding.warn("reads", "none, because of " + why, "docs/configuration.md")));
+                    Finding.warn(
+                        "reads", "no blocks are READ: " + why, "see docs/configuration.md")));
     return findings;
   }
 
@@ -41,10 +42,11 @@ public final class ExecutorDoctor implements Callable<List<Finding>> {
   /** Returns the setting that keeps blocks on Spark's own transport, whatever this node can do. */
   private static Optional<String> whyNotRead(SluiceConf conf) {
     if (isOff(conf)) {
-      return Optional.of("spark.shuffle.rdma.provider=off");
+      return Optional.of("spark.shuffle.rdma.provider is off");
     }
     return conf.readsForbidden()
-        ? Optional.of("Spark's network encryption without spark.shuffle.rdma.allowPlaintext")
+        ? Optional.of(
+            "Spark encrypts its network, and spark.shuffle.rdma.allowPlaintext is not set")
         : conf.offReason();
   }
 }

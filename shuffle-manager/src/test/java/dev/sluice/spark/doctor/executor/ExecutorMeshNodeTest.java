@@ -70,7 +70,7 @@ class ExecutorMeshNodeTest {
       List<MeshRead> reads =
           a.readFrom(List.of(absent(), new Member("localhost", b.port())), LIMIT);
       assertThat(reads).extracting(MeshRead::failed).containsExactly(true, false);
-      assertThat(reads.getFirst().failure()).contains("no doctor answers by TCP");
+      assertThat(reads.getFirst().failure()).contains("no doctor answers on TCP port");
       assertThat(reads.getFirst().set()).contains("firewall");
     }
   }
