@@ -72,7 +72,7 @@ public record Cgroup(Path root) {
     try {
       return text.equals("max") ? Stream.empty() : Stream.of(Long.valueOf(text));
     } catch (NumberFormatException e) {
-      LOG.warn("{} of {} is not taken for a limit", text, file);
+      LOG.warn("Value {} of {} is not a number; no limit is assumed", text, file);
       return Stream.empty();
     }
   }

@@ -86,11 +86,11 @@ public final class EnvironmentHints {
     try {
       T value = hint.parser().apply(text);
       if (value != null) {
-        LOG.info("{} is {}, from {} of the environment", hint.key(), text, hint.variable());
+        LOG.info("{} is {}, set by environment variable {}", hint.key(), text, hint.variable());
       }
       return value;
     } catch (IllegalArgumentException e) {
-      LOG.warn("{}={} of the environment is not used: {}", hint.variable(), text, e.getMessage());
+      LOG.warn("Ignoring environment variable {}={}: {}", hint.variable(), text, e.getMessage());
       return null;
     }
   }
@@ -103,7 +103,7 @@ public final class EnvironmentHints {
         text -> {
           int value = Integer.decode(text);
           if (value > most) {
-            throw new IllegalArgumentException("it is at most " + most);
+            throw new IllegalArgumentException("the largest allowed value is " + most);
           }
           return value < 0 ? null : value;
         });
