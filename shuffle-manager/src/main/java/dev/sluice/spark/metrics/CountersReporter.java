@@ -131,7 +131,7 @@ public final class CountersReporter implements AutoCloseable {
     try {
       scheduler.schedule(action, nanos, TimeUnit.NANOSECONDS);
     } catch (RejectedExecutionException e) {
-      LOG.debug("The executor stops; its counters are not reported any more");
+      LOG.debug("The executor is stopping; its counters are no longer reported");
     }
   }
 
@@ -180,7 +180,7 @@ public final class CountersReporter implements AutoCloseable {
       }
       reported = ExecutorMetrics.counted(values);
     } catch (IOException e) {
-      LOG.debug("The counters are not reported now; they are a while later, or at the end", e);
+      LOG.debug("Reporting the counters failed; trying again later, at the latest at the end", e);
       if (unreported.compareAndSet(false, true)) {
         after(MAX_AGE_NANOS, this::reportIfDue);
       }
@@ -221,7 +221,7 @@ public final class CountersReporter implements AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (ExecutionException | TimeoutException | RejectedExecutionException e) {
-      LOG.debug("The last counters are not reported", e);
+      LOG.debug("Reporting the last counters failed", e);
     }
   }
 

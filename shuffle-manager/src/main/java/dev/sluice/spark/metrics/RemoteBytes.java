@@ -57,12 +57,12 @@ final class RemoteBytes {
             .anyMatch(
                 counter -> counter.getKey().startsWith(DIRECTORIES) && counter.getValue() > 0);
     if (!registered) {
-      return "; %sregistration.maxBytes, if it is 0, or %<sregistration.mode may make it less"
+      return "; to reduce it, set %sregistration.maxBytes if it is 0, or %<sregistration.mode"
           .formatted(PREFIX);
     }
     boolean openFiles = counters.getOrDefault(DIRECTORIES + "open-files", 0L) > 0;
-    return "; %sa larger %sregistration.maxBytes makes it less"
-        .formatted(openFiles ? "a higher limit of open files or " : "", PREFIX);
+    return "; to reduce it, raise %s%sregistration.maxBytes"
+        .formatted(openFiles ? "the limit of open files or " : "", PREFIX);
   }
 
   /** Returns the key that reduces fallbacks for this reason; empty if there is none. */

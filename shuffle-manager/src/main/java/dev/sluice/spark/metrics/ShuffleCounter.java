@@ -17,10 +17,11 @@ enum ShuffleCounter {
       "staged.waits",
       total(
           "buffers",
-          "Buffers that waited because their peer, or all peers, had enough to stage already.")),
+          "Buffers that waited until their peer, or all peers, had less to stage for this"
+              + " executor.")),
   STAGED_LATE(
       "staged.late",
-      total("times", "Times that bytes were READ after their lease had ended, and asked again.")),
+      total("times", "Times that bytes were READ after their lease, and requested again.")),
   LOCAL_BLOCKS(
       "local.blocks",
       total("blocks", "Blocks that came from disk or memory of the same executor or host.")),
@@ -32,16 +33,16 @@ enum ShuffleCounter {
       total(
           "blocks",
           "Blocks, READ or local, that came together with others; `read.blocks` and"
-              + " `local.blocks` have them, too.")),
+              + " `local.blocks` include them.")),
   CORRUPTIONS(
       "corruptions",
       total("blocks", "Blocks whose bytes did not match Spark's checksum after a READ.")),
   NODE_TAKEN(
       "node.taken",
-      total("map outputs", "Map outputs that the node's block server has taken, or are empty.")),
+      total("map outputs", "Map outputs that the node daemon has taken, or that are empty.")),
   NODE_REFUSED(
       "node.refused",
-      total("map outputs", "Map outputs that the node's block server has not taken."));
+      total("map outputs", "Map outputs that the node daemon has not taken."));
 
   private final String key;
   private final CounterDescription description;

@@ -108,7 +108,7 @@ public final class ShuffleCounters {
       String why = "Spark's own transfer for the reason `" + reason + "`.";
       all.put(
           FALLBACK_BLOCKS + reason,
-          CounterDescription.total("blocks", "Blocks handed over to " + why));
+          CounterDescription.total("blocks", "Blocks that fell back to " + why));
       all.put(
           FALLBACK_BYTES + reason,
           CounterDescription.total("bytes", "Bytes that arrived by " + why));

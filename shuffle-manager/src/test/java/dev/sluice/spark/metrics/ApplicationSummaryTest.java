@@ -44,9 +44,9 @@ class ApplicationSummaryTest {
     assertThat(remote)
         .containsExactly(
             "Remote shuffle bytes: registered map outputs 250.0 MiB (25.0 %), staging memory"
-                + " 500.0 MiB (50.0 %; a larger spark.shuffle.rdma.registration.maxBytes makes it"
-                + " less), Spark's own transfer 250.0 MiB (25.0 %; DEADLINE:"
-                + " spark.shuffle.rdma.read.timeout, CHECKSUM)");
+                + " 500.0 MiB (50.0 %; to reduce it, raise"
+                + " spark.shuffle.rdma.registration.maxBytes), Spark's own transfer 250.0 MiB"
+                + " (25.0 %; DEADLINE: spark.shuffle.rdma.read.timeout, CHECKSUM)");
   }
 
   @Test
@@ -76,8 +76,8 @@ class ApplicationSummaryTest {
     summary.say();
     assertThat(remote.getFirst())
         .contains(
-            "(100.0 %; spark.shuffle.rdma.registration.maxBytes, if it is 0, or"
-                + " spark.shuffle.rdma.registration.mode may make it less), ");
+            "(100.0 %; to reduce it, set spark.shuffle.rdma.registration.maxBytes if it is 0, or"
+                + " spark.shuffle.rdma.registration.mode), ");
   }
 
   @Test
@@ -97,8 +97,8 @@ class ApplicationSummaryTest {
     summary.say();
     assertThat(remote.getFirst())
         .contains(
-            "staging memory 1024.0 KiB (50.0 %; a higher limit of open files or a larger"
-                + " spark.shuffle.rdma.registration.maxBytes makes it less)");
+            "staging memory 1024.0 KiB (50.0 %; to reduce it, raise the limit of open files or"
+                + " spark.shuffle.rdma.registration.maxBytes)");
   }
 
   /** Encrypted map outputs are staged, as they have no checksums. */
