@@ -52,9 +52,11 @@ final class DriverQuestions {
 
   private static Void unanswered(Throwable failure) {
     if (failure.getCause() instanceof RejectedExecutionException) {
-      LOG.debug("The driver is not asked: the executor stops");
+      LOG.debug("Not asking the driver: the executor is stopping");
     } else {
-      LOG.warn("The driver's location directory does not answer", failure);
+      LOG.warn(
+          "The driver's location directory did not answer; going on without its answer"
+              + " (spark.shuffle.rdma.locate.timeout)", failure);
     }
     return null;
   }
@@ -101,7 +103,7 @@ final class DriverQuestions {
     try {
       driver.channel().ask(new Silent(silentNode));
     } catch (IOException e) {
-      LOG.warn("The driver is not told that {} does not answer", silentNode, e);
+      LOG.warn("Cannot tell the driver that node daemon {} does not answer", silentNode, e);
     }
   }
 }

@@ -144,7 +144,8 @@ public final class LocationDirectory {
               executors.node(find.executorId()).map(ExecutorEndpoint::peer).orElse(null),
               gone.contains(find.executorId()));
       case Locate _, Ack _, Over _, Table _, Found _, Silent _ ->
-          throw new IOException("not a question: " + message.getClass().getSimpleName());
+          throw new IOException(
+              "not a question to the location directory: " + message.getClass().getSimpleName());
     };
   }
 
@@ -239,8 +240,8 @@ public final class LocationDirectory {
         .exceptionally(
             failure -> {
               LOG.warn(
-                  "The broadcast of the {} bytes of shuffle {}'s locations failed: executors get"
-                      + " what fits a message, and ask each other for the rest",
+                  "Broadcasting {} bytes of locations of shuffle {} failed; executors get as many"
+                      + " as fit a message, and ask each other for the rest",
                   records.length,
                   shuffleId,
                   failure);
@@ -274,9 +275,9 @@ public final class LocationDirectory {
     }
     if (keepers.add(output.executorId())) {
       LOG.warn(
-          "Map outputs stay with executor {} and are written again if it ends, because its node's"
-              + " block server does not take them (said of each executor every 10 minutes at most;"
-              + " spark.shuffle.rdma.node): {}",
+          "Map outputs stay with executor {}, because its node daemon does not take them; Spark"
+              + " writes them again if the executor ends (logged at most every 10 minutes for"
+              + " each executor; spark.shuffle.rdma.node): {}",
           output.executorId(),
           output.reason());
     }
@@ -296,8 +297,8 @@ public final class LocationDirectory {
   private Ack failed(Failure failure) {
     if (failures.add(failure.reason())) {
       LOG.error(
-          "Executor {} cannot run the shuffle as asked (said for all executors every 10 minutes at"
-              + " most): {}",
+          "Executor {} cannot run the shuffle as configured (the same reason is logged at most"
+              + " every 10 minutes for all executors): {}",
           failure.executorId(),
           failure.reason());
     }
@@ -357,7 +358,7 @@ public final class LocationDirectory {
       try {
         next.destroy().run();
       } catch (Throwable e) { // Errors too: the next one must go, and no answer may fail.
-        TaskFailures.log(LOG, "A broadcast of shuffle locations could not be destroyed", e);
+        TaskFailures.log(LOG, "Destroying a broadcast of shuffle locations failed", e);
       }
     }
   }

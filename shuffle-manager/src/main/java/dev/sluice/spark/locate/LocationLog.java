@@ -120,7 +120,7 @@ final class LocationLog {
             }
           });
     } catch (IOException e) {
-      throw new IllegalStateException("Its own records", e);
+      throw new IllegalStateException("the location log cannot read its own records", e);
     }
   }
 }

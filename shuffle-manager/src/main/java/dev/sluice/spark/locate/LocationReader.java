@@ -46,7 +46,7 @@ final class LocationReader {
     } catch (KryoException e) {
       segments.truncate(known);
       lastMapId = knownMapId;
-      throw new IOException("these are no records: " + e.getMessage(), e);
+      throw new IOException("not valid location records: " + e.getMessage(), e);
     }
   }
 
@@ -55,7 +55,7 @@ final class LocationReader {
     if (number == LocationLog.SEGMENT) {
       int executor = input.readInt(true);
       if (executor <= ExecutorTable.NONE || executor >= SegmentList.MAX_EXECUTORS) {
-        throw new KryoException("an executor " + executor);
+        throw new KryoException("invalid executor " + executor);
       }
       segments.add(executor, Fields.readSegment(input));
       return;
@@ -63,7 +63,7 @@ final class LocationReader {
     int slot = input.readByte();
     lastMapId += input.readLong(false);
     if (number < 0 || number > segments.size() || !segment(number).hasSlot(slot)) {
-      throw new KryoException("slot %d of segment %d".formatted(slot, number));
+      throw new KryoException("invalid slot %d of segment %d".formatted(slot, number));
     }
     sink.location(lastMapId, number, slot);
   }

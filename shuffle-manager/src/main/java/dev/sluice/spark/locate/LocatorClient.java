@@ -215,7 +215,10 @@ public final class LocatorClient implements Locator {
         question.complete(new Whereabouts(Optional.ofNullable(found.node()), found.gone()));
       }
     } catch (IOException e) {
-      LOG.warn("The driver does not say who has what executor {} wrote", executorId, e);
+      LOG.warn(
+          "The driver did not answer which node daemon has the map outputs of executor {}",
+          executorId,
+          e);
     }
   }
 
@@ -306,7 +309,8 @@ public final class LocatorClient implements Locator {
         shuffle.newsNanos = nowNanos;
       }
     } catch (IOException e) {
-      LOG.warn("Locations of shuffle {} are not refreshed: {}", question.shuffleId(), e.toString());
+      LOG.warn(
+          "Refreshing the locations of shuffle {} failed: {}", question.shuffleId(), e.toString());
     }
   }
 

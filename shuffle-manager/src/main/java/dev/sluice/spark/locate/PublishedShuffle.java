@@ -75,7 +75,7 @@ final class PublishedShuffle {
       Locate locate, BiFunction<byte[], Long, CompletableFuture<Void>> ship) throws IOException {
     int known = known(locate);
     if (known < 0 || known > log.bytes()) {
-      throw new IOException("there are records of " + log.bytes() + " bytes: " + locate);
+      throw new IOException("there are no more records than " + log.bytes() + " bytes: " + locate);
     }
     if (log.bytes() - known < minBroadcastBytes) {
       return DONE;

@@ -108,7 +108,7 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
 
   private void publish(Published change) {
     if (!offer(new Entry(change, null))) {
-      LOG.debug("A change to shuffle {} is not published", change.shuffleId());
+      LOG.debug("A change to shuffle {} is not published: the queue is full", change.shuffleId());
     }
   }
 
@@ -153,7 +153,7 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
             send(endpoint, batch.changes());
           }
         } catch (RuntimeException | Error e) { // The thread goes on with later map outputs.
-          TaskFailures.log(LOG, "{} were not published", batch, e);
+          TaskFailures.log(LOG, "Publishing {} failed", batch, e);
         } finally {
           batch.sent().complete(null);
         }
@@ -207,7 +207,8 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
         }
         if (System.nanoTime() - started > GIVE_UP_AFTER.toNanos()) {
           LOG.warn(
-              "{} changes to map outputs are not published; readers will ask for them: {}",
+              "Publishing {} changes of map outputs to the driver failed; readers will ask this"
+                  + " executor for them: {}",
               batch.size(),
               e.getMessage());
           return;

@@ -65,7 +65,7 @@ public final class SparkBroadcasts implements Broadcasts {
     try {
       blocks.master().removeBroadcast(id, true, false);
     } catch (Exception e) {
-      LOG.debug("Broadcast {} of locations is not destroyed", id, e);
+      LOG.debug("Destroying broadcast {} of locations failed", id, e);
     }
   }
 
@@ -120,7 +120,7 @@ public final class SparkBroadcasts implements Broadcasts {
     try {
       put(piece, ByteBuffer.wrap(bytes));
     } catch (Exception e) { // see above
-      LOG.debug("{} is not passed on", piece, e);
+      LOG.debug("Offering {} to other executors failed", piece, e);
     }
   }
 

@@ -303,7 +303,7 @@ class LocationDirectoryTest {
     for (int wrong : new int[] {1000, -1, -40_000_000, Integer.MAX_VALUE, Integer.MIN_VALUE}) {
       assertThatThrownBy(() -> question(generation, wrong, 0))
           .isInstanceOf(IOException.class)
-          .hasMessageContaining("records of ");
+          .hasMessageContaining("there are no more records than ");
       assertThat(question(generation, 0, wrong).executors().version()).isEqualTo(1);
     }
   }
