@@ -129,7 +129,7 @@ final class ChunkRead implements StagedBuffer.User, DataRead.Sink {
         buffer.release();
       }
     } catch (RuntimeException | Error e) {
-      LOG.error("{} is given up", this, e);
+      LOG.error("Reading {} failed unexpectedly; its blocks go by Spark's own transfer", this, e);
       failed(FallbackReason.TRANSPORT);
     }
   }

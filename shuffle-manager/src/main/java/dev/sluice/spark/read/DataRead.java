@@ -149,7 +149,8 @@ final class DataRead implements ReadListener {
         failed(not.stale() ? FallbackReason.STALE_LOCATION : FallbackReason.STAGING);
       }
       case null, default -> {
-        LOG.debug("{} was not asked to stage, or answers {}", peer, answer, failure);
+        LOG.debug(
+            "Asking {} to stage failed, or the answer is not a lease: {}", peer, answer, failure);
         failed(FallbackReason.STAGING);
       }
     }
@@ -161,7 +162,11 @@ final class DataRead implements ReadListener {
     if (isPlausible()) {
       read();
     } else {
-      LOG.warn("{} was asked for {} bytes and answers {}", peer, stagedBytes, lease);
+      LOG.warn(
+          "The answer of {} to a staging request of {} bytes is not usable: {}",
+          peer,
+          stagedBytes,
+          lease);
       failed(FallbackReason.STAGING);
     }
   }
@@ -240,7 +245,8 @@ final class DataRead implements ReadListener {
       arrived();
     } else {
       path.counters().corrupt(1);
-      LOG.warn("{} bytes READ from {} are not those that it had copied", stagedBytes, peer);
+      LOG.warn(
+          "{} staged bytes READ from {} do not match the checksum of its copy", stagedBytes, peer);
       again(FallbackReason.CHECKSUM);
     }
   }
@@ -256,7 +262,7 @@ final class DataRead implements ReadListener {
 
   @Override
   public void onFailure(ReadException e) {
-    LOG.debug("{} was not READ", this, e);
+    LOG.debug("The READ of {} failed", this, e);
     guard(() -> failed(FallbackReason.of(e)));
   }
 

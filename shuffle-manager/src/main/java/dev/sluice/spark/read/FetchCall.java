@@ -107,7 +107,7 @@ final class FetchCall {
       listener.onBlockFetchSuccess(block.id(), data);
       return true;
     } catch (Throwable e) {
-      LOG.warn("Listener failed on block {}", block, e);
+      LOG.warn("The listener of the fetch failed on block {}", block, e);
       return true;
     } finally {
       data.release();

@@ -144,7 +144,7 @@ final class NodeFetch {
       fromExecutor(blockIds);
     } else {
       String whose = node.map(PeerAddress::toString).orElse("Executor " + target.executorId());
-      findOut(all(blockIds, new IOException(whose + " has not answered of late")));
+      findOut(all(blockIds, new IOException(whose + " has not answered recently")));
     }
   }
 
@@ -331,7 +331,7 @@ final class NodeFetch {
       } else if (!outstanding.isEmpty()) {
         shared.silent().add(node.get());
         failOutstanding(
-            new IOException(node.get() + " has given nothing for " + shared.timeoutMs() + " ms"));
+            new IOException(node.get() + " has sent nothing for " + shared.timeoutMs() + " ms"));
       }
     }
 

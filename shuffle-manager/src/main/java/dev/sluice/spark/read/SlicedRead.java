@@ -139,7 +139,7 @@ final class SlicedRead implements Slices.Sink {
         "Block {} READ in slices from {} does not match the checksum it was written with; {}",
         attempt.block(current),
         located.peer(),
-        again ? "Spark's own transfer has to fetch it" : "it is READ again");
+        again ? "Spark's own transfer fetches it" : "it is READ again");
     if (again) {
       call.fallBack(List.of(attempt.block(current)), FallbackReason.CHECKSUM);
       nextBlock();
@@ -151,7 +151,10 @@ final class SlicedRead implements Slices.Sink {
 
   /** Falls back for the remaining blocks. Spark's own transport reports a disk that fails. */
   private void notStored(Throwable e) {
-    LOG.warn("Could not store what was READ from {}", located.peer(), e);
+    LOG.warn(
+        "Storing blocks READ from {} failed; Spark's own transfer fetches the rest",
+        located.peer(),
+        e);
     failed(call.files() == null ? FallbackReason.BUFFERS : FallbackReason.DISK);
   }
 

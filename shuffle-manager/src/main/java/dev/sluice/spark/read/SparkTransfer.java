@@ -133,7 +133,7 @@ final class SparkTransfer {
         try {
           listener.onBlockFetchFailure(blockId, failure);
         } catch (RuntimeException | Error e) { // The other blocks still need their answer.
-          LOG.warn("Listener failed on the failure of block {}", blockId, e);
+          LOG.warn("The listener of the fetch failed on the failure of block {}", blockId, e);
         }
       }
     }

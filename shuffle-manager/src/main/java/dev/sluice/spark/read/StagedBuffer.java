@@ -73,7 +73,7 @@ final class StagedBuffer {
         release();
       }
     } catch (RuntimeException | Error e) {
-      LOG.error("A buffer for {} bytes of {} is given up", bytes, peer, e);
+      LOG.error("Acquiring a buffer for {} bytes of {} failed unexpectedly", bytes, peer, e);
       failed(FallbackReason.TRANSPORT);
     }
   }

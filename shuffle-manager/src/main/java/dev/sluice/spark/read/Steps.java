@@ -63,7 +63,7 @@ final class Steps {
     try {
       failed.accept(e);
     } catch (RuntimeException | Error e2) {
-      LOG.error("What a step threw could not be handled", e2);
+      LOG.error("Handling the exception of a step failed", e2);
     }
   }
 

@@ -393,7 +393,7 @@ final class TaskGather implements RemoteChunks {
       }
       leave(step);
     }
-    LOG.debug("{} is given up: {}", step, reason);
+    LOG.debug("Leaving {} to Spark's own transfer: {}", step, reason);
     request();
   }
 
@@ -564,7 +564,7 @@ final class TaskGather implements RemoteChunks {
     try {
       step.run();
     } catch (Throwable e) {
-      TaskFailures.log(LOG, "A chunk of a reader that is closed could not be ended", e);
+      TaskFailures.log(LOG, "Releasing a chunk of a closed reader failed", e);
     }
   }
 }

@@ -132,7 +132,7 @@ final class TaskReads {
       try {
         reader.close();
       } catch (Throwable e) { // Errors too: others still have to close, and the task has ended.
-        TaskFailures.log(LOG, "A reader of a task that has ended could not be closed", e);
+        TaskFailures.log(LOG, "Closing a reader of an ended task failed", e);
       }
     }
   }

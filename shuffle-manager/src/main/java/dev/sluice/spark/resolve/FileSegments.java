@@ -21,7 +21,8 @@ final class FileSegments {
     long length = block.getFile().length();
     if (length < end) {
       throw new IOException(
-          "%s has %d bytes, and a block ends at %d".formatted(block.getFile(), length, end));
+          "%s is truncated: it has %d bytes, but a block ends at byte %d"
+              .formatted(block.getFile(), length, end));
     }
   }
 }

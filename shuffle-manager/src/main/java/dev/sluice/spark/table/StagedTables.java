@@ -105,7 +105,7 @@ final class StagedTables {
           .tables(peer, new GetTables(shuffleId, timeLeftMs, wanted))
           .handleAsync((answer, failure) -> take(parts, answer, failure), deliverer);
     } catch (RuntimeException | Error e) {
-      LOG.error("{} cannot be asked for partition tables", peer, e);
+      LOG.error("Asking {} for partition tables failed unexpectedly", peer, e);
       return CompletableFuture.runAsync(() -> fail(parts, FallbackReason.TRANSPORT), deliverer);
     }
   }
@@ -118,11 +118,15 @@ final class StagedTables {
         }
       }
       case NotStaged not -> {
-        LOG.debug("{} gives no tables: {}", peer, not.reason());
+        LOG.debug("{} sent no partition tables: {}", peer, not.reason());
         fail(parts, not.stale() ? FallbackReason.STALE_LOCATION : FallbackReason.STAGING);
       }
       case null, default -> {
-        LOG.debug("{} was not asked for tables, or answers {}", peer, answer, failure);
+        LOG.debug(
+            "Asking {} for partition tables failed, or the answer is not usable: {}",
+            peer,
+            answer,
+            failure);
         fail(parts, FallbackReason.STAGING);
       }
     }
@@ -139,7 +143,11 @@ final class StagedTables {
       System.arraycopy(table, 0, part.piece().headers(), 0, MapOutputHeader.LONGS);
       System.arraycopy(table, MapOutputHeader.LONGS, part.target(), part.at(), longs);
     } else {
-      LOG.warn("{} was asked for {} and answers {} longs", peer, part.wanted(), table.length);
+      LOG.warn(
+          "The answer of {} to a request for {} has a wrong length of {} longs",
+          peer,
+          part.wanted(),
+          table.length);
       part.piece().failed(FallbackReason.STAGING);
     }
   }

@@ -62,7 +62,7 @@ final class TableRead implements ReadListener {
     try {
       transport.acquire(bytes, bufferDeadlineNanos, this::acquired);
     } catch (RuntimeException | Error e) {
-      LOG.error("No buffer can be asked for, of {} bytes", bytes, e);
+      LOG.error("Asking for a buffer of {} bytes failed unexpectedly", bytes, e);
       fail(FallbackReason.BUFFERS);
     }
     return done;
@@ -78,7 +78,7 @@ final class TableRead implements ReadListener {
       List<RemoteRegion> regions = parts.stream().map(Part::region).toList();
       transport.read(peer, regions, buffer, 0, deadlineNanos, this);
     } catch (RuntimeException | Error e) {
-      LOG.error("Partition tables of {} cannot be READ", peer, e);
+      LOG.error("The READ of partition tables of {} failed unexpectedly", peer, e);
       buffer.release();
       fail(FallbackReason.TRANSPORT);
     }

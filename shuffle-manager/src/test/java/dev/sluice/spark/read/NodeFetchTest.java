@@ -229,13 +229,13 @@ class NodeFetchTest {
     fetch();
     assertThat(listener.failures()).isEmpty();
     timer.advanceMs(TIMEOUT_MS);
-    assertThat(listener.failures().get(OTHER)).hasMessageContaining("has given nothing for 30000");
+    assertThat(listener.failures().get(OTHER)).hasMessageContaining("has sent nothing for 30000");
     assertThat(silent.contains(NODE)).isTrue();
 
     fetch(FallbackReason.STAGING, listener, "shuffle_0_2_0");
     assertThat(client.fetches).as("of both").hasSize(1);
     assertThat(listener.failures().get("shuffle_0_2_0"))
-        .hasMessageContaining("repeatedly did not answer in time");
+        .hasMessageContaining("has not answered recently");
     assertThat(timer.scheduled()).isZero();
   }
 

@@ -73,7 +73,7 @@ class RegisteredManagedBufferTest {
     try (InputStream stream = buffer.createInputStream()) {
       assertThatThrownBy(stream::read)
           .isInstanceOf(IOException.class)
-          .hasMessageContaining("has 150 bytes, and a block ends at 2100");
+          .hasMessageContaining("is truncated: it has 150 bytes, but a block ends at byte 2100");
     }
   }
 
