@@ -73,7 +73,7 @@ final class BackgroundHandOver implements HandOver {
         handle(queue.take());
       }
     } catch (InterruptedException e) {
-      LOG.debug("Nothing is handed over any more");
+      LOG.debug("Handing over map outputs ends: the executor is stopping");
     }
   }
 
@@ -86,7 +86,7 @@ final class BackgroundHandOver implements HandOver {
       }
       counted.run();
     } catch (RuntimeException | Error e) { // The thread goes on with the next one.
-      LOG.error("Handing map output {} over failed; the next ones are handed over", output, e);
+      LOG.error("Handing over map output {} failed; going on with the next one", output, e);
     }
   }
 
@@ -111,14 +111,14 @@ final class BackgroundHandOver implements HandOver {
     try {
       return files.find(output.shuffleId(), output.mapId()) != null;
     } catch (IOException | RuntimeException e) {
-      LOG.debug("{} is not found", output, e);
+      LOG.debug("Files of map output {} were not found", output, e);
       return false;
     }
   }
 
   private void taken() {
     if (pausing) {
-      LOG.info("The node's block server takes map outputs again");
+      LOG.info("The node daemon takes map outputs again");
     }
     pausing = false;
   }
@@ -126,10 +126,10 @@ final class BackgroundHandOver implements HandOver {
   private void refused(Throwable reason) {
     if (!pausing) {
       LOG.warn(
-          "Map outputs end with this executor, as its node's block server does not take them (said"
-              + " once until it does): {}",
+          "The node daemon does not take map outputs, so they end with this executor (logged once"
+              + " until it takes them again; spark.shuffle.rdma.node): {}",
           reason instanceof IOException ? reason.getMessage() : reason.toString());
-      LOG.debug("A map output was not handed over", reason);
+      LOG.debug("A map output was not handed over to the node daemon", reason);
     }
     pausing = true;
     refusedNanos = System.nanoTime();

@@ -69,7 +69,8 @@ final class CountingRuntime extends SluiceRuntime {
                 env.broadcasts(),
                 driverThreads,
                 () -> CompletableFuture.completedFuture(null)),
-            (_, _, _) -> CompletableFuture.failedFuture(new IOException("nothing is READ")),
+            (_, _, _) -> CompletableFuture.failedFuture(new IOException(
+                "this executor does not READ")),
             conf.locateTimeoutMs(),
             _ -> {},
             System::nanoTime),

@@ -83,7 +83,8 @@ final class ExecutorEnvironment {
       int granted = numCores.getInt(memory);
       return granted > 0 ? granted : machine;
     } catch (ReflectiveOperationException | RuntimeException e) {
-      LOG.warn("This executor's cores are not known, and taken to be the machine's {}", machine, e);
+      LOG.warn(
+          "Cannot find out this executor's number of cores; assuming the machine's {}", machine, e);
       return machine;
     }
   }

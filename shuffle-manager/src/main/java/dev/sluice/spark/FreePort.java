@@ -37,9 +37,10 @@ final class FreePort {
           throw e;
         }
         if (port == 0 || tried == retries) {
-          throw new IOException("No port is free of " + (1 + tried) + " from " + port + " on", e);
+          throw new IOException(
+              "None of " + (1 + tried) + " ports from " + port + " on is free", e);
         }
-        LOG.info("Port {} is taken, the next one is tried", next);
+        LOG.info("Port {} is taken; trying the next one", next);
       }
     }
   }

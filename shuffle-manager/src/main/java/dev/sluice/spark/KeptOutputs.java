@@ -78,8 +78,8 @@ final class KeptOutputs {
     if (count == 1 || nowNanos - saidNanos >= SAY_EVERY_NANOS) {
       saidNanos = nowNanos;
       LOG.warn(
-          "{} map outputs stay with this executor and are written again if it ends, because its"
-              + " node's block server does not take them (said every 10 minutes at most;"
+          "{} map outputs stay with this executor, because the node daemon does not take them;"
+              + " Spark writes them again if the executor ends (logged at most every 10 minutes;"
               + " spark.shuffle.rdma.node): {}",
           count,
           reason);
@@ -96,7 +96,7 @@ final class KeptOutputs {
         boolean isLate = System.nanoTime() - startNanos >= TimeUnit.MILLISECONDS.toNanos(timeoutMs);
         if (isLate || Thread.currentThread().isInterrupted()) {
           throw new IOException(
-              ("the driver does not hear within %d ms (spark.rpc.askTimeout) that map output %d of"
+              ("cannot tell the driver within %d ms (spark.rpc.askTimeout) that map output %d of"
                       + " shuffle %d stays with its executor: %s")
                   .formatted(timeoutMs, message.mapId(), message.shuffleId(), e.getMessage()),
               e);

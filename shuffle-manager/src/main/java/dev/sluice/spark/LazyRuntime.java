@@ -80,17 +80,18 @@ final class LazyRuntime implements AutoCloseable {
       try {
         return start.get(timeoutMs, TimeUnit.MILLISECONDS);
       } catch (TimeoutException e) {
-        IOException late = new IOException("it has not started within " + timeoutMs + " ms", e);
+        IOException late = new IOException("the start took longer than " + timeoutMs + " ms", e);
         decide(() -> starter.startWithout(late));
         return start.get(timeoutMs, TimeUnit.MILLISECONDS); // another task is deciding
       }
     } catch (ExecutionException e) {
       throw new IllegalStateException(e.getCause().getMessage(), e.getCause());
     } catch (TimeoutException e) {
-      throw new IllegalStateException("the shuffle's runtime does not start", e);
+      throw new IllegalStateException("the shuffle's runtime did not start in time", e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new IllegalStateException("interrupted while the shuffle's runtime started", e);
+      throw new IllegalStateException(
+          "interrupted while waiting for the shuffle's runtime to start", e);
     }
   }
 
@@ -158,7 +159,7 @@ final class LazyRuntime implements AutoCloseable {
       starting = asked;
     }
     if (!starting) {
-      start.completeExceptionally(new IllegalStateException("the executor stops"));
+      start.completeExceptionally(new IllegalStateException("the executor is stopping"));
       return;
     }
     try {

@@ -78,7 +78,7 @@ final class NodeConfiguration {
     if (notSpoken.isEmpty()) {
       name(conf);
     } else {
-      LOG.warn("No node's block server is used: {}", notSpoken);
+      LOG.warn("Node daemons are not used: {}", notSpoken);
     }
   }
 
@@ -90,7 +90,7 @@ final class NodeConfiguration {
     }
     return spoken.keySet().stream()
         .filter(key -> !conf.get(key, spoken.get(key)).equalsIgnoreCase(spoken.get(key)))
-        .map(key -> key + " is " + conf.get(key) + ", which nodes' block servers do not speak")
+        .map(key -> key + " is " + conf.get(key) + ", which node daemons do not support")
         .findFirst()
         .orElse("");
   }
@@ -113,7 +113,10 @@ final class NodeConfiguration {
     }
     if (conf.getBoolean(SPARKS_SERVICE, false)) {
       throw refusal(
-          conf, SPARKS_SERVICE + " is true: one service has the map outputs, or the other");
+          conf,
+          SPARKS_SERVICE
+              + " is true: map outputs go either to Spark's external shuffle service or to node"
+              + " daemons");
     }
     String notSpoken = notSpoken(conf);
     if (!notSpoken.isEmpty()) {
@@ -126,7 +129,9 @@ final class NodeConfiguration {
     }
     OF_SPARK.forEach(conf::set);
     name(conf);
-    LOG.info("Map outputs become the nodes' block servers', so that {}", new TreeMap<>(OF_SPARK));
+    LOG.info(
+        "Map outputs are handed over to node daemons; therefore these keys are set: {}",
+        new TreeMap<>(OF_SPARK));
   }
 
   private static IllegalStateException refusal(SparkConf conf, String reason) {

@@ -96,7 +96,9 @@ final class NodeHandOver implements NodeOutputs, AutoCloseable {
       taken = true;
     } catch (RuntimeException e) {
       throw new IOException(
-          "Map output %d of shuffle %d is not handed over: %s".formatted(mapId, shuffleId, e), e);
+          "Map output %d of shuffle %d was not handed over to the node daemon: %s"
+              .formatted(mapId, shuffleId, e),
+          e);
     } finally {
       counters.handedOver(taken);
     }
@@ -119,25 +121,25 @@ final class NodeHandOver implements NodeOutputs, AutoCloseable {
   private NodeClient enter() throws IOException {
     synchronized (this) {
       if (closed) {
-        throw new IOException("the executor stops");
+        throw new IOException("the executor is stopping");
       }
     }
     NodeClient node = NodeClient.enter(access.socket(), self, secret, access.limits());
     synchronized (this) {
       if (closed) {
         node.close();
-        throw new IOException("the executor stops");
+        throw new IOException("the executor is stopping");
       }
       client = Optional.of(node);
       timer.scheduleWithFixedDelay(
           this::refresh, REFRESH_EVERY_MS, REFRESH_EVERY_MS, TimeUnit.MILLISECONDS);
     }
     NodeEndpoint endpoint = node.endpoint();
-    LOG.info("Map outputs are handed over to {}", endpoint.peer());
+    LOG.info("Map outputs are handed over to node daemon {}", endpoint.peer());
     if (!endpoint.provider().equals(provider)) {
       LOG.warn(
-          "Shuffle blocks of this node go by Spark's own transfer: its block server has provider"
-              + " {}, this executor {} (sluice.node.provider, spark.shuffle.rdma.provider)",
+          "Shuffle blocks of this node go by Spark's own transfer: the node daemon has provider"
+              + " {}, this executor has {} (sluice.node.provider, spark.shuffle.rdma.provider)",
           endpoint.provider(),
           provider);
     }
@@ -151,7 +153,7 @@ final class NodeHandOver implements NodeOutputs, AutoCloseable {
     try {
       ask();
     } catch (IOException | RuntimeException | Error e) { // The timer would end with any of them.
-      LOG.debug("The node's block server is not there for now", e);
+      LOG.debug("The node daemon does not answer; asking it again later", e);
     }
   }
 

@@ -141,7 +141,8 @@ final class NodeLifetimes implements AutoCloseable {
       forgetUnneeded();
       return tell(renewal());
     } catch (RuntimeException | Error e) { // Either would end the timer.
-      LOG.error("The nodes' block servers are not told that the application lives", e);
+      LOG.error(
+          "Cannot tell the node daemons that the application is alive; trying again later", e);
       return CompletableFuture.completedFuture(null);
     }
   }
@@ -161,8 +162,8 @@ final class NodeLifetimes implements AutoCloseable {
               }
               if (lost > 0) {
                 LOG.warn(
-                    "Executor {} is gone, and with it {} map outputs that its node's block server"
-                        + " had not taken; Spark writes them again when they are needed",
+                    "Executor {} is gone, and with it {} map outputs that its node daemon had not"
+                        + " taken; Spark writes them again when they are needed",
                     executorId,
                     lost);
               }
@@ -295,7 +296,7 @@ final class NodeLifetimes implements AutoCloseable {
               if (failure == null) {
                 heard(node, answer);
               } else {
-                LOG.debug("{} is not told {}", node, message, failure);
+                LOG.debug("Node daemon {} did not answer {}", node, message, failure);
                 unlessAwaited(node, () -> silent(node));
               }
               return null;
@@ -313,7 +314,7 @@ final class NodeLifetimes implements AutoCloseable {
     } else if (away.isWaitedFor(node)) {
       silentSince.remove(node); // A daemon that hangs after its restart gets the full limit.
     } else {
-      lost(node, "takes no connections (spark.shuffle.rdma.node.awayTimeout)");
+      lost(node, "accepts no connections (spark.shuffle.rdma.node.awayTimeout)");
     }
   }
 
@@ -329,7 +330,7 @@ final class NodeLifetimes implements AutoCloseable {
       } else {
         // For executors that Spark believes alive, the directory keeps the old id, to decide when
         // they are lost.
-        lost(node, "has begun anew");
+        lost(node, "has restarted without its earlier map outputs");
       }
     }
   }
@@ -345,7 +346,8 @@ final class NodeLifetimes implements AutoCloseable {
   private void lost(PeerAddress node, String why) {
     for (String executorId : directory.nodeLost(node)) {
       LOG.warn(
-          "{} {}: what executor {} has written is not looked for there any more",
+          "Node daemon {} {}; the map outputs of executor {} there are lost, and Spark writes"
+              + " them again when they are needed",
           node,
           why,
           executorId);

@@ -76,7 +76,7 @@ public abstract class RdmaShuffle implements AutoCloseable {
       SparkConf conf, boolean isDriver, IndexShuffleBlockResolver stock, String lack) {
     if (stock.getClass() != IndexShuffleBlockResolver.class) {
       throw new IllegalArgumentException(
-          "only files of Spark's own resolver are registered, not those of " + stock.getClass());
+          "Sluice registers only files of Spark's own resolver, not those of " + stock.getClass());
     }
     if (isDriver) {
       NodeConfiguration.prepare(conf, lack);
@@ -90,7 +90,7 @@ public abstract class RdmaShuffle implements AutoCloseable {
     try {
       return load(conf, isDriver, stock);
     } catch (LinkageError e) {
-      return without(conf, isDriver, stock, "what this version of it needs is not there: " + e);
+      return without(conf, isDriver, stock, "a class or method that Sluice needs is missing: " + e);
     }
   }
 
@@ -99,7 +99,7 @@ public abstract class RdmaShuffle implements AutoCloseable {
     String key = NodeConfiguration.isRequired(conf) ? NodeConfiguration.NODE : PROVIDER;
     String asked = conf.get(key, "auto");
     if (asked.equals("auto")) {
-      LOG.warn("{}: Spark's stock shuffle is used", reason);
+      LOG.warn("Using Spark's stock shuffle: {}", reason);
       return new StockShuffle(stock);
     }
     String refusal = key + " is \"" + asked + "\", but " + reason;

@@ -130,14 +130,16 @@ final class ReadingRuntime extends SluiceRuntime {
 
   private void sayStarted(Device device) {
     LOG.info(
-        "Shuffle blocks are READ by provider {}, device {}; block server: {}:{}{}; {} MiB for map"
-            + " outputs, {} MiB for what of them is staged, {} MiB for buffers",
+        "Shuffle blocks are READ by provider {}, device {}; block server: {}:{}{}; {} MiB for"
+            + " registered map outputs, {} MiB for staging, {} MiB for buffers",
         device.providerName(),
         device.name(),
         server.peer().host(),
         server.peer().port(),
         conf.isNodeRequired()
-            ? ", for what the node's at " + conf.node().get().socket() + " does not take"
+            ? ", for map outputs that the node daemon at "
+                + conf.node().get().socket()
+                + " does not take"
             : "",
         conf.registrationMaxBytes() >> 20,
         conf.stagingMaxBytes() >> 20,
@@ -289,7 +291,7 @@ final class ReadingRuntime extends SluiceRuntime {
 
   @Override
   public void over(int shuffleId) {
-    LOG.debug("Shuffle {} is over, as the driver answers a report", shuffleId);
+    LOG.debug("Shuffle {} is over, according to the driver's answer to a report", shuffleId);
     // If Spark registers the shuffle again at this moment, all of it is found again.
     registry.evict(shuffleId);
     forget(shuffleId);

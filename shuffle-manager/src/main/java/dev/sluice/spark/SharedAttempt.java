@@ -39,10 +39,10 @@ final class SharedAttempt<T> implements AutoCloseable {
     } catch (ExecutionException e) {
       throw new IOException(e.getCause().getMessage(), e.getCause());
     } catch (CancellationException e) {
-      throw new IOException("the executor stops", e);
+      throw new IOException("the executor is stopping", e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new IOException("interrupted while the node's block server was waited for", e);
+      throw new IOException("interrupted while waiting for the node daemon", e);
     }
   }
 

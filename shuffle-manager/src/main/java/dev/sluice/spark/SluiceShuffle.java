@@ -126,9 +126,9 @@ public final class SluiceShuffle extends RdmaShuffle {
       LOG.warn("Shuffle blocks are not READ, because {}", conf.offReason().get());
     } else if (conf.readsForbidden()) {
       LOG.warn(
-          "Remote shuffle blocks go by Spark's own transfer, which is encrypted: READs are neither"
-              + " encrypted nor authenticated. Where the network between executors can be trusted,"
-              + " spark.shuffle.rdma.allowPlaintext=true has blocks READ all the same");
+          "Remote shuffle blocks go by Spark's own transfer, which is encrypted: READs are"
+              + " neither encrypted nor authenticated. If the network between executors can be"
+              + " trusted, set spark.shuffle.rdma.allowPlaintext=true to READ blocks anyway");
     }
     boolean local = sparkConf.get("spark.master", "").matches("local(\\[.*])?");
     if (local && conf.isRequired()) {
@@ -149,7 +149,8 @@ public final class SluiceShuffle extends RdmaShuffle {
   private void requireReads(SluiceConf conf) {
     Optional<String> reason =
         conf.readsForbidden()
-            ? Optional.of("Spark encrypts its network, and READs are not allowed in the clear")
+            ? Optional.of(
+                "Spark encrypts its network, and spark.shuffle.rdma.allowPlaintext is not set")
             : conf.offReason();
     if (reason.isPresent()) {
       throw new IllegalStateException(
@@ -188,7 +189,8 @@ public final class SluiceShuffle extends RdmaShuffle {
       environment = env;
       if (checked.isNodeRequired() && !NodeConfiguration.isInEffect(sparkConf)) {
         throw new IOException(
-            "the driver does not know of it: its shuffle manager does not call RdmaShuffle.create");
+            "the driver has not prepared for it: its shuffle manager does not call"
+                + " RdmaShuffle.create");
       }
       if (checked.offReason().isPresent()) {
         return new CountingRuntime(checked, env, checked.offReason().get());
@@ -199,8 +201,9 @@ public final class SluiceShuffle extends RdmaShuffle {
         }
         LOG.warn(
             "Shuffle blocks go by Spark's own transfer: the driver has no location directory."
-                + " Either it has the stock shuffle, and its log says why, mostly that its JVM is"
-                + " too old; or its shuffle manager does not call RdmaShuffle.register");
+                + " Either it uses the stock shuffle, for a reason that its log names, in most"
+                + " cases a JVM that is too old; or its shuffle manager does not call"
+                + " RdmaShuffle.register");
         return new CountingRuntime(checked, env, "the driver has no location directory");
       }
       return new ReadingRuntime(
@@ -246,7 +249,7 @@ public final class SluiceShuffle extends RdmaShuffle {
         try {
           env.driver().ask(new Failure(env.executor().id(), reason.getMessage()));
         } catch (IOException e) {
-          LOG.debug("The driver does not hear why nothing starts here", e);
+          LOG.debug("Cannot tell the driver why the shuffle's runtime did not start", e);
         }
       }
     }
@@ -280,7 +283,9 @@ public final class SluiceShuffle extends RdmaShuffle {
     try {
       runtime.committed(shuffleId, mapId);
     } catch (IOException e) {
-      LOG.warn("Map output {} of shuffle {} stays at this executor", mapId, shuffleId, e);
+      LOG.warn(
+          "Map output {} of shuffle {} has migrated here, but registering or handing it over"
+              + " failed", mapId, shuffleId, e);
     }
   }
 

@@ -22,7 +22,7 @@ class FreePortTest {
   void itEndsAfterTheRetriesAndSaysSo() {
     assertThatThrownBy(() -> FreePort.<Integer>listen(7390, 2, takenUpTo(9999)))
         .isInstanceOf(IOException.class)
-        .hasMessage("No port is free of 3 from 7390 on");
+        .hasMessage("None of 3 ports from 7390 on is free");
     assertThat(tried).containsExactly(7390, 7391, 7392);
   }
 

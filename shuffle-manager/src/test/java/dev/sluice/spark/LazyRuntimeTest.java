@@ -56,7 +56,7 @@ class LazyRuntimeTest {
   void nothingStartsAfterTheEnd() {
     LazyRuntime runtime = runtime(this::fail);
     runtime.close();
-    assertThatThrownBy(runtime::get).hasMessage("the executor stops");
+    assertThatThrownBy(runtime::get).hasMessage("the executor is stopping");
     assertThat(starts).hasValue(0);
   }
 
@@ -93,7 +93,7 @@ class LazyRuntimeTest {
                 }),
             10);
     for (int i = 0; i < 3; i++) {
-      assertThatThrownBy(runtime::get).hasMessage("it has not started within 10 ms");
+      assertThatThrownBy(runtime::get).hasMessage("the start took longer than 10 ms");
     }
     released.countDown();
     runtime.close();

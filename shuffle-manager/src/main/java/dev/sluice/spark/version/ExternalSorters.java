@@ -87,7 +87,7 @@ public final class ExternalSorters {
     } catch (RuntimeException | Error e) {
       throw e;
     } catch (Throwable e) {
-      throw new IllegalStateException("Spark's ExternalSorter cannot be made", e);
+      throw new IllegalStateException("Cannot create Spark's ExternalSorter", e);
     }
   }
 }

@@ -28,7 +28,7 @@ public final class JvmDefect {
             "Java "
                 + version
                 + " with the G1 collector can corrupt data silently, in Spark's codecs as well"
-                + " (JDK-8377811): use 25.0.3 or newer, or another collector, as in"
+                + " (JDK-8377811): use 25.0.3 or newer, or another collector, for example with"
                 + " spark.executor.extraJavaOptions=-XX:+UseParallelGC")
         : Optional.empty();
   }

@@ -91,7 +91,7 @@ public final class RegisteringShuffleWriter<K, V> extends ShuffleWriter<K, V> {
     } catch (IOException e) {
       throw new UncheckedIOException(e.getMessage(), e);
     } catch (RuntimeException e) {
-      LOG.warn("A map output is not registered: readers get it by Spark's own transfer", e);
+      LOG.warn("Registering a map output failed; readers get it by Spark's own transfer", e);
     }
   }
 

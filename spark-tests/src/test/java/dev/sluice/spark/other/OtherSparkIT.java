@@ -133,7 +133,7 @@ final class OtherSparkIT {
         .contains(
             "SUMS [(0,12), (1,9)]",
             "RESOLVER org.apache.spark.shuffle.IndexShuffleBlockResolver",
-            ": Spark's stock shuffle is used");
+            "Using Spark's stock shuffle: ");
     assertThat(output.lines().filter(line -> line.contains("WARN") && line.contains(reason)))
         .hasSize(1);
   }
