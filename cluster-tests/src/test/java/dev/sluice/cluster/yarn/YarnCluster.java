@@ -74,7 +74,7 @@ final class YarnCluster implements AutoCloseable {
     }
   }
 
-  /** As docs/deployment.md has it. */
+  /** As docs/yarn.md has it. */
   private static Path install(Path home) throws IOException {
     Path jars = Files.createDirectories(home.resolve("jars"));
     copy("bin/sluice-node", home);

@@ -24,7 +24,7 @@ record BudgetCheck(MemoryBudget budget) implements Check {
             ? Finding.warn(
                     name(),
                     said,
-                    "raise spark.executor.memoryOverhead (docs/deployment.md, Sizing)")
+                    "raise spark.executor.memoryOverhead (docs/sizing.md, Memory)")
                 .causedBy(List.of(CgroupCheck.NAME), said)
             : Finding.ok(name(), said);
     return List.of(

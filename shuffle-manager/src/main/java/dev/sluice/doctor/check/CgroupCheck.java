@@ -45,7 +45,7 @@ record CgroupCheck(Cgroup cgroup, MemoryBudget budget, long objects) implements 
             ? Finding.warn(
                 name(),
                 said + ", which heap and off-heap memory fill",
-                "raise spark.executor.memoryOverhead (docs/deployment.md, Sizing)")
+                "raise spark.executor.memoryOverhead (docs/sizing.md, Memory)")
             : Finding.ok(name(), said);
     return finding.with("memory_max_bytes", limit.getAsLong());
   }

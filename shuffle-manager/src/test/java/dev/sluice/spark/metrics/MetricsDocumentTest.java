@@ -62,7 +62,7 @@ class MetricsDocumentTest {
       ## The node's block server
 
       `bin/sluice-node` counts by itself: its page `/metrics` has names that begin with `sluice_node_`,
-      each with its meaning as HELP ([deployment.md](deployment.md), A block server on each node).
+      each with its meaning as HELP ([node-daemon.md](node-daemon.md), Operation).
       """;
 
   /** {@code mvn test -Dtest=MetricsDocumentTest -Dsluice.docs.write=true} writes it. */
