@@ -13,11 +13,11 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** The command {@code bin/bench row}: prints this machine's row of docs/hardware.md. */
+/** The command {@code bin/bench row}: prints this machine's row of docs/dev/hardware-rows.md. */
 @Command(
     name = "row",
     description = {
-      "A row for the table of docs/hardware.md",
+      "A row for the table of docs/dev/hardware-rows.md",
       "Describes this machine, and measures READs from the server by bin/verbs bw and lat. The"
           + " server is this command as well, without SERVER. A question mark stands for a fact"
           + " that could not be found out, and the standard error names it."

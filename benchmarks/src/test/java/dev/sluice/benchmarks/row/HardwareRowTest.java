@@ -12,9 +12,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The row that users may paste into docs/hardware.md. */
+/** The row that users may paste into docs/dev/hardware-rows.md. */
 final class HardwareRowTest {
-  private static final Path PAGE = Path.of("..", "docs", "hardware.md");
+  private static final Path PAGE = Path.of("..", "docs", "dev", "hardware-rows.md");
 
   @TempDir Path directory;
 
