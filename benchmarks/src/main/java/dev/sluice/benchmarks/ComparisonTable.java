@@ -6,11 +6,11 @@ import java.util.List;
 
 /**
  * The one table format for results, on a terminal ({@link ComparisonOutput}) and in documents
- * ({@code GeneratedParts}). A change of the columns changes docs/performance.md.
+ * ({@code GeneratedParts}). A change of the columns changes docs/figures/performance-tables.md.
  */
 public final class ComparisonTable {
   private static final List<String> HEADER =
-      List.of("what", "unit", "Sluice", "partner", "ratio", "goal", "reached");
+      List.of("row", "unit", "Sluice", "partner", "ratio", "goal", "reached");
 
   private ComparisonTable() {}
 

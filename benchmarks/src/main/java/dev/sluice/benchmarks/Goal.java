@@ -66,7 +66,7 @@ public record Goal(String what, Better better, double ratio, RowPattern names) {
   /** Returns a Markdown table of all goals with their verdicts. */
   public static String table(List<Comparison> rows) {
     StringBuilder table =
-        new StringBuilder("| what | goal | ratio | reached |\n|---|---|---|---|\n");
+        new StringBuilder("| measurement | goal | ratio | reached |\n|---|---|---|---|\n");
     for (Goal goal : ALL) {
       String measured =
           goal.decisive(rows)

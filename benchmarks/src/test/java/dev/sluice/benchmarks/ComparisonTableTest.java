@@ -25,7 +25,7 @@ class ComparisonTableTest {
     assertThat(ComparisonTable.plain(rows))
         .isEqualTo(
             """
-            what         unit  Sluice               partner     ratio                 goal          reached
+            row          unit  Sluice               partner     ratio                 goal          reached
             terasort-1g  s     22.0 (20.0 to 24.0)  stock 22.0  1.00 (0.909 to 1.09)  1.00 or less  undecided: too close to the goal
             read         MB/s  90.0                 socket 100  0.900
             """);
@@ -36,7 +36,7 @@ class ComparisonTableTest {
     assertThat(ComparisonTable.markdown(rows))
         .isEqualTo(
             """
-            | what | unit | Sluice | partner | ratio | goal | reached |
+            | row | unit | Sluice | partner | ratio | goal | reached |
             | --- | --- | --- | --- | --- | --- | --- |
             | terasort-1g | s | 22.0 (20.0 to 24.0) | stock 22.0 | 1.00 (0.909 to 1.09) | 1.00 or less | undecided: too close to the goal |
             | read | MB/s | 90.0 | socket 100 | 0.900 |  |  |

@@ -6,13 +6,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * A document about performance. Its rows are in the folder {@code figures} next to it. {@link
+ * A document with tables of performance. Its rows are in {@code results.json} next to it. {@link
  * ReportCommand} first adds rows and then writes the document, on one thread.
  */
 record PerformanceDocument(Path file) {
   /** Returns the file of its rows. */
   ResultFile rows() {
-    return new ResultFile(file.resolveSibling("figures").resolve("results.json"));
+    return new ResultFile(file.resolveSibling("results.json"));
   }
 
   /** Writes its tables. */

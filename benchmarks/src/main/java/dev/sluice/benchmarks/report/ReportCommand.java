@@ -11,11 +11,11 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** The command {@code bin/bench report}: writes the tables of docs/performance.md from rows. */
+/** The command {@code bin/bench report}: writes the tables of docs/figures/performance-tables.md from rows. */
 @Command(
     name = "report",
     description = {
-      "Writes the tables of docs/performance.md",
+      "Writes the tables of docs/figures/performance-tables.md",
       "They have the rows of docs/figures/results.json, to which it adds those of the files. The",
       "text between the tables is written by hand and stays."
     })
@@ -23,7 +23,7 @@ public final class ReportCommand implements Callable<Integer> {
   @Option(
       names = "--document",
       paramLabel = "FILE",
-      description = "Another document, which keeps its rows in figures beside it")
+      description = "Another document, which keeps its rows in results.json beside it")
   private Path document;
 
   @Parameters(paramLabel = "FILE", description = "What --json of the benchmarks has written")
@@ -34,7 +34,7 @@ public final class ReportCommand implements Callable<Integer> {
     Path chosen =
         document != null
             ? document.toAbsolutePath()
-            : Path.of(System.getenv("SLUICE_HOME"), "docs", "performance.md");
+            : Path.of(System.getenv("SLUICE_HOME"), "docs", "figures", "performance-tables.md");
     PerformanceDocument performance = new PerformanceDocument(chosen);
     for (Path file : files) {
       if (!Files.exists(file)) {

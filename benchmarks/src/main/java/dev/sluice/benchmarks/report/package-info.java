@@ -1,5 +1,5 @@
 /**
- * The command {@code bin/bench report}: writes the tables of docs/performance.md. {@link
+ * The command {@code bin/bench report}: writes the tables of docs/figures/performance-tables.md. {@link
  * ReportCommand} adds rows to a {@link PerformanceDocument}, whose {@link GeneratedParts} are then
  * written anew; {@link dev.sluice.benchmarks.Goal} lists the goals.
  */

@@ -13,7 +13,7 @@ class GeneratedPartsTest {
   @Test
   void whatStandsAroundAPartStays() {
     assertThat(write("# Title\n\n<!-- rows: cpu -->\nold\n<!-- end -->\nprose\n"))
-        .startsWith("# Title\n\n<!-- rows: cpu -->\n\n| what |")
+        .startsWith("# Title\n\n<!-- rows: cpu -->\n\n| row |")
         .contains("| cpu | s |")
         .doesNotContain("old", "storm")
         .endsWith("\n<!-- end -->\nprose\n");

@@ -9,19 +9,18 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class PerformanceDocumentTest {
-  private static final Path DOCS = Path.of("..", "docs");
+  private static final Path FIGURES = Path.of("..", "docs", "figures");
+  private static final String DOCUMENT = "performance-tables.md";
 
   @TempDir Path copy;
 
   /** {@code bin/bench report} writes them. */
   @Test
   void tablesAreThoseOfTheCommittedRows() throws IOException {
-    Files.createDirectory(copy.resolve("figures"));
-    for (String file : new String[] {"performance.md", "figures/results.json"}) {
-      Files.copy(DOCS.resolve(file), copy.resolve(file));
+    for (String file : new String[] {DOCUMENT, "results.json"}) {
+      Files.copy(FIGURES.resolve(file), copy.resolve(file));
     }
-    new PerformanceDocument(copy.resolve("performance.md")).write();
-    assertThat(copy.resolve("performance.md"))
-        .hasSameTextualContentAs(DOCS.resolve("performance.md"));
+    new PerformanceDocument(copy.resolve(DOCUMENT)).write();
+    assertThat(copy.resolve(DOCUMENT)).hasSameTextualContentAs(FIGURES.resolve(DOCUMENT));
   }
 }
