@@ -13,7 +13,7 @@ class DeviationTest {
   @ParameterizedTest
   @EnumSource
   void everyDeviationIsDocumented(Deviation deviation) throws IOException {
-    assertThat(Files.readAllLines(Path.of("../docs/testing.md")))
+    assertThat(Files.readAllLines(Path.of("../docs/dev/testing.md")))
         .anyMatch(line -> line.contains(deviation.name()) && line.contains(deviation.text()));
   }
 }

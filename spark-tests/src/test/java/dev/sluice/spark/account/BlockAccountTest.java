@@ -55,7 +55,7 @@ final class BlockAccountTest {
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
   void everyDeviationIsDocumented(Deviation deviation) throws IOException {
-    assertThat(Files.readAllLines(Path.of("../docs/testing.md")))
+    assertThat(Files.readAllLines(Path.of("../docs/dev/testing.md")))
         .anyMatch(line -> line.contains(deviation.suite()) && line.contains(deviation.reason()));
   }
 }

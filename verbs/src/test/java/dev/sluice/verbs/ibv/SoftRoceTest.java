@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Soft-RoCE's deviations from verbs, on which a program may work that fails on an adapter, and the
- * network devices that it accepts. The tables of docs/verbs.md and docs/testing.md list the same.
+ * network devices that it accepts. A table of docs/verbs.md lists the same.
  */
 @NeedsRdmaDevice
 class SoftRoceTest extends IbvTestCase {
