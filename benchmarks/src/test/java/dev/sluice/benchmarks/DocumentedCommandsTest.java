@@ -100,7 +100,7 @@ class DocumentedCommandsTest {
 
   private static List<Block> blocks() throws IOException {
     List<Path> documents;
-    try (Stream<Path> files = Files.list(ROOT.resolve("docs"))) {
+    try (Stream<Path> files = Files.walk(ROOT.resolve("docs"))) {
       documents =
           Stream.concat(Stream.of(ROOT.resolve("README.md")), files)
               .filter(file -> file.toString().endsWith(".md"))

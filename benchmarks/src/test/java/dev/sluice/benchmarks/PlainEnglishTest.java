@@ -113,7 +113,7 @@ class PlainEnglishTest {
         if (name.endsWith(".java")) {
           sum = sum.plus(Count.of(comments(Files.readString(file))));
         } else if (name.endsWith(".md")) {
-          sum = sum.plus(Count.of(prose(Files.readString(file).replaceAll("(?s)```.*?```", " "))));
+          sum = sum.plus(Count.of(prose(withoutCode(Files.readString(file)))));
         }
       }
       return sum;
@@ -134,8 +134,13 @@ class PlainEnglishTest {
     return prose(comments.toString());
   }
 
+  /** Removes blocks of code from a document. */
+  static String withoutCode(String document) {
+    return document.replaceAll("(?s)```.*?```", " ");
+  }
+
   /** Removes tags and names of code. */
-  private static String prose(String text) {
+  static String prose(String text) {
     return text.replaceAll("\\{@\\w+\\s+[^}]*}", " X ")
         .replaceAll("@(param|throws)\\s+\\S+|@return", " . ")
         .replaceAll("<[^>]+>", " . ")
