@@ -13,17 +13,17 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * The account of one of Spark's suites: which manager its applications used, and its blocks by
- * path. {@link BlockListener} adds a line at each application's end to a file of this JVM, which
- * runs one suite; the suite settles it after all its tests, which prints the sums and fails where
- * blocks did not go the way they were meant to.
+ * Account of one of Spark's own suites: the manager that its applications used, and its blocks by
+ * path. {@link BlockListener} adds a line to a file when an application ends; this JVM runs one
+ * suite. The suite settles the account after all its tests. Settling prints the sums, and fails if
+ * blocks took a path that they must not take.
  */
 public final class BlockAccount {
   private static final String RDMA = "dev.sluice.spark.RdmaShuffleManager";
 
   private BlockAccount() {}
 
-  /** Prints what the suite's blocks did, and checks it unless the stock manager was asked for. */
+  /** Prints the suite's blocks by path. Checks them, unless the suite ran on the stock manager. */
   public static void settle(Class<?> suite) {
     List<String> managers = lines().stream().map(line -> line.split("\t")[0]).distinct().toList();
     Totals totals = lines().stream().map(BlockAccount::totals).reduce(Totals.NONE, Totals::plus);

@@ -7,7 +7,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** What logs say about the ways of blocks, in whole lines. */
+/** Finds the log lines about blocks by path, as whole lines. */
 public final class BlockLines {
   private static final String COUNTERS = "((?:[\\w.-]+=\\d+, )*[\\w.-]+=\\d+)\\R";
   private static final Pattern OF_EXECUTOR =
@@ -18,7 +18,7 @@ public final class BlockLines {
   private BlockLines() {}
 
   /**
-   * The sums over what each executor said last.
+   * Sums the last report of each executor.
    *
    * @param log of one application's executors
    */
@@ -29,9 +29,9 @@ public final class BlockLines {
   }
 
   /**
-   * What the driver said at the application's end.
+   * The driver's report at the application's end.
    *
-   * @throws IllegalStateException unless it is there, once
+   * @throws IllegalStateException unless the log has exactly one
    */
   public static Totals ofApplication(String log) {
     Matcher matcher = OF_APPLICATION.matcher(log);

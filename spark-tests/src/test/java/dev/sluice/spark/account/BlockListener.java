@@ -7,10 +7,10 @@ import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.apache.spark.shuffle.ShuffleManager;
 
 /**
- * Notes at the end of every application what its shuffle manager counted, for {@link BlockAccount}.
- * Spark makes one for each context (spark.extraListeners) and calls it on its listener thread,
- * which {@code SparkContext.stop} waits for before it stops the manager. The executors are told to
- * stop meanwhile, and report then.
+ * Notes the counters of the shuffle manager for {@link BlockAccount} at the end of every
+ * application. Spark makes one listener for each context (spark.extraListeners) and calls it on its
+ * listener thread. {@code SparkContext.stop} waits for that thread before it stops the manager. The
+ * executors are told to stop meanwhile, and send their last reports then.
  */
 public final class BlockListener extends SparkListener {
   private long blocks;

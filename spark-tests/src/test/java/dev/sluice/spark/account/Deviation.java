@@ -4,8 +4,8 @@ import java.util.Arrays;
 import java.util.Set;
 
 /**
- * The suites of Spark's that may do without READs, or with blocks by Spark's own transfer, each
- * with the reason: the only list of such exceptions.
+ * Spark's suites that may do without READs, or may have blocks fetched by Spark's own transfer,
+ * each with the reason. There are no other such exceptions.
  */
 enum Deviation {
   NONE("", true, Set.of(), ""),
@@ -68,7 +68,7 @@ enum Deviation {
     return suite;
   }
 
-  /** Whether blocks must be READ. */
+  /** Tells whether blocks must be READ. */
   boolean reads() {
     return reads;
   }

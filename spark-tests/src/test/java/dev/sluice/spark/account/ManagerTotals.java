@@ -7,18 +7,18 @@ import org.apache.spark.SparkEnv;
 import org.apache.spark.executor.ShuffleReadMetrics;
 import org.apache.spark.shuffle.ShuffleManager;
 
-/** Reads what a driver's shuffle manager counted. */
+/** Reads the counters of a driver's shuffle manager. */
 public final class ManagerTotals {
   private static final Duration SETTLE_TIMEOUT = Duration.ofSeconds(10);
 
   private ManagerTotals() {}
 
-  /** What is counted now; nothing for the stock manager. */
+  /** The present counters; empty for the stock manager. */
   public static Totals of(ShuffleManager manager) {
     return manager instanceof RdmaShuffleManager rdma ? new Totals(rdma.totals()) : Totals.NONE;
   }
 
-  /** A task's blocks as the manager counts them: what comes merged in a chunk is one. */
+  /** Counts a task's blocks as the manager does: a merged chunk counts as one block. */
   public static long blocks(ShuffleReadMetrics read) {
     return read.totalBlocksFetched()
         - read.remoteMergedBlocksFetched()
@@ -26,11 +26,11 @@ public final class ManagerTotals {
   }
 
   /**
-   * Waits until the executors' counters have arrived, which is a little after their tasks' ends, as
-   * far as the manager is ours and counts.
+   * Waits until the executors' counters have arrived, a little after their tasks end. Does not wait
+   * if the manager is not Sluice's.
    *
-   * @param blocks how many have been read by what {@link #blocks} says of each task
-   * @return what is counted then, or at the deadline
+   * @param blocks how many were read, summed over all tasks by {@link #blocks}
+   * @return the counters then, or at the deadline
    */
   public static Totals settled(ShuffleManager manager, long blocks) {
     long deadline = System.nanoTime() + SETTLE_TIMEOUT.toNanos();

@@ -26,7 +26,7 @@ public record Totals(Map<String, Long> counters) {
     return of("read.bytes");
   }
 
-  /** Of the bytes READ, those that had to be copied for it first. */
+  /** Bytes that were READ from staging memory. */
   public long stagedBytes() {
     return of("staged.bytes");
   }
@@ -44,12 +44,12 @@ public record Totals(Map<String, Long> counters) {
     return fallbackByReason().values().stream().mapToLong(Long::longValue).sum();
   }
 
-  /** Blocks by whatever path. */
+  /** Blocks by any path. */
   public long blocks() {
     return read() + local() + fallback();
   }
 
-  /** Only reasons that occurred. */
+  /** Fallbacks by reason; only reasons that occurred. */
   public Map<String, Long> fallbackByReason() {
     return counters.entrySet().stream()
         .filter(e -> e.getKey().startsWith(FALLBACK) && e.getValue() > 0)

@@ -8,8 +8,9 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Where a Worker leaves what its executors write: {@code APPLICATION/EXECUTOR/stderr}. Nothing is
- * deleted there, as it is in the local directories beside it.
+ * Directory in which a Worker keeps the output of its executors: {@code
+ * APPLICATION/EXECUTOR/stderr}. Unlike in the local directories next to it, nothing is deleted
+ * here.
  */
 public record WorkDirectory(Path directory) {
 
@@ -28,7 +29,7 @@ public record WorkDirectory(Path directory) {
     for (Path executor : children(directory.resolve(applicationId))) {
       Path log = executor.resolve("stderr");
       if (Files.exists(log)) {
-        // Whatever it ends in: it is written meanwhile.
+        // The last line may be incomplete: the file is still being written.
         logs.append(new String(Files.readAllBytes(log), StandardCharsets.UTF_8));
       }
     }

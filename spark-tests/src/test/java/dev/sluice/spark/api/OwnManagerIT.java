@@ -13,7 +13,7 @@ import org.apache.spark.api.java.JavaPairRDD;
 import org.junit.jupiter.api.Test;
 import scala.Tuple2;
 
-/** What the public interface is for: another shuffle manager READs, in its own way. */
+/** Another shuffle manager READs blocks by the public interface, in its own way. */
 final class OwnManagerIT {
   private static final KnownShuffle DATA = KnownShuffle.SMALL;
   private static final int PARTITIONS = 8;
@@ -31,7 +31,7 @@ final class OwnManagerIT {
   }
 
   @Test
-  void whatItDoesNotReadItselfSparksReaderReads() {
+  void sparksReaderReadsTheShufflesThatItDoesNotReadItself() {
     try (LocalCluster cluster = start("soft")) {
       List<Tuple2<Integer, Integer>> sums =
           cluster
@@ -78,7 +78,7 @@ final class OwnManagerIT {
     return (OwnShuffleManager) SparkEnv.get().shuffleManager();
   }
 
-  /** Once the executors have reported all blocks that Spark knows of. */
+  /** Waits until the executors have reported all blocks that Spark counted. */
   private static Totals totals(LocalCluster cluster) throws InterruptedException {
     long blocks = cluster.metrics().remoteBlocks();
     long deadline = System.nanoTime() + SETTLE.toNanos();

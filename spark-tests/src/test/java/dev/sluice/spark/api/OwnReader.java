@@ -27,8 +27,8 @@ import scala.collection.Iterator;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * Asks for all blocks of all executors at once, without Spark's iterator, and decodes them on the
- * task's thread in the order in which they come.
+ * Asks for all blocks of all executors at once, without Spark's iterator. Decodes them on the
+ * task's thread in the order in which they arrive.
  */
 final class OwnReader<K, C> implements ShuffleReader<K, C>, BlockFetchingListener {
   private static final long TIMEOUT_SECONDS = 60;
@@ -36,7 +36,7 @@ final class OwnReader<K, C> implements ShuffleReader<K, C>, BlockFetchingListene
   /** A block to come. */
   private record Wanted(BlockManagerId from, ShuffleBlockId id, int mapIndex) {}
 
-  /** What came of it: bytes or a failure. */
+  /** Result of a fetch: bytes or a failure. */
   private record Answer(String id, ManagedBuffer bytes, Throwable failure) {}
 
   private final SerializerInstance serializer;
@@ -61,7 +61,7 @@ final class OwnReader<K, C> implements ShuffleReader<K, C>, BlockFetchingListene
     context.addTaskCompletionListener(ended);
   }
 
-  /** What the map output tracker says about an executor's blocks: id, size, map index. */
+  /** Adds an executor's blocks as the map output tracker lists them: id, size, map index. */
   void add(BlockManagerId from, List<Tuple3<BlockId, Object, Object>> blocks) {
     for (var block : blocks) {
       wanted.put(
@@ -133,7 +133,7 @@ final class OwnReader<K, C> implements ShuffleReader<K, C>, BlockFetchingListene
     }
   }
 
-  /** With which Spark has the map output written again. */
+  /** The failure that makes Spark write the map output again. */
   private static FetchFailedException failed(Wanted block, Throwable cause) {
     return new FetchFailedException(
         block.from(),
@@ -151,12 +151,12 @@ final class OwnReader<K, C> implements ShuffleReader<K, C>, BlockFetchingListene
     }
   }
 
-  @SuppressWarnings("unchecked") // What the writer was given.
+  @SuppressWarnings("unchecked") // The writer was given these types.
   private static <K, C> Product2<K, C> typed(Object record) {
     return (Product2<K, C>) record;
   }
 
-  /** Scala throws checked exceptions, which Java has to be talked into. */
+  /** Scala throws checked exceptions without declaring them; Java has to be told. */
   @SuppressWarnings("unchecked")
   private static <E extends Exception> E unchecked(Exception e) throws E {
     throw (E) e;

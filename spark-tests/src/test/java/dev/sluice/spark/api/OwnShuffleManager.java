@@ -17,8 +17,8 @@ import org.apache.spark.shuffle.sort.SortShuffleManager;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * A shuffle manager of somebody else that has its blocks READ, with a reader of its own where there
- * is nothing to combine or sort.
+ * A third-party shuffle manager that has its blocks READ. It uses a reader of its own if there is
+ * nothing to combine or sort.
  */
 public final class OwnShuffleManager extends SortShuffleManager {
   private final RdmaShuffle rdma;

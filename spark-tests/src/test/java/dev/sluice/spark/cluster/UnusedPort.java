@@ -6,17 +6,17 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** A TCP port for a service whose clients must know it before it starts. */
+/** Finds a TCP port for a service whose clients must know the port before the service starts. */
 public final class UnusedPort {
   private static final int TRIES = 100;
 
   private UnusedPort() {}
 
   /**
-   * Nobody listens at it now. It is below those that the kernel hands out, so that nobody gets it
-   * by chance before the service.
+   * Finds a port on which nothing listens now. It is below the range that the kernel hands out, so
+   * no other process gets it by chance before the service starts.
    *
-   * @throws IOException when none of many was free
+   * @throws IOException if none of many ports was free
    */
   public static int find() throws IOException {
     for (int tries = TRIES; ; tries--) {

@@ -26,7 +26,7 @@ import java.util.stream.Stream;
 
 /**
  * A standalone cluster, mostly with one Worker for two executors, and {@link ShuffleApplication}
- * packed in a jar, as users have it. Whoever starts it closes it; for one thread.
+ * packed in a jar, as users have it. The caller that starts it closes it. For one thread.
  */
 public final class Deployment implements AutoCloseable {
   private static final Duration RUN_TIMEOUT = Duration.ofMinutes(10);
@@ -49,7 +49,8 @@ public final class Deployment implements AutoCloseable {
   }
 
   /**
-   * @param name at the start of its directory's, which is in the build's and has all logs
+   * @param name prefix of the name of its directory, which is in the build directory and has all
+   *     logs
    * @param workerOptions system properties for the Worker
    */
   static Deployment start(String name, String... workerOptions)
@@ -58,7 +59,7 @@ public final class Deployment implements AutoCloseable {
   }
 
   /**
-   * With a Worker on each of some hosts.
+   * Starts a cluster with one Worker on each host.
    *
    * @param hosts addresses of this machine
    */
@@ -67,7 +68,7 @@ public final class Deployment implements AutoCloseable {
     return launch(name, SparkJars.onJava25(), JAVA, List.of(hosts), List.of());
   }
 
-  /** With Spark's external shuffle service in the Worker. */
+  /** Starts a cluster with Spark's external shuffle service in the Worker. */
   static Deployment startWithService(String name, Map<String, String> service)
       throws IOException, InterruptedException {
     return start(
@@ -77,7 +78,7 @@ public final class Deployment implements AutoCloseable {
             .toArray(String[]::new));
   }
 
-  /** What Worker and application have to agree on for that. */
+  /** Settings of the service that Worker and application must share. */
   static Map<String, String> service() throws IOException {
     return Map.of(
         "spark.shuffle.service.enabled",
@@ -86,7 +87,7 @@ public final class Deployment implements AutoCloseable {
         Integer.toString(UnusedPort.find()));
   }
 
-  /** With the drop-in jar among Spark's own, as in an image. */
+  /** Starts a cluster with the drop-in jar among Spark's own jars, as in an image. */
   static Deployment startImage(String name) throws IOException, InterruptedException {
     return launch(
         name,
@@ -97,9 +98,9 @@ public final class Deployment implements AutoCloseable {
   }
 
   /**
-   * A Spark as it is released, with a Master and a Worker on another JVM than the drivers.
+   * A Spark as it is released, with Master and Worker on another JVM than the drivers.
    *
-   * @param java JAVA_HOME of theirs
+   * @param java JAVA_HOME of Master and Worker
    */
   static Deployment startOn(Path java, String name) throws IOException, InterruptedException {
     return launch(name, SparkJars.asReleased(), java, ONE_HOST, List.of());
@@ -117,7 +118,7 @@ public final class Deployment implements AutoCloseable {
 
   /**
    * @param log of the driver
-   * @param executorsLaunched by the Master, those that took the place of others included
+   * @param executorsLaunched by the Master, including replacements
    */
   public record Result(int exitCode, String log, long executorsLaunched) {
     List<Round> rounds() {
@@ -138,15 +139,15 @@ public final class Deployment implements AutoCloseable {
     }
   }
 
-  /** With the drop-in jar by --jars alone. */
+  /** Submits with the drop-in jar by --jars only. */
   Result submitWithJars(String name, Map<String, String> settings, String work)
       throws IOException, InterruptedException {
     return run(name, settings, work, List.of(DropInJar.path()), List.of());
   }
 
   /**
-   * {@link ShuffleApplication#LEAVE} with two executors, which leave when they have been idle for a
-   * moment.
+   * Runs {@link ShuffleApplication#LEAVE} with two executors, which leave after a moment without
+   * work.
    */
   Result submitLeaving(Map<String, String> settings) throws IOException, InterruptedException {
     Map<String, String> all = new LinkedHashMap<>(settings);
@@ -158,29 +159,32 @@ public final class Deployment implements AutoCloseable {
     return submitWithJars("leave", all, ShuffleApplication.LEAVE);
   }
 
-  /** With nothing: the jar is part of the image. */
+  /** Submits without jars: the drop-in jar is part of the image. */
   Result submit(String name, Map<String, String> settings, String work)
       throws IOException, InterruptedException {
     return run(name, settings, work, List.of(), List.of());
   }
 
-  /** With the drop-in jar on the class paths of driver and executors. */
+  /** Submits with the drop-in jar on the class paths of driver and executors. */
   Result submitWithClassPath(String name, Map<String, String> settings, String work)
       throws IOException, InterruptedException {
     return run(name, settings, work, List.of(), List.of(DropInJar.path()));
   }
 
-  /** With the drop-in jar by --jars, and what that application alone needs on JDK 25. */
+  /**
+   * Submits with the drop-in jar by --jars, and with the jars that this application alone needs on
+   * JDK 25.
+   */
   Result submitOnJava25(String name, Map<String, String> settings, String work)
       throws IOException, InterruptedException {
     return run(name, settings, work, List.of(DropInJar.path()), SparkJars.hadoopOnJava25());
   }
 
   /**
-   * The doctor, which is in the drop-in jar itself.
+   * Submits the doctor, which is in the drop-in jar itself.
    *
    * @param settings a key with an empty value is not set
-   * @param classPath of driver and executors, beside Spark's jars
+   * @param classPath of driver and executors, in addition to Spark's jars
    */
   public Result submitDoctor(
       String name, Map<String, String> settings, List<Path> classPath, String... options)
@@ -192,7 +196,9 @@ public final class Deployment implements AutoCloseable {
             main, DropInJar.path(), List.of(options), conf(settings), List.of(), classPath));
   }
 
-  /** Where a Worker has a folder for each application, and in that one for each executor. */
+  /**
+   * Directory of a Worker. It has a folder for each application, and in that one for each executor.
+   */
   Path workOf(int worker) {
     return directory.resolve("worker-" + worker).resolve("work");
   }
@@ -207,7 +213,7 @@ public final class Deployment implements AutoCloseable {
     return Files.createDirectories(directory.resolve(name));
   }
 
-  /** What executors write. */
+  /** The output of the executors. */
   WorkDirectory work() {
     return new WorkDirectory(directory.resolve(ShuffleApplication.WORK));
   }
@@ -249,7 +255,8 @@ public final class Deployment implements AutoCloseable {
     conf.put("spark.executor.cores", "1");
     conf.put("spark.executor.memory", "512m");
     conf.put(LocalCluster.EXECUTOR_OPTIONS, System.getProperty(LocalCluster.EXECUTOR_OPTIONS));
-    // No task before both are there, however long they take: one would have all map outputs.
+    // Start no task before both executors are registered, however long that takes: one would have
+    // all map outputs.
     conf.put("spark.cores.max", "2");
     conf.put("spark.scheduler.minRegisteredResourcesRatio", "1.0");
     conf.put("spark.scheduler.maxRegisteredResourcesWaitingTime", "3min");
@@ -260,7 +267,7 @@ public final class Deployment implements AutoCloseable {
     return conf;
   }
 
-  /** The test classes without what the drop-in jar and Spark have. */
+  /** Packs the test classes without those of the drop-in jar and of Spark. */
   private static Path pack(Path jar) throws IOException {
     Path classes = TARGET.resolve("test-classes");
     try (OutputStream file = Files.newOutputStream(jar);

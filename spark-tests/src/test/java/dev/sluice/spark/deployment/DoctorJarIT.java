@@ -41,7 +41,7 @@ final class DoctorJarIT {
     return DoctorProcess.run(directory, Map.of("SPARK_LOCAL_IP", ownAddress), command);
   }
 
-  /** A failure that is said in one line, with what to set. */
+  /** Asserts a failure that is one line and names the setting. */
   private static void assertFails(Result result, String name, String... words) {
     assertThat(result.findings("fail", name))
         .as(result.output())
@@ -72,7 +72,7 @@ final class DoctorJarIT {
     assertThat(result.exitCode()).as(result.output()).isBetween(0, 2);
   }
 
-  /** Not a line each of the provider, locked memory and files of devices. */
+  /** There is one warning, not one line each for the provider, locked memory and device files. */
   @Test
   @DisabledIf(value = "hasDevices", disabledReason = "this machine has RDMA devices")
   void aNodeWithoutADeviceHasOneWarning() throws Exception {
@@ -87,7 +87,7 @@ final class DoctorJarIT {
   }
 
   @Test
-  void bySoftwareEverythingIsFine() throws Exception {
+  void theSoftwareProviderHasNoFailures() throws Exception {
     Result result = run("--provider", "soft", "--local-dirs", directory.toString());
     assertThat(result.findings("fail", ".*")).as(result.output()).isEmpty();
     assertThat(result.findings("ok", "registration")).hasSize(1);
@@ -198,7 +198,7 @@ final class DoctorJarIT {
     assertFails(result, "registration", none + " does not exist");
   }
 
-  /** In a mount namespace, so that nobody else sees it. */
+  /** Runs in a mount namespace, so that no other process sees the mount. */
   @ParameterizedTest
   @CsvSource({
     "'size=64k,mode=777', 'cat /dev/zero >$1/full', 'is full'",
@@ -218,7 +218,10 @@ final class DoctorJarIT {
     assertFails(run(command), "registration", mounted + " " + words);
   }
 
-  /** Whose root has the capability that lifts the limit, which is not the host's. */
+  /**
+   * Root of a user namespace has the capability that lifts the limit, but not the host's
+   * capability.
+   */
   @Test
   @DisabledIf(value = "hasDevices", disabledReason = "this machine has RDMA devices")
   void lockedMemoryInAUserNamespaceIsLimited() throws Exception {

@@ -41,7 +41,7 @@ final class DoctorJobIT {
           .containsPattern("ok +executors +2 are checked, and no more came for 15 s")
           .containsPattern("ok +mesh +one host")
           .doesNotContainPattern("(?m)^fail ");
-      // There is room for two, of which a slow machine may not have started any by then.
+      // The cluster has room for two executors; on a slow machine none may have started by then.
       Result more =
           deployment.submitDoctor(
               "more", open, List.of(), "--executors", "3", "--wait", "5", "--json");
@@ -62,7 +62,7 @@ final class DoctorJobIT {
     }
   }
 
-  /** A driver that cannot be is a line as well, and none of Spark's own exit statuses. */
+  /** A driver that cannot start is a line as well, and not one of Spark's own exit statuses. */
   @Test
   void aConfigurationThatIsWrongIsSaid() throws Exception {
     try (Deployment deployment = Deployment.start("doctor-wrong")) {

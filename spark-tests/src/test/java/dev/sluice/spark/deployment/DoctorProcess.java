@@ -12,8 +12,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The doctor, started from the drop-in jar alone. Whoever starts one closes it, which kills it; for
- * one thread.
+ * The doctor, started from the drop-in jar alone. The caller that starts it closes it, which kills
+ * it. For one thread.
  */
 public final class DoctorProcess implements AutoCloseable {
   private static final Duration TIMEOUT = Duration.ofMinutes(2);
@@ -28,12 +28,12 @@ public final class DoctorProcess implements AutoCloseable {
   }
 
   /**
-   * How it ended.
+   * Exit code and output of a doctor that has ended.
    *
-   * @param exitCode as {@link dev.sluice.doctor.Finding#exitStatus} has it
+   * @param exitCode see {@link dev.sluice.doctor.Finding#exitStatus}
    */
   public record Result(int exitCode, String output) {
-    /** The lines of a level and a name, with what follows below each. */
+    /** The lines of a level and a name, with the continuation lines below each. */
     public List<String> findings(String level, String name) {
       return Pattern.compile("(?m)^(?:" + level + ") +" + name + " .*(?:\\n {20}.*)*")
           .matcher(output)
@@ -58,7 +58,8 @@ public final class DoctorProcess implements AutoCloseable {
 
   /**
    * @param directory for its output
-   * @param environment beside this test's, without Spark's
+   * @param environment in addition to that of this test, which is passed on without Spark's
+   *     variables
    */
   public static DoctorProcess start(
       Path directory, Map<String, String> environment, List<String> command) throws IOException {
@@ -80,7 +81,7 @@ public final class DoctorProcess implements AutoCloseable {
     }
   }
 
-  /** The port on which it serves, once it does. */
+  /** The port on which it serves, once it listens. */
   public int port() throws IOException, InterruptedException {
     long deadline = System.nanoTime() + TIMEOUT.toNanos();
     while (process.isAlive() && System.nanoTime() - deadline < 0) {

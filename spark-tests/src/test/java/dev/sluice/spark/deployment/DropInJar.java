@@ -2,7 +2,7 @@ package dev.sluice.spark.deployment;
 
 import java.nio.file.Path;
 
-/** Where the build put the jar that users drop in. */
+/** Locates the drop-in jar that the build made. */
 final class DropInJar {
   private DropInJar() {}
 

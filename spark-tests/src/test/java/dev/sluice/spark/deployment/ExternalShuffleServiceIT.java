@@ -29,7 +29,7 @@ final class ExternalShuffleServiceIT {
       assertThat(withNewOnes.fallbackByReason()).containsOnlyKeys("PEER");
       assertThat(withNewOnes.fallback()).isGreaterThan(withOne.fallback());
 
-      // Nobody tries to reach an executor that has left.
+      // No connection is tried to an executor that has left.
       assertThat(withNewOnes.of("transfer.connect-failures")).isZero();
       assertThat(deployment.work().logs().lines())
           .noneMatch(line -> line.toLowerCase(Locale.ROOT).contains("failed to connect"));

@@ -16,12 +16,12 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Whether what a class names is on this JVM's class path, as the JVM would look it up. */
+/** Checks whether all that a class names is on this JVM's class path, looked up as the JVM does. */
 final class Linkage {
   private final Map<String, Optional<ClassModel>> classes = new HashMap<>();
 
   /**
-   * What is not there, in words.
+   * Describes each missing class, field or method.
    *
    * @param bytes of a class file
    */
@@ -44,7 +44,10 @@ final class Linkage {
     };
   }
 
-  /** The JDK is what it was compiled for, and some of its methods have any descriptor. */
+  /**
+   * Classes of the JDK are skipped: the compiler has checked them, and some of their methods accept
+   * any descriptor.
+   */
   private static boolean isOfAnother(ClassEntry type) {
     return !type.asSymbol().isArray() && !type.asInternalName().startsWith("java/");
   }

@@ -15,7 +15,7 @@ import java.util.jar.JarFile;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The drop-in jar fits the Spark of this build, also where no test happens to go. */
+/** The drop-in jar links against the Spark of this build, including code that no test runs. */
 final class LinkageIT {
   @Test
   void everythingThatTheJarNamesIsThere() throws IOException {
@@ -29,9 +29,9 @@ final class LinkageIT {
     assertThat(missing).isEmpty();
   }
 
-  /** A class that names what no class path has. */
+  /** Bytes of a class that names things that no class path has. */
   @Test
-  void whatIsNotThereIsSaid() {
+  void missingClassesAndMethodsAreReported() {
     ClassDesc missing = ClassDesc.of("org.apache.spark.Missing");
     byte[] bytes =
         ClassFile.of()

@@ -32,7 +32,7 @@ final class NodeStandaloneIT {
         NodeProcess _ = startNode(deployment, 0, hosts[0]);
         NodeProcess _ = startNode(deployment, 1, hosts[1])) {
       Map<String, String> settings = new HashMap<>(node("on"));
-      // From an executor's directory, so that each node has its own.
+      // The path is relative to an executor's directory, so that each node has its own.
       settings.put("spark.shuffle.rdma.node.socket", "../../node.sock");
       assertAllRead(deployment.submitLeaving(settings));
       assertThat(deployment.workOf(0)).isDirectoryContaining("glob:**/app-*");
@@ -47,7 +47,7 @@ final class NodeStandaloneIT {
         host);
   }
 
-  /** That is what Spark relies on, and what is not READ at the node comes from there. */
+  /** Spark relies on its service, and blocks that are not READ at the node come from there. */
   @Test
   void blocksThatSparksServiceHasAsWellAreReadAtTheNode() throws Exception {
     Map<String, String> service = Deployment.service();
@@ -67,7 +67,7 @@ final class NodeStandaloneIT {
         NodeProcess.socket(directory).toString());
   }
 
-  /** Each time more, whichever executors have left. */
+  /** The count grows each time, whichever executors have left. */
   private static void assertAllRead(Result result) {
     assertThat(result.exitCode()).as(result.end()).isZero();
     assertThat(result.rounds()).hasSize(3).allMatch(Round::right);

@@ -25,8 +25,9 @@ import javax.management.ObjectName;
 import org.apache.spark.api.java.JavaSparkContext;
 
 /**
- * Spark's sinks of metrics in an application with a namespace of its own. The application prints
- * the names that they have of the driver's and the executors' metrics, which end with them.
+ * Reports the names under which Spark's sinks show metrics, in an application with a namespace of
+ * its own. The application prints the names of the driver's and the executors' metrics; the sinks'
+ * names end with them.
  */
 final class Observations {
   static final String NAMESPACE = "observed";
@@ -47,7 +48,7 @@ final class Observations {
 
   private Observations() {}
 
-  /** Settings with the sinks whose names are printed; files are in {@code directory}. */
+  /** Settings of the sinks whose names are printed; files are in {@code directory}. */
   static Map<String, String> settings(Path directory) {
     Map<String, String> settings = new LinkedHashMap<>();
     settings.put("spark.metrics.namespace", NAMESPACE);
@@ -75,7 +76,7 @@ final class Observations {
     return receiver;
   }
 
-  /** Receives until two executors have sent a gauge of Sluice's. */
+  /** Receives until two executors have sent a gauge of Sluice. */
   static TreeSet<String> received(DatagramSocket receiver) throws IOException {
     TreeSet<String> executors = new TreeSet<>();
     DatagramPacket packet = new DatagramPacket(new byte[1 << 16], 1 << 16);
@@ -104,7 +105,7 @@ final class Observations {
     }
   }
 
-  /** In the application: prints the names that each sink has. */
+  /** Runs in the application and prints the names that each sink has. */
   static void print(JavaSparkContext context) throws Exception {
     TreeSet<String> beans = new TreeSet<>(beans());
     List<Integer> tasks = List.of(1, 2, 3, 4, 5, 6, 7, 8);
@@ -112,7 +113,7 @@ final class Observations {
         context.parallelize(tasks, tasks.size()).flatMap(_ -> beansOfExecutor()).collect());
     Path csv = Path.of(context.getConf().get("spark.metrics.conf.*.sink.csv.directory"));
     long deadline = System.nanoTime() + TIMEOUT.toNanos();
-    // Both sinks have all metrics, and this one has them later.
+    // Both sinks have all metrics; this one gets them later.
     while (files(csv).size() < beans.size() && System.nanoTime() - deadline < 0) {
       TimeUnit.MILLISECONDS.sleep(100);
     }
@@ -127,7 +128,7 @@ final class Observations {
     names.forEach(name -> System.out.println(LINE + " " + sink + " " + name));
   }
 
-  /** Finds the names in what an application has printed. */
+  /** Finds the names in the output of an application. */
   static TreeSet<String> names(Sink sink, String log) {
     String prefix = LINE + " " + sink + " ";
     return log.lines()

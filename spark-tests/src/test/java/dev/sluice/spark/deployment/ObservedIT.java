@@ -31,8 +31,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Spark's means to watch an application, with Sluice and with the stock shuffle: sinks of metrics,
- * structured logs, and event logs that a history server without the drop-in jar replays. Sluice
+ * Spark's ways to watch an application, with Sluice and with the stock shuffle: sinks of metrics,
+ * structured logs, and event logs that a history server replays without the drop-in jar. Sluice
  * adds its own names and changes nothing else.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -43,7 +43,7 @@ final class ObservedIT {
       Pattern.compile(
           "\\b(metrics_)?" + Observations.NAMESPACE + "[._](driver|\\d+)[._]sluice[._]");
 
-  /** A line as Spark's own first ones are, before an executor has its configuration. */
+  /** A line in the form of Spark's first lines, before an executor has its configuration. */
   private static final Pattern SLUICES_PLAIN_LINE =
       Pattern.compile("\\d\\d/\\d\\d/\\d\\d .*(Sluice|Shuffle blocks|RDMA).*");
 
@@ -116,7 +116,9 @@ final class ObservedIT {
     assertThat(names).anyMatch(ObservedIT::isSluices).allMatch(name -> name.contains("sluice"));
   }
 
-  /** Tells if it is a metric of Sluice's. Spark names its own timers after Sluice's listeners. */
+  /**
+   * Tells whether it is a metric of Sluice. Spark names its own timers after Sluice's listeners.
+   */
   private static boolean isSluices(String name) {
     return SLUICES.matcher(name).find();
   }

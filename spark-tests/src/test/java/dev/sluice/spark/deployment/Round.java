@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.TreeMap;
 
 /**
- * What {@link ShuffleApplication} printed about one shuffle.
+ * Output of {@link ShuffleApplication} about one shuffle.
  *
  * @param totals since the application's start
  */

@@ -28,38 +28,41 @@ import scala.reflect.ClassTag$;
 
 /**
  * The application that the deployment tests submit. After each shuffle it prints whether the answer
- * was right and {@code counter=value} for all counters: see {@link Round}. Its argument says what
- * else happens.
+ * was right, and {@code counter=value} for all counters: see {@link Round}. Its argument selects
+ * the work.
  */
 public final class ShuffleApplication {
-  /** One shuffle. */
+  /** Runs one shuffle. */
   static final String SHUFFLE = "shuffle";
 
   /**
-   * Three shuffles: one as usual, one whose map outputs are partly those of an executor that has
-   * left in the middle of the job, and the first one's map outputs again after all executors have
-   * left.
+   * Runs three shuffles. The first is a usual one. The second has some map outputs of an executor
+   * that left in the middle of the job. The third reads the first one's map outputs again after all
+   * executors have left.
    */
   static final String LEAVE = "leave";
 
-  /** One shuffle, and an end that waits until the executors' logs have all of its blocks. */
+  /** Runs one shuffle, then waits until the executors' logs report all of its blocks. */
   static final String SAID = "said";
 
-  /** One shuffle whose executors cannot reach the location directory on the driver. */
+  /** Runs one shuffle whose executors cannot reach the location directory on the driver. */
   static final String WITHOUT_DIRECTORY = "without-directory";
 
-  /** One shuffle, after an executor has sent the directory what that cannot understand. */
+  /** Runs one shuffle, after an executor has sent the directory a message that it cannot decode. */
   static final String MISUNDERSTOOD = "misunderstood";
 
-  /** One shuffle, and what Spark's sinks have of Sluice's metrics: see {@link Observations}. */
+  /**
+   * Runs one shuffle and prints the names of Sluice's metrics in Spark's sinks: see {@link
+   * Observations}.
+   */
   static final String OBSERVED = "observed";
 
-  /** Comes before what that executor got for it. */
+  /** Precedes the answer that the executor got to that message. */
   static final String REFUSAL = "REFUSAL";
 
   static final String ROUND = "ROUND";
 
-  /** Of the Worker, from the folder that the driver is started in. */
+  /** Work directory of the Worker, relative to the folder in which the driver starts. */
   static final Path WORK = Path.of("worker-0", "work");
 
   static final int PARTITIONS = 8;
@@ -130,7 +133,7 @@ public final class ShuffleApplication {
     }
   }
 
-  /** A task of the middle stage waits until the executor that has nothing to do has left. */
+  /** A task of the middle stage waits until the idle executor has left. */
   private Map<Integer, Long> answerWhileAnExecutorLeaves(JavaPairRDD<Integer, byte[]> shuffled)
       throws Exception {
     Gate gate = Gate.create(Path.of("").toAbsolutePath());

@@ -14,9 +14,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
 /**
- * The drop-in jar in a standalone cluster. With --jars, executors load our classes by a class
- * loader that Spark's RPC does not know: whatever driver and executors say to each other has to get
- * by without our classes.
+ * The drop-in jar in a standalone cluster. With --jars, executors load Sluice's classes by a class
+ * loader that Spark's RPC does not know. Messages between driver and executors must therefore not
+ * contain those classes.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 final class StandaloneIT {

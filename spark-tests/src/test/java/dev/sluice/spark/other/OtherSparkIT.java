@@ -18,8 +18,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The drop-in jar where it was not made for: on a Spark that says to be 4.9.0, on Java 17, on Spark
- * 3.5, where this build is with that one, and with Hadoop's jars as Spark 4.1 brings them.
+ * The drop-in jar outside the versions that it is made for: on a Spark that reports version 4.9.0,
+ * on Java 17, on Spark 3.5 if the build is against that, and with Hadoop's jars as Spark 4.1 ships
+ * them.
  */
 final class OtherSparkIT {
   private static final String PROGRAM =
@@ -103,8 +104,8 @@ final class OtherSparkIT {
   }
 
   /**
-   * Spark 4.1 does without Hadoop's answer about the user, which fails on Java 25, in its driver.
-   * Its executors do not.
+   * Hadoop's look-up of the user fails on Java 25. The driver of Spark 4.1 does without it, but its
+   * executors do not.
    */
   @Test
   void hadoopAsReleasedWithSpark41RunsInLocalModeOnJava25() throws Exception {
@@ -144,7 +145,7 @@ final class OtherSparkIT {
         .doesNotContain("SUMS");
   }
 
-  /** The program's directory comes first, and with it what Spark says its version is. */
+  /** The program's directory comes first on the class path, so its version file hides Spark's. */
   private String run(Path java, String spark, String provider)
       throws IOException, InterruptedException {
     List<String> command = new ArrayList<>(List.of(java.toString()));

@@ -9,24 +9,24 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** What is in the folder jars of a Spark, of the version that is tested. */
+/** The jars in the folder jars of a Spark distribution of the version under test. */
 public final class SparkJars {
   private static final Path TARGET = Path.of(System.getProperty("sluice.target"));
   private static final String HADOOP = "hadoop-client-";
 
   private SparkJars() {}
 
-  /** With Hadoop's jars as users of JDK 25 replace them; a class path. */
+  /** Class path with Hadoop's jars replaced, as users of JDK 25 replace them. */
   public static String onJava25() throws IOException {
     return Files.readString(TARGET.resolve("spark-class-path.txt")).strip();
   }
 
-  /** Those two jars. */
+  /** The two replacement jars. */
   public static List<Path> hadoopOnJava25() throws IOException {
     return split().map(Path::of).filter(SparkJars::isHadoop).toList();
   }
 
-  /** With Hadoop's jars as that Spark brings them; a class path. */
+  /** Class path with Hadoop's jars as that Spark ships them. */
   public static String asReleased() throws IOException {
     try (Stream<Path> hadoop = Files.list(TARGET.resolve("spark-hadoop"))) {
       return Stream.concat(

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * READs are neither encrypted nor authenticated: where Spark encrypts its network there are none,
+ * READs are neither encrypted nor authenticated. If Spark encrypts its network, nothing is READ
  * unless that is allowed.
  */
 final class EncryptionIT {
@@ -26,7 +26,7 @@ final class EncryptionIT {
   private static final String[] AUTHENTICATED = {
     "spark.authenticate", "true",
     "spark.authenticate.secret", "only for this test",
-    // What is captured must be searchable.
+    // Records go uncompressed, so that the capture can be searched for them.
     "spark.shuffle.compress", "false"
   };
   private static final String[] ENCRYPTED_FILES = {"spark.io.encryption.enabled", "true"};
@@ -61,7 +61,7 @@ final class EncryptionIT {
         PacketCapture capture = PacketCapture.start(CAPTURE)) {
       shuffle(cluster);
       PathAssert.allRead(cluster);
-      assertThat(recordsInTheClear(capture)).as("the capture sees what goes by").isPositive();
+      assertThat(recordsInTheClear(capture)).as("the capture sees unencrypted records").isPositive();
     }
   }
 
@@ -117,7 +117,7 @@ final class EncryptionIT {
     }
   }
 
-  /** That of all executors, as they run on this machine. */
+  /** The address of all executors, which run on this machine. */
   private static InetAddress executorAddress(LocalCluster cluster) throws IOException {
     return InetAddress.getByName(
         cluster.context().sc().statusTracker().getExecutorInfos()[0].host());

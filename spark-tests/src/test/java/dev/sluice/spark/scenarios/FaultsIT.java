@@ -94,7 +94,7 @@ final class FaultsIT {
           "all to be registered",
           () -> cluster.totals().of("registry.registered-outputs") == data.maps());
 
-      // As a fetch failure does; the executors' next heartbeats bring them back.
+      // A fetch failure removes them too; the executors' next heartbeats bring them back.
       SparkEnv.get().blockManager().master().removeExecutor("0");
       SparkEnv.get().blockManager().master().removeExecutor("1");
       cluster.context().sc().listenerBus().waitUntilEmpty(TIMEOUT.toMillis());
@@ -104,7 +104,7 @@ final class FaultsIT {
     }
   }
 
-  /** As a cleaner of temporary folders does. */
+  /** Deletes the folder as a cleaner of temporary folders does. */
   @Test
   void registeredOutputsAreReadWhenTheirFolderIsDeletedAndNewMapTasksFailThere() throws Exception {
     KnownShuffle data = KnownShuffle.SMALL;

@@ -12,8 +12,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * Holds tasks back in the middle of their input until the test has done what it wants to do: tasks
- * and test talk by files, since they are in different processes.
+ * Holds tasks back in the middle of their input until the test opens the gate. Tasks and test
+ * communicate by files, since they are in different processes.
  *
  * @param directory empty at the start
  */
@@ -26,7 +26,7 @@ public record Gate(String directory) implements Serializable {
     return new Gate(Files.createTempDirectory(parent, "gate").toString());
   }
 
-  /** Called by a task: passes its input on, and waits after the first record. */
+  /** Called by a task: passes its input on, but waits after the first record. */
   public <T> Iterator<T> pass(Iterator<T> input) {
     return new Iterator<>() {
       private boolean waited;

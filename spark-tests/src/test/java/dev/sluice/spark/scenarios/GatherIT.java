@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Small blocks come together where that is possible; the answer is the same either way. */
+/** Small blocks are fetched together if possible; the answer is the same either way. */
 final class GatherIT {
   private static final KnownShuffle DATA = KnownShuffle.SMALL;
   private static final int PARTITIONS = 8;
@@ -58,7 +58,7 @@ final class GatherIT {
     }
   }
 
-  /** But for an executor's own: they have no checksums. */
+  /** Blocks of an executor's own are not gathered: they have no checksums. */
   @ParameterizedTest
   @ValueSource(
       strings = {"spark.io.encryption.enabled=true", "spark.shuffle.checksum.enabled=false"})
@@ -131,7 +131,7 @@ final class GatherIT {
   void blocksOfMapOutputsThatFindNoRoomAreGatheredToo() {
     try (LocalCluster cluster =
         start(KRYO, new String[] {"spark.shuffle.rdma.registration.maxBytes", "32k"})) {
-      shuffle(cluster, 300); // of whose partition tables three have room at an executor
+      shuffle(cluster, 300); // an executor has room for three tables
       PathAssert.partlyStaged(cluster);
       assertThat(gathered(cluster.totals())).isGreaterThanOrEqualTo(cluster.totals().read());
     }

@@ -24,11 +24,11 @@ import scala.Tuple2;
  * @param maps map tasks
  * @param records of each map task
  * @param keys distinct keys
- * @param valueBytes of each record, random but for {@link #MARKER} at their start
+ * @param valueBytes of each record, random except for {@link #MARKER} at their start
  */
 public record KnownShuffle(int maps, int records, int keys, int valueBytes)
     implements Serializable {
-  /** What one would find on the wire if a record went there in the clear. */
+  /** Text that is found on the wire if a record goes there unencrypted. */
   static final String MARKER = "a record in the clear";
 
   public static final KnownShuffle SMALL = new KnownShuffle(16, 500, 400, 100);
@@ -58,7 +58,7 @@ public record KnownShuffle(int maps, int records, int keys, int valueBytes)
     return input(context).mapValues(KnownShuffle::checksum).reduceByKey(Long::sum, partitions);
   }
 
-  /** What Spark chose for the shuffle that ends in {@code rdd}: the handle says which writer. */
+  /** Spark's choice for the shuffle that ends in {@code rdd}: the handle tells which writer. */
   static ShuffleHandle handle(JavaPairRDD<?, ?> rdd) {
     return dependency(rdd).shuffleHandle();
   }

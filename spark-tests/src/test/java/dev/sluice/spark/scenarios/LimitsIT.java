@@ -15,7 +15,10 @@ import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.junit.jupiter.api.Test;
 
-/** What the configuration forbids is not done, and what it asks for in vain is said. */
+/**
+ * Sluice does nothing that the configuration forbids, and reports each setting that it cannot
+ * follow.
+ */
 final class LimitsIT {
   private static final KnownShuffle DATA = KnownShuffle.SMALL;
   private static final int PARTITIONS = 8;
@@ -28,7 +31,7 @@ final class LimitsIT {
     }
   }
 
-  /** One that did would be a fallback. */
+  /** A wait that ended by time would be a fallback. */
   @Test
   void withTheSmallestPoolNoWaitOfACogroupEndsByTime() {
     try (LocalCluster cluster =
@@ -92,7 +95,7 @@ final class LimitsIT {
   }
 
   @Test
-  void aWrongValueIsNamedWithWhatIsAllowed() {
+  void aWrongValueIsNamedWithTheAllowedOnes() {
     assertThatThrownBy(() -> start("spark.shuffle.rdma.provider", "rocket"))
         .hasStackTraceContaining("rocket")
         .hasStackTraceContaining("soft");

@@ -22,14 +22,17 @@ import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.apache.spark.sql.SparkSession;
 
 /**
- * A Spark application with its driver in this JVM and two executors in theirs, which do not read
- * each other's files from disk. Whoever starts it closes it; for one thread.
+ * A Spark application with its driver in this JVM and two executors in their own, which do not read
+ * each other's files from disk. The caller that starts it closes it. For one thread.
  */
 public final class LocalCluster implements AutoCloseable {
-  /** Which the build sets. */
+  /** Key of the executors' Java options, which the build sets. */
   public static final String EXECUTOR_OPTIONS = "spark.executor.extraJavaOptions";
 
-  /** For which Spark waits for the exit code of an executor that it has told to end; else 5 s. */
+  /**
+   * Key of the time for which Spark waits for the exit code of an executor that it told to end; 5 s
+   * by default.
+   */
   public static final String REMOVE_DELAY = "spark.standalone.executorRemoveDelayOnDisconnection";
 
   /**
@@ -54,13 +57,15 @@ public final class LocalCluster implements AutoCloseable {
   }
 
   /**
-   * @param settings keys and values in turn, over those of {@link #conf}
+   * @param settings alternating keys and values, which override those of {@link #conf}
    */
   public static LocalCluster start(String... settings) {
     return new LocalCluster(conf(settings));
   }
 
-  /** Two executors of one core, provider "soft"; with {@code settings}, keys and values in turn. */
+  /**
+   * Two executors of one core, provider "soft", then {@code settings}, alternating keys and values.
+   */
   static SparkConf conf(String... settings) {
     SparkConf conf =
         new SparkConf(false)
@@ -70,7 +75,8 @@ public final class LocalCluster implements AutoCloseable {
             .set("spark.shuffle.rdma.provider", "soft")
             .set("spark.shuffle.readHostLocalDisk", "false")
             .set(EXECUTOR_OPTIONS, System.getProperty(EXECUTOR_OPTIONS))
-            // No task before both are there: the first one would have all map outputs.
+            // Start no task before both executors are registered: the first one would have all map
+            // outputs.
             .set("spark.cores.max", "2")
             .set("spark.scheduler.minRegisteredResourcesRatio", "1.0")
             .set("spark.scheduler.maxRegisteredResourcesWaitingTime", "5min")
@@ -111,7 +117,7 @@ public final class LocalCluster implements AutoCloseable {
     return ManagerTotals.settled(SparkEnv.get().shuffleManager(), metrics().counted());
   }
 
-  /** What Spark's own task metrics say. */
+  /** Sums of Spark's own task metrics. */
   public ReadMetrics.Sums metrics() {
     SparkContext context = session.sparkContext();
     try {
@@ -138,7 +144,7 @@ public final class LocalCluster implements AutoCloseable {
   /** Sums up the tasks' shuffle read metrics; called on Spark's listener thread. */
   public static final class ReadMetrics extends SparkListener {
     /**
-     * @param counted blocks that the manager counts too
+     * @param counted blocks that the manager counts as well
      */
     public record Sums(
         long remoteBlocks,

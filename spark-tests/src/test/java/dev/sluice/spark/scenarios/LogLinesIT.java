@@ -16,13 +16,16 @@ import java.util.stream.Stream;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.junit.jupiter.api.Test;
 
-/** What the logs of executors, which Workers copy from their output, and of the driver say. */
+/**
+ * Lines in the logs of the driver and of the executors. Workers copy the latter from the executors'
+ * output.
+ */
 final class LogLinesIT {
   private static final int PARTITIONS = 4;
   private static final long BLOCKS = (long) KnownShuffle.SMALL.maps() * PARTITIONS;
   private static final Duration TIMEOUT = Duration.ofMinutes(1);
 
-  /** As without a configuration of the user's. */
+  /** Logging as without a configuration of the user. */
   private static final String LOGS_TO_STANDARD_ERROR =
       "-Dlog4j.configurationFile=classpath:org/apache/spark/log4j2-defaults.properties";
 
@@ -66,7 +69,10 @@ final class LogLinesIT {
     }
   }
 
-  /** Of a local cluster's Workers each has a directory, which is deleted when this process ends. */
+  /**
+   * Reads the logs of all Workers of a local cluster. Each Worker has a directory, which is deleted
+   * when this process ends.
+   */
   private static String logs(String application) throws IOException {
     StringBuilder logs = new StringBuilder();
     Path parent = Path.of(System.getProperty("java.io.tmpdir"));

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import scala.Tuple2;
 
 /**
- * Tasks that read a shuffle thousands of times hold no more at the end than at the start, and tasks
+ * Tasks that read a shuffle thousands of times hold no more at the end than at the start. Tasks
  * that end before their readers do leave nothing behind.
  */
 final class ManyReadersIT {
@@ -33,7 +33,7 @@ final class ManyReadersIT {
   private static final int RIGHT_MAPS = 4;
   private static final int RIGHT_RECORDS = 50;
 
-  /** Before the change a reader left 7 to 10 KB. */
+  /** Before the fix a reader left 7 to 10 KB. */
   private static final long ALLOWED_BYTES = 4 << 20;
 
   private static final int ALLOWED_THREADS = 10;
@@ -159,14 +159,14 @@ final class ManyReadersIT {
                   read.add(records.next());
                 }
               } catch (IllegalStateException e) {
-                // The task has ended, and its executor would end for what is thrown here.
+                // The task has ended; an exception here would end its executor.
               }
             });
     T first = read.poll(1, TimeUnit.MINUTES);
     return List.of(first).iterator();
   }
 
-  /** Executors report what they have in use when a task has ended. */
+  /** Executors report their buffers in use when a task has ended. */
   private static void assertNoBufferIsInUse(LocalCluster cluster) {
     assertThatCode(
             () ->

@@ -26,9 +26,9 @@ import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * A standalone cluster of two hosts with what only YARN has otherwise: a shuffle service that
- * merges pushed blocks, on the first host, and a driver that knows it. Spark finds this class by
- * {@link #MASTER}, and uses it on one thread.
+ * A standalone cluster of two hosts with two things that otherwise only YARN has: a shuffle service
+ * that merges pushed blocks, on the first host, and a driver that knows it. Spark finds this class
+ * by {@link #MASTER}, and uses it on one thread.
  */
 public final class MergingCluster implements ExternalClusterManager {
   /** Two executors of one core. */
@@ -123,7 +123,7 @@ public final class MergingCluster implements ExternalClusterManager {
     }
   }
 
-  /** As the service in a YARN NodeManager. */
+  /** The service as in a YARN NodeManager. */
   private static final class MergingService extends ExternalShuffleService {
     MergingService(SparkConf conf) {
       super(conf, new SecurityManager(conf, Option.empty(), package$.MODULE$.AUTH_SECRET_FILE()));

@@ -16,16 +16,21 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import scala.Option;
 
-/** What has migrated to another executor has no checksums there, and is READ all the same. */
+/**
+ * Map outputs that migrated to another executor have no checksums there, and are READ all the same.
+ */
 final class MigrationIT {
   private static final KnownShuffle DATA = KnownShuffle.SMALL;
   private static final int PARTITIONS = 8;
   private static final String LEAVING = "0";
 
-  /** Of three, one leaves: what the others have written themselves is READ where it lies. */
+  /**
+   * One of three executors leaves. Map outputs that the others wrote themselves are READ from their
+   * files.
+   */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void whatHasMigratedIsStaged(boolean encrypted) throws Exception {
+  void migratedMapOutputsAreStaged(boolean encrypted) throws Exception {
     try (LocalCluster cluster = ofThree(encrypted)) {
       JavaPairRDD<Integer, byte[]> shuffled = DATA.repartitioned(cluster.context(), PARTITIONS);
       ShuffleDependency<?, ?, ?> shuffle = cluster.write(shuffled);
@@ -44,9 +49,9 @@ final class MigrationIT {
     }
   }
 
-  /** Nothing of Sluice's has started there yet, for want of a task. */
+  /** Sluice has not started at that executor, as it has run no task. */
   @Test
-  void anExecutorThatHasRunNothingServesWhatMigratesToIt() throws Exception {
+  void anIdleExecutorServesMapOutputsThatMigrateToIt() throws Exception {
     KnownShuffle one = new KnownShuffle(1, 500, 400, 100);
     try (LocalCluster cluster = ofThree(false)) {
       JavaPairRDD<Integer, byte[]> shuffled = one.repartitioned(cluster.context(), PARTITIONS);
@@ -87,7 +92,7 @@ final class MigrationIT {
     return holders(shuffle).filter(executorId::equals).count();
   }
 
-  /** Of each map output the executor that has it, as the driver knows. */
+  /** For each map output the executor that holds it, as the driver knows. */
   private static Stream<String> holders(ShuffleDependency<?, ?, ?> shuffle) {
     MapOutputTrackerMaster tracker = (MapOutputTrackerMaster) SparkEnv.get().mapOutputTracker();
     return Arrays.stream(tracker.shuffleStatuses().apply(shuffle.shuffleId()).mapStatuses())

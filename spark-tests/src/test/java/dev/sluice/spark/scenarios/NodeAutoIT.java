@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Executors serve what they wrote, and their node's block server has it as well where there is one.
+ * Executors serve their own map outputs. If their node has a block server, it serves them as well.
  */
 final class NodeAutoIT {
   private static final KnownShuffle DATA = new KnownShuffle(16, 20_000, 400, 200);
@@ -30,7 +30,7 @@ final class NodeAutoIT {
   }
 
   /**
-   * @param timeout for which one waits for a block server
+   * @param timeout how long to wait for a block server
    */
   private LocalCluster start(String timeout) {
     return LocalCluster.start(
@@ -111,8 +111,8 @@ final class NodeAutoIT {
   }
 
   /**
-   * Where blocks could not be fetched; of map outputs that Spark has given up no task knows where
-   * they were. Called on Spark's listener thread.
+   * Notes the address of each failed fetch. Tasks do not know the address of map outputs that Spark
+   * has given up. Called on Spark's listener thread.
    */
   private static final class FailedFetches extends SparkListener {
     private final ConcurrentLinkedQueue<String> addresses = new ConcurrentLinkedQueue<>();

@@ -20,15 +20,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The node's block server is away: for less than its limit, which costs nothing but time, and for
- * longer or all the time, which ends no job either.
+ * The node's block server is away: for less than its limit, which only costs time, or for longer or
+ * all the time, which fails no job either.
  */
 final class NodeAwayIT {
   private static final KnownShuffle DATA = new KnownShuffle(16, 20_000, 400, 200);
   private static final int PARTITIONS = 8;
   private static final Duration TIMEOUT = Duration.ofMinutes(4);
 
-  /** Longer than a server that hangs is waited for with these settings. */
+  /** Longer than tasks wait for a server that hangs, with these settings. */
   private static final Duration SHORT = Duration.ofSeconds(12);
 
   @TempDir private Path directory;
@@ -62,7 +62,7 @@ final class NodeAwayIT {
         "60s");
   }
 
-  /** As where nothing listens at all: each executor waits once. */
+  /** Nothing listens at all: each executor waits once. */
   @Test
   void withoutAServerMapOutputsStayAndAreWrittenAgainWhenTheirExecutorsEnd() throws Exception {
     try (LocalCluster cluster = start(directory, "spark.shuffle.rdma.node.awayTimeout", "1s")) {
@@ -81,7 +81,7 @@ final class NodeAwayIT {
     }
   }
 
-  /** The server is killed for so long while map tasks write. */
+  /** Kills the server for the given time while map tasks write. */
   static void assertMapTasksWait(Path directory, Duration away, String... settings)
       throws Exception {
     Gate gate = Gate.create(directory);
@@ -107,7 +107,9 @@ final class NodeAwayIT {
     }
   }
 
-  /** The server, which alone has all map outputs, is killed for so long while reduce tasks read. */
+  /**
+   * Kills the server, which alone has all map outputs, for the given time while reduce tasks read.
+   */
   static void assertReadersWait(Path directory, Duration away, String... settings)
       throws Exception {
     Gate gate = Gate.create(directory);
@@ -135,14 +137,14 @@ final class NodeAwayIT {
     }
   }
 
-  /** Tasks that failed and stages that were tried again from now on. On Spark's listener thread. */
+  /** Counts failed tasks and retried stages from now on. Called on Spark's listener thread. */
   private static final class Failures extends SparkListener {
     private final AtomicInteger tasks = new AtomicInteger();
     private final AtomicInteger stages = new AtomicInteger();
     private final AtomicInteger mapTasks = new AtomicInteger();
 
     Failures(LocalCluster cluster) {
-      cluster.metrics(); // Events of before have arrived.
+      cluster.metrics(); // earlier events have arrived
       cluster.context().sc().addSparkListener(this);
     }
 

@@ -6,7 +6,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** With the settings that there are by default: a server that is away for less than two minutes. */
+/** With the default settings, a server may be away for less than two minutes. */
 final class NodeAwayLongIT {
   @TempDir private Path directory;
 

@@ -21,7 +21,7 @@ import org.apache.spark.scheduler.SparkListenerTaskStart;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What was written outlives its executors where the node's block server has it. */
+/** Map outputs outlive their executors if the node's block server has them. */
 final class NodeIT {
   private static final KnownShuffle DATA = new KnownShuffle(16, 5_000, 400, 100);
   private static final int PARTITIONS = 8;
@@ -78,7 +78,7 @@ final class NodeIT {
   }
 
   @Test
-  void whatTheNodeHasIsReadWhenItWasKilledAndStartedAgain() throws Exception {
+  void mapOutputsAreReadAfterTheDaemonIsKilledAndRestarted() throws Exception {
     try (NodeProcess node = NodeProcess.start(directory);
         LocalCluster cluster = start()) {
       JavaPairRDD<Integer, byte[]> shuffled = written(cluster);
@@ -115,7 +115,7 @@ final class NodeIT {
     }
   }
 
-  /** By Spark's own retries each fetch would take eight minutes. */
+  /** With Spark's own retries each fetch would take eight minutes. */
   @Test
   void aNodeThatHangsIsLeftAloneWhereExecutorsLive() throws Exception {
     try (NodeProcess node = NodeProcess.start(directory);
@@ -137,7 +137,7 @@ final class NodeIT {
     }
   }
 
-  /** If their blocks failed one executor after the other, the job would end after four of them. */
+  /** If the blocks of one executor after the other failed, the job would end after four of them. */
   @Test
   void aNodeThatHangsCostsOneAttemptHoweverManyExecutorsAreGone() throws Exception {
     try (NodeProcess node = NodeProcess.start(directory);
@@ -157,7 +157,7 @@ final class NodeIT {
           CompletableFuture.supplyAsync(() -> KnownShuffle.answerOf(shuffled));
       assertThat(answer.get(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)).isEqualTo(DATA.answer());
       cluster.metrics();
-      assertThat(retried.attempts).as("of the reducing stage").hasValue(2);
+      assertThat(retried.attempts).as("attempts at the reducing stage").hasValue(2);
     }
   }
 
@@ -210,7 +210,7 @@ final class NodeIT {
     again.assertNothing(cluster);
     PathAssert.allRead(cluster);
     assertThat(cluster.totals().readBytes() - before)
-        .as("all that was written comes from the node")
+        .as("all map outputs are READ from the node")
         .isGreaterThan(DATA.maps() * DATA.records() * (long) DATA.valueBytes() / 2);
   }
 
@@ -232,7 +232,7 @@ final class NodeIT {
     assertThat(removed.await(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)).isTrue();
   }
 
-  /** Of this process, which has the node's block server beside them. */
+  /** The executors among this process's children, which include the node's block server. */
   static List<ProcessHandle> executors(LocalCluster cluster, NodeProcess node) {
     return cluster.executors().stream().filter(process -> process.pid() != node.pid()).toList();
   }
@@ -241,12 +241,12 @@ final class NodeIT {
       throws InterruptedException {
     long deadline = System.nanoTime() + TIMEOUT.toNanos();
     while (!executors(cluster, node).isEmpty()) {
-      assertThat(System.nanoTime() - deadline).as("executors stay").isNegative();
+      assertThat(System.nanoTime() - deadline).as("all executors end in time").isNegative();
       TimeUnit.MILLISECONDS.sleep(100);
     }
   }
 
-  /** Has a node go on when something is to be written again. Called on Spark's listener thread. */
+  /** Resumes a node when Spark writes map outputs again. Called on Spark's listener thread. */
   private static final class Retried extends SparkListener {
     private final NodeProcess node;
     private final AtomicInteger attempts = new AtomicInteger();
@@ -271,13 +271,16 @@ final class NodeIT {
     }
   }
 
-  /** Counts what should not be from now on. Called on Spark's listener thread. */
+  /**
+   * Counts repeated map tasks and stages from now on; there must be none. Called on Spark's
+   * listener thread.
+   */
   private static final class Written extends SparkListener {
     private final AtomicInteger mapTasks = new AtomicInteger();
     private final AtomicInteger retries = new AtomicInteger();
 
     Written(LocalCluster cluster) {
-      cluster.metrics(); // Events of before have arrived.
+      cluster.metrics(); // earlier events have arrived
       cluster.context().sc().addSparkListener(this);
     }
 

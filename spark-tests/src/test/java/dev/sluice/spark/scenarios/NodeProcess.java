@@ -11,8 +11,8 @@ import java.util.concurrent.TimeUnit;
 import org.apache.spark.launcher.JavaModuleOptions;
 
 /**
- * The block server of this node, in a process of its own. Whoever starts it closes it, which kills
- * it; for one thread.
+ * The block server of this node, in a process of its own. The caller that starts it closes it,
+ * which kills it. For one thread.
  */
 public final class NodeProcess implements AutoCloseable {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
@@ -30,7 +30,7 @@ public final class NodeProcess implements AutoCloseable {
     this.launcher = launcher;
   }
 
-  /** One that keeps map outputs in a directory, in which executors have theirs as well. */
+  /** Starts one that keeps map outputs in a directory, in which executors have theirs as well. */
   public static NodeProcess start(Path directory) throws IOException, InterruptedException {
     return start(directory, socket(directory), "127.0.0.1");
   }
@@ -62,11 +62,11 @@ public final class NodeProcess implements AutoCloseable {
   }
 
   /**
-   * One with its configuration and log in a directory.
+   * Starts one with its configuration and log in a directory.
    *
-   * @param data where it keeps map outputs
-   * @param host how readers reach it
-   * @param launcher a command that starts another one, which follows; empty for none
+   * @param data directory for map outputs
+   * @param host address for readers
+   * @param launcher command that starts the daemon; empty for none
    */
   static NodeProcess start(
       Path directory, Path data, Path socket, String host, List<String> launcher)
@@ -98,7 +98,9 @@ public final class NodeProcess implements AutoCloseable {
     return node;
   }
 
-  /** Ports of its own: another node's server would take those by default while this one is away. */
+  /**
+   * Ports of its own: another node's server would take the default ports while this one is away.
+   */
   private static String ports() throws IOException {
     int first = UnusedPort.find();
     return first + "-" + (first + APPLICATIONS - 1);
@@ -136,7 +138,7 @@ public final class NodeProcess implements AutoCloseable {
     return directory.resolve("node.log");
   }
 
-  /** Where one that keeps map outputs in a directory listens. */
+  /** The socket of a server that keeps map outputs in a directory. */
   public static Path socket(Path directory) {
     return directory.resolve("node.sock");
   }
@@ -147,7 +149,7 @@ public final class NodeProcess implements AutoCloseable {
     start();
   }
 
-  /** STOP or CONT. */
+  /** Sends it STOP or CONT. */
   void signal(String name) throws IOException, InterruptedException {
     new ProcessBuilder("kill", "-" + name, Long.toString(pid())).start().waitFor();
   }

@@ -8,8 +8,8 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Everything that goes over the loopback interface, by tcpdump, where that is installed and
- * permitted. Whoever starts it closes it; for one thread.
+ * Captures all packets on the loopback interface by tcpdump, if that is installed and permitted.
+ * The caller that starts it closes it. For one thread.
  */
 final class PacketCapture implements AutoCloseable {
   private static final Duration START_TIMEOUT = Duration.ofSeconds(10);
@@ -61,7 +61,7 @@ final class PacketCapture implements AutoCloseable {
     return tcpdump != null && tcpdump.isAlive();
   }
 
-  /** Why it does not run. */
+  /** The reason that it does not run. */
   String whyNot() {
     return failure != null ? failure : "tcpdump is not permitted: " + messages();
   }
@@ -72,7 +72,7 @@ final class PacketCapture implements AutoCloseable {
     if (!tcpdump.waitFor(STOP_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
       throw new IllegalStateException("tcpdump has not ended in " + STOP_TIMEOUT);
     }
-    // One character a byte, so that a search for text is a search for bytes.
+    // One character a byte makes a search for text a search for bytes.
     String captured = Files.readString(file, StandardCharsets.ISO_8859_1);
     String wanted = new String(bytes, StandardCharsets.ISO_8859_1);
     long count = 0;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.spark.account.Totals;
 
-/** Which way the blocks of an application went. */
+/** Asserts the path that an application's blocks took. */
 public final class PathAssert {
   private PathAssert() {}
 

@@ -12,13 +12,13 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * This host as a node of Kubernetes: a bridge, on which each executor that is started gets a
- * network of its own, with an address that ends with it, and mounts and a user of its own. What
- * does it is the script {@code pods/java}, which Spark takes for the executors' java. Whoever
- * creates it closes it, after the cluster; for one thread. Needs root.
+ * This host as a node of Kubernetes. It has a bridge. Each executor gets a network of its own on
+ * the bridge, mounts and a user. Its address is removed when the executor ends. Spark runs the
+ * script {@code pods/java} as the executors' java, and the script sets all this up. The caller that
+ * creates it closes it, after the cluster. For one thread. Needs root.
  */
 final class PodNetwork implements AutoCloseable {
-  /** Of Spark's images. The next one is somebody else. */
+  /** User id in Spark's images. The next id is another user. */
   static final int USER = 185;
 
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
@@ -59,7 +59,9 @@ final class PodNetwork implements AutoCloseable {
     return network;
   }
 
-  /** Why there can be none; empty where there can. Leaves nothing behind. */
+  /**
+   * The reason that there can be no pod network; empty if there can be one. Leaves nothing behind.
+   */
   static String lack() {
     String tried =
         "ip link add name br0 type bridge && ip link add name v0 type veth peer name v1 && mount --bind / /mnt"
@@ -96,11 +98,11 @@ final class PodNetwork implements AutoCloseable {
   }
 
   /**
-   * What an application needs for its executors to be pods, keys and values in turn.
+   * Settings that make an application's executors pods, as alternating keys and values.
    *
    * @param user of their processes
    * @param localDirectory as SPARK_LOCAL_DIRS
-   * @param mounts shell commands that make those of a pod
+   * @param mounts shell commands that make the mounts of a pod
    */
   List<String> settings(int user, Path localDirectory, String mounts) {
     List<String> settings =
@@ -124,7 +126,7 @@ final class PodNetwork implements AutoCloseable {
     settings.add(value);
   }
 
-  /** Pods that were started and whose network is there. */
+  /** Pods that were started and still have their network. */
   List<String> pods() throws IOException, InterruptedException {
     return run("ip", "netns", "list")
         .lines()

@@ -17,8 +17,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The mounts, users and networks of {@code conf/kubernetes}, without Kubernetes: the node's block
- * server in the host's network, each executor in one of its own with a host path in common.
+ * The mounts, users and networks of {@code conf/kubernetes}, without Kubernetes. The node's block
+ * server is in the host's network. Each executor is in a network of its own and shares a host path
+ * with the server.
  */
 @Timeout(value = 5, unit = TimeUnit.MINUTES)
 final class PodsIT {
@@ -31,14 +32,14 @@ final class PodsIT {
   @BeforeEach
   void open() throws Exception {
     String lack = PodNetwork.lack();
-    assumeTrue(lack.isEmpty(), "there can be no network and mounts of an executor's own: " + lack);
+    assumeTrue(lack.isEmpty(), "executors cannot have their own network and mounts: " + lack);
     Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxr-xr-x"));
     data = hostPath("data");
     socket = hostPath("run").resolve("node.sock");
     network = PodNetwork.create(directory.resolve("pods"));
   }
 
-  /** As the DaemonSet makes it. */
+  /** Makes the folder as the DaemonSet does. */
   private Path hostPath(String name) throws Exception {
     Path path = Files.createDirectory(directory.resolve(name));
     Files.setAttribute(path, "unix:uid", PodNetwork.USER);
@@ -86,7 +87,7 @@ final class PodsIT {
       network.remove(pods);
 
       NodeIT.assertReadAgain(cluster, shuffled);
-      assertThat(network.pods()).as("executors since then").hasSizeGreaterThanOrEqualTo(2);
+      assertThat(network.pods()).as("executors that started afterwards").hasSizeGreaterThanOrEqualTo(2);
     }
   }
 
@@ -115,7 +116,7 @@ final class PodsIT {
   void executorsOfAnotherUserKeepTheirMapOutputsAndSayWhy() throws Exception {
     Path others = Files.createDirectory(directory.resolve("others"));
     Files.setAttribute(others, "unix:uid", PodNetwork.USER + 1);
-    // It is tried again and again, for there may be another socket soon.
+    // Executors retry again and again: there may be another socket soon.
     try (NodeProcess _ = startNode();
         LocalCluster cluster =
             start(

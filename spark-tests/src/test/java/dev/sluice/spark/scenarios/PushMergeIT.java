@@ -15,7 +15,7 @@ final class PushMergeIT {
   private static final int PARTITIONS = 8;
 
   @Test
-  void whatIsNotMergedIsRead() throws Exception {
+  void unmergedBlocksAreRead() throws Exception {
     String port = Integer.toString(UnusedPort.find());
     try (LocalCluster cluster =
         LocalCluster.start(
@@ -28,9 +28,9 @@ final class PushMergeIT {
             "spark.shuffle.push.enabled", "true",
             // About half of the blocks are larger, and are not pushed.
             "spark.shuffle.push.maxBlockSizeToPush", "5200b",
-            // Else all tasks would run where the merged blocks are.
+            // Otherwise all tasks would run where the merged blocks are.
             "spark.locality.wait", "0",
-            // Else the stage would not wait for merging.
+            // Otherwise the stage would not wait for merging.
             "spark.shuffle.push.minShuffleSizeToWait", "1b",
             "spark.shuffle.push.finalize.timeout", "3s")) {
       MergedReads merged = new MergedReads();
@@ -45,7 +45,7 @@ final class PushMergeIT {
       assertThat(merged.byChunk).hasPositiveValue();
       assertThat(totals.read()).isPositive();
       assertThat(totals.fallbackByReason()).containsOnlyKeys("BLOCK_KIND");
-      // Each block came once, by whatever way; merged ones on disk count as local.
+      // Each block arrived once, by any path; merged ones on disk count as local.
       assertThat(totals.read() + totals.local() + merged.byChunk.get())
           .isEqualTo(KnownShuffle.SMALL.maps() * PARTITIONS);
     }

@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.junit.jupiter.api.Test;
 
-/** Map output files become memory regions in the way that is asked for, or the reason is said. */
+/** Map output files become memory regions in the configured way, or the log has the reason. */
 final class RegistrationIT {
   private static final String MODE = "spark.shuffle.rdma.registration.mode";
   private static final KnownShuffle DATA = new KnownShuffle(16, 5_000, 400, 100);
@@ -38,7 +38,7 @@ final class RegistrationIT {
 
   /** The partition tables of four map outputs are 20 KiB, and those of the others have no room. */
   @Test
-  void whatFindsNoRoomIsStaged() {
+  void mapOutputsWithoutRoomAreStaged() {
     try (LocalCluster cluster =
         LocalCluster.start("spark.shuffle.rdma.registration.maxBytes", "32k")) {
       JavaPairRDD<Integer, byte[]> shuffled = shuffle(cluster, 300);
@@ -51,7 +51,7 @@ final class RegistrationIT {
     }
   }
 
-  /** No table either: readers ask for what they want of them. */
+  /** Tables are not registered either: readers ask the server for the entries that they need. */
   @Test
   void whereNothingMayBeRegisteredEverythingIsStaged() {
     try (LocalCluster cluster =
@@ -66,7 +66,7 @@ final class RegistrationIT {
   }
 
   @Test
-  void whatTheDeviceCannotDoEndsTheApplicationWithTheReason() {
+  void modesThatTheDeviceLacksEndTheApplicationWithTheReason() {
     assertThatThrownBy(
             () -> {
               try (LocalCluster cluster = LocalCluster.start(MODE, "odp")) {
@@ -77,12 +77,10 @@ final class RegistrationIT {
         .hasStackTraceContaining("no on-demand paging");
   }
 
-  /**
-   * What is registered of it is registered for as long as the driver can reach what this returns.
-   */
+  /** The registrations last as long as the driver can reach the returned RDD. */
   private static JavaPairRDD<Integer, byte[]> shuffle(LocalCluster cluster, int partitions) {
     JavaPairRDD<Integer, byte[]> shuffled = DATA.repartitioned(cluster.context(), partitions);
-    // More partitions than that in one task: a task takes longer than reading its blocks.
+    // Coalesce to fewer partitions: starting a task takes longer than reading its blocks.
     assertThat(KnownShuffle.answerOf(shuffled.coalesce(PARTITIONS))).isEqualTo(DATA.answer());
     return shuffled;
   }

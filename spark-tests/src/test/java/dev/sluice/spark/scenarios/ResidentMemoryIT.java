@@ -16,8 +16,8 @@ import org.junit.jupiter.api.Test;
 import scala.Tuple2;
 
 /**
- * What of files is in the executors' resident memory, which YARN's monitor counts as theirs: each
- * reduce task looks when it has read its blocks, while its executor goes on serving the other.
+ * Pages of files in the executors' resident memory, which YARN's monitor counts as theirs. Each
+ * reduce task looks after it has read its blocks, while its executor goes on serving the other.
  */
 final class ResidentMemoryIT {
   private static final KnownShuffle DATA = new KnownShuffle(16, 2_400, 400, 8 << 10);

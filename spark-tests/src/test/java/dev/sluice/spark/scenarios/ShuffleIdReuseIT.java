@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * SQL can remove a query's shuffle files at its end. The query, run again, writes them again under
- * the same shuffle ids, and nobody may READ what was there before.
+ * the same shuffle ids. No task may READ the former files.
  */
 final class ShuffleIdReuseIT {
   private static final String CLEANUP = "spark.sql.classic.shuffleDependency.fileCleanup.enabled";
@@ -33,7 +33,7 @@ final class ShuffleIdReuseIT {
             "spark.default.parallelism",
             "6")) {
       assumeThat(cluster.session().conf().isModifiable(CLEANUP))
-          .as("Spark 4.0 removes them for Connect's sessions alone")
+          .as("Spark 4.0 removes shuffles only for sessions of Spark Connect")
           .isTrue();
       Dataset<Row> query =
           cluster.session().range(10_000).selectExpr("id % 7 AS k").groupBy("k").count();

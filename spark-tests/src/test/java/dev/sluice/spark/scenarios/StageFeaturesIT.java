@@ -114,10 +114,10 @@ final class StageFeaturesIT {
   }
 
   /**
-   * Passes the input of both tasks on. The first time task 0 fails at its end, when task 1 has
+   * Passes the input of both tasks on. The first time, task 0 fails at its end, after task 1 has
    * written its map output.
    *
-   * @param directory where the tasks leave word of it
+   * @param directory where the tasks leave marker files
    */
   private record FailingOnce(String directory)
       implements Function1<Iterator<Tuple2<Integer, byte[]>>, Iterator<Tuple2<Integer, byte[]>>>,

@@ -15,8 +15,8 @@ import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManagerFactory;
 
 /**
- * A key and its self-signed certificate for Spark's RPC by TLS, made by the JDK's keytool in a
- * folder of the test's, which deletes it.
+ * A key and its self-signed certificate for Spark's RPC by TLS. The JDK's keytool makes them in a
+ * folder of the test, which deletes it.
  */
 final class TlsKeys {
   private static final String PASSWORD = "only for this test";
@@ -56,7 +56,9 @@ final class TlsKeys {
     return new TlsKeys(keyStore);
   }
 
-  /** Spark's settings, keys and values in turn: the key, and trust in its certificate alone. */
+  /**
+   * Spark's settings as alternating keys and values: the key, and trust in its certificate alone.
+   */
   String[] settings() {
     return new String[] {
       "spark.ssl.rpc.enabled",

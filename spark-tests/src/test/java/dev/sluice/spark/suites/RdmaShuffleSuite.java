@@ -3,7 +3,7 @@ package dev.sluice.spark.suites;
 import dev.sluice.spark.account.BlockAccount;
 import org.apache.spark.ShuffleSuite;
 
-/** Spark's own {@link ShuffleSuite}, whose configuration takes nothing from system properties. */
+/** Spark's own {@link ShuffleSuite}. Its configuration takes nothing from system properties. */
 public final class RdmaShuffleSuite extends ShuffleSuite {
   @Override
   public void beforeAll() {

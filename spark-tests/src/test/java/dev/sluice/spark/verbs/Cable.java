@@ -11,8 +11,8 @@ import java.util.List;
 import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
 
 /**
- * The cable between the two devices of the test bed's guest, which a test may break: whoever does
- * mends it. Another machine's network is left alone.
+ * The cable between the two devices of the test bed's guest. A test that breaks it mends it. It
+ * does nothing to another machine's network.
  */
 final class Cable {
   /** A test that breaks the cable, or needs both of its ends. */
@@ -24,17 +24,17 @@ final class Cable {
   @Target({ElementType.TYPE, ElementType.METHOD})
   @interface Needed {}
 
-  /** What may happen to it. */
+  /** Fault of the cable. */
   enum Fault {
-    /** Nothing arrives any more, which nobody is told of. */
+    /** No packet arrives any more, and nothing reports it. */
     SILENT("lose", "100"),
     /** Some packets do not arrive. */
     LOSSY("lose", "1"),
-    /** Both ends are down, which everybody is told of. */
+    /** Both ends report that they are down. */
     CUT("cut"),
-    /** Nothing arrives any more that the first device sends. */
+    /** No packet of the first device arrives any more. */
     ONE_WAY("one-way"),
-    /** Nothing large arrives that the first device sends. */
+    /** No large packet of the first device arrives. */
     SWALLOWING("swallow"),
     /** The second device takes smaller packets than the first. */
     NARROW("narrow"),

@@ -14,7 +14,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Executors whose queue pairs rdma_cm connects: the kernel knows the connections, and forgets them.
+ * Queue pairs of executors that rdma_cm connects. The kernel knows the connections, and later
+ * forgets them.
  */
 @NeedsRdmaDevice
 final class ConnectByCmIT {
@@ -28,7 +29,7 @@ final class ConnectByCmIT {
     before = RdmaResources.now();
   }
 
-  /** Its ids are among what is counted. */
+  /** The ids of rdma_cm are among the counted objects. */
   @AfterEach
   void nothingIsLeftInTheKernel() throws Exception {
     RdmaResources.awaitNothingButWhatWas(before);
@@ -52,7 +53,8 @@ final class ConnectByCmIT {
       assertThat(KnownShuffle.answerOf(DATA.repartitioned(cluster.context(), PARTITIONS)))
           .isEqualTo(DATA.answer());
       PathAssert.allRead(cluster);
-      // One side may have had nothing to fetch; whoever had shows both ends of its connection.
+      // One side may have had nothing to fetch; a side that fetched shows both ends of its
+      // connection.
       assertThat(ids("CONNECT").size()).isIn(2, 4);
       assertThat(ids("LISTEN")).hasSize(2);
     }

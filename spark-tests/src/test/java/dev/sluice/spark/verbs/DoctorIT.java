@@ -19,8 +19,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
 /**
- * What the doctor says of a healthy node, and of each fault that it is there to find. One serves on
- * the first device, those that are asked use the second one.
+ * The doctor's report on a healthy node, and on each fault that it is made to find. One doctor
+ * serves on the first device; the doctors that ask it use the second one.
  */
 @NeedsRdmaDevice
 @Cable.Needed
@@ -30,7 +30,7 @@ final class DoctorIT {
   private static final Set<PosixFilePermission> ANYBODY =
       PosixFilePermissions.fromString("rwxrwxrwx");
 
-  /** With the capability that a pod adds, which is then in the bounding set only. */
+  /** Runs with the capability that a pod adds, which is then in the bounding set only. */
   private static final String AS_NOBODY = "exec setpriv --reuid 65534 --clear-groups \"$@\"";
 
   private static final String ONE_DEVICE =
@@ -79,7 +79,7 @@ final class DoctorIT {
         command);
   }
 
-  /** In a shell that does something before. */
+  /** Runs the doctor in a shell, after a script. */
   private Result runAfter(String script) throws Exception {
     Stream<String> shell = Stream.of("bash", "-c", script, "doctor");
     return run(Stream.concat(shell, command().stream()).toList());
@@ -127,7 +127,10 @@ final class DoctorIT {
     assertThat(result.findings("warn|fail", ".*")).as(result.output()).hasSize(1);
   }
 
-  /** As a pod has it, that was given one of several functions and sees all of them in /sys. */
+  /**
+   * The container has the file of one of several devices, and sees all of them in /sys, as a pod
+   * with one of several functions does.
+   */
   @Test
   void aContainerWithOneOfTheDevicesIsHealthy() throws Exception {
     Result result = runAfter("exec unshare -m bash -c '" + ONE_DEVICE + "' doctor \"$@\"");

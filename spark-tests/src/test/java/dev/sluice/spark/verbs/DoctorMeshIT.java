@@ -17,7 +17,7 @@ final class DoctorMeshIT {
   private static final Map<String, String> VERBS = Map.of("spark.shuffle.rdma.provider", "verbs");
 
   @Test
-  void readsByVerbsFromEachHostToTheOtherAndNamesWhatIsWrong() throws Exception {
+  void readsByVerbsBetweenTheHostsAndNamesFaults() throws Exception {
     Cable cable = new Cable();
     try (Deployment deployment = Deployment.startOnHosts("doctor-verbs", FIRST, SECOND)) {
       Result healthy = deployment.submitDoctor("mesh", VERBS, List.of(), "--mesh");

@@ -8,8 +8,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.condition.EnabledIf;
 
 /**
- * A test that needs an RDMA device, and is skipped where there is none. Has the tag {@code
- * rdma-device}, by which they are run in the test bed.
+ * Marks a test that needs an RDMA device; it is skipped if there is none. The test bed runs the
+ * tests that have the tag {@code rdma-device}.
  */
 @Tag("rdma-device")
 @EnabledIf(

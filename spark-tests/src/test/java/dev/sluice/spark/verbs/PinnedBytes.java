@@ -7,7 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Asks the kernel again and again what processes have registered, on a thread of its own. */
+/** Polls the kernel for the bytes that processes have registered, on a thread of its own. */
 final class PinnedBytes implements AutoCloseable {
   private final Map<Long, Long> most = new ConcurrentHashMap<>();
   private volatile boolean closed;
@@ -24,7 +24,7 @@ final class PinnedBytes implements AutoCloseable {
     }
   }
 
-  /** The most that each process has had so far. */
+  /** The most that each process has had registered so far. */
   Map<Long, Long> most() {
     return Map.copyOf(most);
   }

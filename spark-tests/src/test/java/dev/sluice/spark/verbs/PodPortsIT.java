@@ -18,8 +18,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The port and the GID that processes of pods take, on a node whose own RDMA devices they see. The
- * doctor tells them, as it chooses like an executor, and READs from pod to pod.
+ * The port and the GID that processes of pods choose, on a node whose own RDMA devices they see.
+ * The doctor reports them, since it chooses as an executor does, and READs from pod to pod.
  */
 @NeedsRdmaDevice
 @Cable.Needed
@@ -40,7 +40,7 @@ final class PodPortsIT {
     RdmaResources.awaitNothingButWhatWas(before);
   }
 
-  /** Else two pods of a node take adapters by what their network devices are numbered. */
+  /** Otherwise two pods of a node choose adapters by the index numbers of their network devices. */
   @ParameterizedTest
   @ValueSource(strings = {"veth0", "veth1"})
   void aPodWithoutAnAddressAtAnAdapterTakesNone(String numberedLike) throws Exception {
@@ -90,7 +90,7 @@ final class PodPortsIT {
     }
   }
 
-  /** The executors' addresses are in a network that both have and that has no RDMA. */
+  /** The executors' addresses are in a network that both pods have and that has no RDMA. */
   @Test
   void eachPodTakesItsOwnAdapterEvenWhereThereIsNoRouteBetweenThem() throws Exception {
     try (Pods pods = new Pods(Mode.SHARED)) {

@@ -7,13 +7,13 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Network namespaces of the test bed's guest, as the pods of a node have them, which see the RDMA
- * devices of the guest beside their own. Whoever makes them closes them; for one thread.
+ * Network namespaces of the test bed's guest, like those of a node's pods. They see the guest's
+ * RDMA devices as well as their own. The caller that makes them closes them. For one thread.
  */
 final class Pods implements AutoCloseable {
   private static final long TIMEOUT_SECONDS = 30;
 
-  /** How RDMA devices belong to network namespaces (rdma-system(8)). */
+  /** Way in which RDMA devices belong to network namespaces (rdma-system(8)). */
   enum Mode {
     SHARED,
     EXCLUSIVE
@@ -40,7 +40,9 @@ final class Pods implements AutoCloseable {
     run("ip", "-n", pod, "link", "set", "lo", "up");
   }
 
-  /** Gives a pod a network device of an index and an address, whose other end is the guest's. */
+  /**
+   * Gives a pod a network device with the given index and address. The other end is in the guest.
+   */
   void connect(String pod, int index, String address) throws IOException, InterruptedException {
     String device = "eth0";
     run(

@@ -18,8 +18,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * What the kernel says of RDMA, whatever the processes say that use it: its objects by device
- * (rdma-resource(8)), and what went through its ports.
+ * The kernel's view of RDMA, independent of the processes that use it: its objects by device
+ * (rdma-resource(8)), and the traffic of its ports.
  *
  * @param byDevice counts such as {@code qp} and {@code mr}, by device
  */
@@ -34,13 +34,13 @@ record RdmaResources(Map<String, Map<String, Integer>> byDevice) {
   private static final Pattern THREAD_GROUP = Pattern.compile("(?m)^Tgid:\\s*(\\d+)");
   private static final Duration RELEASE_TIMEOUT = Duration.ofSeconds(20);
 
-  /** Whether there is a device. */
+  /** Tells whether there is a device. */
   static boolean present() {
     String[] devices = DEVICES.toFile().list();
     return devices != null && devices.length > 0;
   }
 
-  /** What there is now. */
+  /** The present objects. */
   static RdmaResources now() throws IOException {
     Map<String, Map<String, Integer>> devices = new TreeMap<>();
     Matcher device = DEVICE.matcher(rdma("resource", "show"));
@@ -95,13 +95,13 @@ record RdmaResources(Map<String, Map<String, Integer>> byDevice) {
     return Long.parseLong(group.group(1));
   }
 
-  /** Waits until the kernel has again what it had: processes that end take a moment. */
+  /** Waits until the kernel has the same objects as before: processes take a moment to end. */
   static void awaitNothingButWhatWas(RdmaResources before) throws Exception {
     long deadline = System.nanoTime() + RELEASE_TIMEOUT.toNanos();
     while (!now().equals(before) && System.nanoTime() - deadline < 0) {
       TimeUnit.MILLISECONDS.sleep(50);
     }
-    assertThat(now()).as("what is left of the job").isEqualTo(before);
+    assertThat(now()).as("RDMA objects after the job").isEqualTo(before);
   }
 
   /** Packets that soft-RoCE devices have received. */

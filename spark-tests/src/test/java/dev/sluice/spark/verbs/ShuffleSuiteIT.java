@@ -20,8 +20,8 @@ import scala.Option;
 import scala.jdk.javaapi.OptionConverters;
 
 /**
- * Spark's own ShuffleSuite on a real device: {@link RdmaShuffleSuite} with another provider. Here
- * because what runs ScalaTest suites knows no conditions and no tags.
+ * Spark's own ShuffleSuite on a real device: {@link RdmaShuffleSuite} with another provider. It is
+ * a JUnit test because the runner of ScalaTest suites knows no conditions and no tags.
  */
 @NeedsRdmaDevice
 final class ShuffleSuiteIT {

@@ -3,12 +3,14 @@ package dev.sluice.spark.verbs;
 import dev.sluice.spark.scenarios.LocalCluster;
 import java.util.stream.Stream;
 
-/** A local cluster whose executors READ from one another, and not from themselves, by verbs. */
+/**
+ * Starts a local cluster whose executors READ from each other by verbs, and not from themselves.
+ */
 final class VerbsCluster {
   private VerbsCluster() {}
 
   /**
-   * @param settings keys and values in turn
+   * @param settings alternating keys and values
    */
   static LocalCluster start(String... settings) {
     Stream<String> verbs =

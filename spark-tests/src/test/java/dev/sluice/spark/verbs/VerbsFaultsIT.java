@@ -26,8 +26,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Whatever happens to two executors' devices, or to one of the executors, in the middle of a job:
- * the answer is right, it comes, and READs are taken up again.
+ * Faults of two executors' devices, or of one of the executors, in the middle of a job. The answer
+ * arrives and is right, and READs resume afterwards.
  */
 @NeedsRdmaDevice
 @Cable.Needed
@@ -157,7 +157,7 @@ final class VerbsFaultsIT {
     }
   }
 
-  /** Each executor on a device of its own, so that all that is READ goes over the cable. */
+  /** Puts each executor on a device of its own, so that all READs go over the cable. */
   private static LocalCluster start(String... settings) {
     Stream<String> devices = Stream.of("spark.shuffle.rdma.devices", "rxe0,rxe1");
     return VerbsCluster.start(Stream.concat(devices, Stream.of(settings)).toArray(String[]::new));
@@ -167,7 +167,7 @@ final class VerbsFaultsIT {
     return DATA.repartitioned(cluster.context(), PARTITIONS);
   }
 
-  /** Shuffles until blocks are READ again, which they are once the breakers let a probe through. */
+  /** Shuffles until blocks are READ again, once the breakers let a probe through. */
   private static void awaitReads(LocalCluster cluster, long readBefore) {
     long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
     do {

@@ -19,8 +19,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Shuffles by READs of a real device, confirmed by the kernel: queue pairs and regions that were
- * there, packets that came, and nothing that is left.
+ * Shuffles by READs of a real device, confirmed by the kernel: queue pairs and regions that
+ * existed, packets that arrived, and nothing left behind.
  */
 @NeedsRdmaDevice
 final class VerbsShuffleIT {
@@ -47,7 +47,7 @@ final class VerbsShuffleIT {
       JavaPairRDD<Integer, byte[]> kept = shuffle(cluster);
       PathAssert.allRead(cluster);
       RdmaResources during = RdmaResources.now();
-      Reference.reachabilityFence(kept); // else Spark may remove the shuffle before
+      Reference.reachabilityFence(kept); // otherwise Spark may remove the shuffle before
       // One to READ by and one to be READ from, for each executor that had something to READ.
       assertThat(during.count("qp") - before.count("qp")).isIn(2, 4);
       // Map outputs are on both; each has its file, and partition tables.
@@ -64,7 +64,7 @@ final class VerbsShuffleIT {
     try (LocalCluster cluster = start()) {
       JavaPairRDD<Integer, byte[]> kept = shuffle(cluster);
       int during = RdmaResources.now().count("mr");
-      Reference.reachabilityFence(kept); // else Spark may remove the shuffle before
+      Reference.reachabilityFence(kept); // otherwise Spark may remove the shuffle before
       cluster.context().sc().cleaner().get().doCleanupShuffle(0, true);
       assertThat(during - RdmaResources.now().count("mr")).isGreaterThanOrEqualTo(DATA.maps());
       shuffle(cluster);
@@ -72,7 +72,7 @@ final class VerbsShuffleIT {
     }
   }
 
-  /** What is pinned is looked at all the time, for each executor. */
+  /** The pinned bytes of each executor are sampled all the time. */
   @Test
   void aShuffleOfTenTimesTheBudgetIsReadAndNoMoreIsPinnedThanAllowed() throws Exception {
     long budget = 2 << 20;
@@ -139,7 +139,7 @@ final class VerbsShuffleIT {
     }
   }
 
-  /** Map outputs are registered whatever the kernel: unasked, those before 6.2 have them staged. */
+  /** Map outputs are registered on any kernel. By default, kernels before 6.2 have them staged. */
   private static LocalCluster start(String... settings) {
     Stream<String> mode = Stream.of("spark.shuffle.rdma.registration.mode", "file");
     return VerbsCluster.start(Stream.concat(mode, Stream.of(settings)).toArray(String[]::new));

@@ -7,13 +7,13 @@ import scala.collection.immutable.Set;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * The test of AdaptiveQueryExecSuite that compares numbers of local blocks, of which there are none
- * where local blocks go through a loopback READ: it runs apart from the others, without that.
+ * The test of AdaptiveQueryExecSuite that compares numbers of local blocks. With loopback READs
+ * there are no local blocks, so this test runs apart from the others, without them.
  */
 final class LocalFetchTest {
   private static final String NAME = "SPARK-34091: Batch shuffle fetch in AQE partition coalescing";
 
-  /** What ScalaTest's own annotation for it tags a test with. */
+  /** Tag that ScalaTest's own annotation gives a test. */
   private static final String IGNORE = "org.scalatest.Ignore";
 
   private LocalFetchTest() {}

@@ -5,7 +5,7 @@ import org.apache.spark.sql.execution.adaptive.AdaptiveQueryExecSuite;
 import scala.collection.immutable.Map;
 import scala.collection.immutable.Set;
 
-/** Spark's own {@link AdaptiveQueryExecSuite}, but for {@link LocalFetchTest}. */
+/** Spark's own {@link AdaptiveQueryExecSuite}, without {@link LocalFetchTest}. */
 public final class RdmaAdaptiveQueryExecSuite extends AdaptiveQueryExecSuite {
   @Override
   public Map<String, Set<String>> tags() {

@@ -7,7 +7,7 @@ import org.apache.spark.shuffle.HostLocalShuffleReadingSuite;
 /** Spark's own {@link HostLocalShuffleReadingSuite}. */
 public final class RdmaHostLocalShuffleReadingSuite extends HostLocalShuffleReadingSuite {
   public RdmaHostLocalShuffleReadingSuite() {
-    // It makes its configurations while it is constructed.
+    // The suite makes its configurations in its constructor.
     SuiteConf.withoutLoopback();
     super();
   }

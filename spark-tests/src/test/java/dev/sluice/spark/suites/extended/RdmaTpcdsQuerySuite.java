@@ -7,13 +7,13 @@ import org.apache.spark.sql.TPCDSQueryTestSuite;
  * Spark's own {@link TPCDSQueryTestSuite}: the TPC-DS queries against their golden answers, each
  * with three kinds of join. Ignored unless SPARK_TPCDS_DATA names a directory with the tables.
  *
- * <p>It shuffles to one partition, so that a block is all of a map output. Blocks that no buffer
- * has room for are to be READ too: to disk, as Spark does with those that it calls large.
+ * <p>It shuffles to one partition, so a block is all of a map output. Blocks larger than any buffer
+ * are READ to disk, as Spark does with blocks that it calls large.
  */
 public final class RdmaTpcdsQuerySuite extends TPCDSQueryTestSuite {
   @Override
   public void beforeAll() {
-    // Buffers are of up to 32 MiB with so much, and of 8 MiB with Spark's default.
+    // Buffers are up to 32 MiB with this value, and up to 8 MiB with Spark's default.
     System.setProperty("spark.executor.memoryOverhead", "8g");
     System.setProperty("spark.network.maxRemoteBlockSizeFetchToMem", "16m");
     super.beforeAll();
