@@ -29,7 +29,7 @@ final class Manifests {
 
   private Manifests() {}
 
-  /** The model's types keep what they do not know beside what they know. */
+  /** The types of the API's model keep fields that they do not know. */
   private static final class NothingBeside extends JacksonAnnotationIntrospector {
     private static final long serialVersionUID = 1L;
 

@@ -25,7 +25,7 @@ import org.apache.spark.network.util.JavaUtils;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What is in {@code conf/kubernetes} is of the API, and goes together. */
+/** The files in {@code conf/kubernetes} match the API and each other. */
 final class ManifestsTest {
   private static final String LOCAL = "spark-local-dir-";
 
@@ -71,7 +71,7 @@ final class ManifestsTest {
   }
 
   @Test
-  void itsSetSelectsItsPods() {
+  void theDaemonSetSelectsItsPods() {
     assertThat(daemons.getSpec().getTemplate().getMetadata().getLabels())
         .containsAllEntriesOf(daemons.getSpec().getSelector().getMatchLabels());
   }
@@ -98,7 +98,7 @@ final class ManifestsTest {
       assertThat(volume.getHostPath().getPath())
           .as(volume.getName())
           .isEqualTo(volumes(daemon).get(volume.getName()).getHostPath().getPath());
-      assertThat(volume.getHostPath().getType()).as("made by the daemons").isEqualTo("Directory");
+      assertThat(volume.getHostPath().getType()).as("the daemons make the directory").isEqualTo("Directory");
     }
     assertThat(executor.getNodeSelector()).isEqualTo(daemon.getNodeSelector());
   }
@@ -140,7 +140,7 @@ final class ManifestsTest {
     }
   }
 
-  /** A drained daemon must not be restarted: it still serves what it has. */
+  /** A drained daemon must not be restarted: it still serves its map outputs. */
   @Test
   void probesAskForLifeAndReadinessWhereTheDaemonAnswers() {
     Container container = main(daemon);

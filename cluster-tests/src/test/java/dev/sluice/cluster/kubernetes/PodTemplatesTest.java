@@ -29,9 +29,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import scala.Option;
 
-/** What Spark makes of the templates: the pods that it would ask the API server for. */
+/** The pods that Spark would ask the API server for, made from the templates. */
 final class PodTemplatesTest {
-  /** Not asked for anything. */
+  /** not requested */
   private KubernetesClient client;
 
   private SparkConf conf;
@@ -98,7 +98,7 @@ final class PodTemplatesTest {
   }
 
   @Test
-  void whatTheTemplateSaysStays() {
+  void sparkKeepsTheTemplatesSettings() {
     PodSpec pod = executor().pod().getSpec();
     Container container = executor().container();
     assertThat(pod.getSecurityContext().getRunAsUser()).isEqualTo(185);
@@ -122,7 +122,7 @@ final class PodTemplatesTest {
 
   @Test
   void driversAreOfTheSameUserAndNeedNothing() {
-    conf.remove("spark.driver.host"); // Which the cluster decides.
+    conf.remove("spark.driver.host"); // the cluster decides it
     KubernetesDriverConf driver =
         KubernetesConf$.MODULE$.createDriverConf(
             conf,

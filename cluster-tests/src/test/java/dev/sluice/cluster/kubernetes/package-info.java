@@ -1,2 +1,2 @@
-/** What is in {@code conf/kubernetes}. */
+/** Tests of the files in {@code conf/kubernetes}. */
 package dev.sluice.cluster.kubernetes;

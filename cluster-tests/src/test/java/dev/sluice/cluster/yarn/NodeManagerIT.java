@@ -42,7 +42,7 @@ final class NodeManagerIT {
   }
 
   @Test
-  void whatExecutorsHandOverGoesWithTheApplication() throws Exception {
+  void mapOutputsAreDeletedWithTheApplication() throws Exception {
     try (YarnCluster cluster = YarnCluster.start(directory)) {
       Path folder;
       try (JavaSparkContext context = new JavaSparkContext(spark(cluster.conf()))) {
@@ -63,7 +63,7 @@ final class NodeManagerIT {
   }
 
   @Test
-  void whatKilledExecutorsWroteIsReadAtTheNode() throws Exception {
+  void mapOutputsOfKilledExecutorsAreReadAtTheNode() throws Exception {
     try (YarnCluster cluster = YarnCluster.start(directory);
         JavaSparkContext context = new JavaSparkContext(spark(cluster.conf()))) {
       LongAccumulator mapped = context.sc().longAccumulator();

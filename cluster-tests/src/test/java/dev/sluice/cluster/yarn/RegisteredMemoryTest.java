@@ -43,7 +43,7 @@ final class RegisteredMemoryTest {
   }
 
   @Test
-  void halfOfWhatIsNotPromisedToContainersIsRegisteredAnd4GibAtMost() {
+  void halfOfTheMemoryNotPromisedToContainersIsRegisteredUpTo4Gib() {
     Map<String, String> expected =
         Map.of("60000", "2768m", "8192", "4096m", "65024", "256m", "57344", "4096m");
     expected.forEach(

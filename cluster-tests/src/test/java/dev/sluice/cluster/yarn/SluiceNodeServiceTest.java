@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the service does of itself. */
+/** Behaviour of the service itself. */
 final class SluiceNodeServiceTest {
   private static final int CLASS_FILE_OF_JAVA_8 = 52;
 
@@ -37,7 +37,7 @@ final class SluiceNodeServiceTest {
   }
 
   @Test
-  void itRunsOnJava8() throws Exception {
+  void serviceClassesRunOnJava8() throws Exception {
     for (String name : new String[] {"SluiceNodeService", "DaemonProcess", "RegisteredMemory"}) {
       try (InputStream file = SluiceNodeService.class.getResourceAsStream(name + ".class");
           DataInputStream data = new DataInputStream(file)) {

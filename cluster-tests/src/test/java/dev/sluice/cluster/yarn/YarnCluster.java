@@ -19,7 +19,7 @@ import org.apache.hadoop.yarn.server.MiniYARNCluster;
 
 /**
  * A ResourceManager and a NodeManager in this process, with the auxiliary service, and the daemon
- * installed as it is on a host. Whoever starts it closes it; for one thread.
+ * installed as on a host. The caller that starts it closes it. For one thread.
  */
 final class YarnCluster implements AutoCloseable {
   private static final Duration TIMEOUT = Duration.ofMinutes(1);
@@ -53,9 +53,9 @@ final class YarnCluster implements AutoCloseable {
     yarn.set("sluice.yarn.conf", conf.toString());
     yarn.set("sluice.yarn.socket", cluster.socket.toString());
     yarn.setBoolean("yarn.nodemanager.vmem-check-enabled", false);
-    // For which it looks for the processes of containers that have ended.
+    // The time for which it looks for the processes of ended containers.
     yarn.setInt("yarn.nodemanager.process-kill-wait.ms", 500);
-    // What a capacity-scheduler.xml says.
+    // Settings of a capacity-scheduler.xml.
     yarn.set("yarn.scheduler.capacity.root.queues", "default");
     yarn.set("yarn.scheduler.capacity.root.default.capacity", "100");
     yarn.set("yarn.scheduler.capacity.root.default.user-limit-factor", "100");
@@ -74,7 +74,7 @@ final class YarnCluster implements AutoCloseable {
     }
   }
 
-  /** As docs/yarn.md has it. */
+  /** Installs the service as docs/yarn.md describes. */
   private static Path install(Path home) throws IOException {
     Path jars = Files.createDirectories(home.resolve("jars"));
     copy("bin/sluice-node", home);
@@ -131,7 +131,7 @@ final class YarnCluster implements AutoCloseable {
     }
   }
 
-  /** Of this process, with a class in their command lines. */
+  /** Child processes of this process that have a class in their command lines. */
   static Stream<ProcessHandle> processes(String name) {
     return ProcessHandle.current()
         .descendants()
@@ -139,7 +139,10 @@ final class YarnCluster implements AutoCloseable {
         .filter(process -> commandLine(process).contains(name));
   }
 
-  /** All of it, where ProcessHandle has a page of it; empty for one that has ended. */
+  /**
+   * The whole command line of a process; ProcessHandle has only a page of it. Empty if the process
+   * has ended.
+   */
   private static String commandLine(ProcessHandle process) {
     try {
       return Files.readString(Path.of("/proc/" + process.pid() + "/cmdline"));
