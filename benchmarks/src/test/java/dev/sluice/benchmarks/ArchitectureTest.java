@@ -30,7 +30,7 @@ class ArchitectureTest {
           .should()
           .resideInAPackage("dev.sluice.benchmarks..");
 
-  /** With what they share in the outermost one. */
+  /** Shared classes belong in the outermost package. */
   @ArchTest
   static final ArchRule PACKAGES_FORM_NO_CYCLES =
       slices().matching("dev.sluice.(**)").should().beFreeOfCycles();

@@ -20,7 +20,7 @@ class DirectoriesTest {
   @TempDir private Path parent;
 
   @Test
-  void deletesWhatAnotherDeletesMeanwhile() throws Exception {
+  void deletingToleratesFilesThatAnotherThreadDeletes() throws Exception {
     CyclicBarrier start = new CyclicBarrier(2);
     try (ExecutorService other = Executors.newSingleThreadExecutor()) {
       for (int i = 0; i < TREES; i++) {

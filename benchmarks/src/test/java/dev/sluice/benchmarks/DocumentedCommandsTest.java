@@ -18,9 +18,9 @@ import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
 /**
- * Holds every block of commands in the documents to a test that runs it, or to a reason why none
- * does: a line {@code <!-- run by: NAME, NAME -->} or {@code <!-- not run: reason -->} before the
- * block. A name is that of a test class, or a path in this repository.
+ * Checks that every block of commands in the documents has a test that runs it, or a reason why
+ * none does. The line before the block is {@code <!-- run by: NAME, NAME -->} or {@code <!-- not
+ * run: reason -->}. A name is a test class, or a path in this repository.
  */
 class DocumentedCommandsTest {
   private static final Path ROOT = Path.of("..");
@@ -87,7 +87,9 @@ class DocumentedCommandsTest {
     assertThat(parsed).isNotEmpty();
   }
 
-  /** spark-submit with a file of its own leaves out the cluster's otherwise (SPARK-48392). */
+  /**
+   * With a properties file, spark-submit ignores the cluster's defaults otherwise (SPARK-48392).
+   */
   @Test
   void aPropertiesFileKeepsTheClustersDefaults() throws IOException {
     for (Block block : blocks()) {

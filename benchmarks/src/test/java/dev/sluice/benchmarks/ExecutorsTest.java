@@ -30,7 +30,7 @@ class ExecutorsTest {
   }
 
   @Test
-  void whatIsUsedIsTheDifference() {
+  void usedCpuTimeIsTheDifference() {
     assertThat(Executors.used(Map.of("0", 1.0, "1", 2.0), Map.of("0", 1.5, "1", 5.0)))
         .isEqualTo(Map.of("0", 0.5, "1", 3.0));
   }

@@ -11,14 +11,14 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Which JDK the commands in {@code bin} take: {@code find_jdk} of {@code bin/lib.sh}. */
+/** Tests {@code find_jdk} of {@code bin/lib.sh}: the JDK that the commands in {@code bin} use. */
 class FindJdkTest {
   private static final Path LIBRARY = Path.of("..", "bin", "lib.sh").toAbsolutePath().normalize();
   private static final long TIMEOUT_MS = 60_000;
 
   @TempDir private Path folder;
 
-  /** What {@code find_jdk} does in a shell of its own. */
+  /** Output of {@code find_jdk} in a shell of its own. */
   private record Outcome(int status, String output) {}
 
   @BeforeEach
@@ -30,7 +30,7 @@ class FindJdkTest {
     return jdk(folder.resolve(name), version, "javac");
   }
 
-  /** A folder with programs that say what those of a JDK do. */
+  /** Makes a folder with programs that answer like those of a JDK. */
   private static Path jdk(Path home, String version, String compiler) throws IOException {
     Path bin = Files.createDirectories(home.resolve("bin"));
     script(
@@ -125,7 +125,7 @@ class FindJdkTest {
   }
 
   @Test
-  void whereThereIsNoneItSaysWhatToInstall() throws Exception {
+  void missingJdkIsReportedWithThePackageToInstall() throws Exception {
     Outcome outcome = find("/nowhere");
     assertThat(outcome.status()).isEqualTo(1);
     assertThat(outcome.output()).contains("JAVA_HOME (/nowhere)", "temurin-25-jdk");

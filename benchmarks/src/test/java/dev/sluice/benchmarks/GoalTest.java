@@ -32,9 +32,9 @@ class GoalTest {
     assertThat(more.isReached(0.96)).isFalse();
   }
 
-  /** Another depth, a figure beside the one that counts, a labelled row. */
+  /** Rows with another depth, with a secondary figure, and with a label. */
   @Test
-  void whatIsCalledAlikeHasNoGoal() {
+  void rowsWithSimilarNamesHaveNoGoal() {
     assertThat(Goal.of("read-verbs-1MiB-x1")).isEmpty();
     assertThat(Goal.of("engine-link-100Gbit-16KiB")).isPresent();
     assertThat(Goal.of("engine-link-100Gbit-16KiB-cpu")).isEmpty();

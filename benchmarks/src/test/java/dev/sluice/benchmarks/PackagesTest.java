@@ -28,7 +28,7 @@ class PackagesTest {
           "benchmarks");
 
   @Test
-  void eachSaysWhatItIsFor() {
+  void eachPackageDocumentsItsPurpose() {
     Stream<Path> undescribed =
         MODULES.stream()
             .map(PackagesTest::mainSources)
@@ -53,7 +53,7 @@ class PackagesTest {
             MODULES.stream().map(module -> "<module>" + module + "</module>").toList());
   }
 
-  /** Of its main classes and its tests, which are in the same packages. */
+  /** Packages of a module's main classes and of its tests. */
   private static Stream<Path> packagesOf(String module) {
     return Stream.of(mainSources(module), Path.of("..", module, "src/test/java"))
         .flatMap(sources -> packages(sources).stream())

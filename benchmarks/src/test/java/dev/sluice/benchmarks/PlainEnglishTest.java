@@ -16,8 +16,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvFileSource;
 
 /**
- * Counts, in 1,000 words of comments in main code and of documents, the words that headless clauses
- * are made of, and the sentences that begin with such a clause. plain-english.csv has the limits,
+ * Counts words of headless clauses, and sentences that begin with such a clause, in comments of
+ * main code and in documents. The counts are per 1,000 words. plain-english.csv has the limits,
  * which only fall.
  */
 class PlainEnglishTest {
@@ -39,9 +39,10 @@ class PlainEnglishTest {
   private static final Pattern WORD = Pattern.compile("[A-Za-z][A-Za-z'-]*");
 
   /**
-   * Words of a text.
+   * Counts of a text.
    *
-   * @param clauses those that are clause words
+   * @param words all words
+   * @param clauses clause words among them
    * @param openings sentences with a headless opening
    */
   record Count(long words, long clauses, long openings) {

@@ -14,7 +14,7 @@ class RunDirectoryTest {
   @TempDir Path parent;
 
   @Test
-  void whatAnEndedProcessLeftIsDeletedAndWhatARunningOneHasIsKept() throws IOException {
+  void directoriesOfEndedProcessesAreDeletedAndThoseOfRunningOnesKept() throws IOException {
     Path ended = Files.createDirectories(parent.resolve("run-" + NO_PROCESS).resolve("output"));
     Path running = Files.createDirectory(parent.resolve("run-1"));
     Path input = Files.createDirectory(parent.resolve("input-1g"));

@@ -13,7 +13,7 @@ class AllCommandTest {
       new Part("terasort-1g", new RowPattern("terasort-1g"), false, List.of("terasort"), 5);
 
   @Test
-  void progressSaysWhatIsDoneAndWhatIsLeft() {
+  void progressListsDoneAndRemainingParts() {
     assertThat(AllCommand.progress(3, List.of(stage, sort)))
         .isEqualTo(
             "1 of 3 parts done; now stage (about 2 min), then terasort-1g; all in about 7 min");

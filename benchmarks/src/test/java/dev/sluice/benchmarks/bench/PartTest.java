@@ -17,7 +17,7 @@ class PartTest {
   }
 
   @Test
-  void aPartIsDoneWhenItsRowsAreThereWhateverOthersWereLabelled() {
+  void aPartIsDoneWhenItsRowsExistWhateverLabelsOthersHave() {
     Part terasort = part("terasort-3g");
     assertThat(terasort.isIn(List.of(row("stage-63-peers"), row("terasort-3g")))).isTrue();
     assertThat(terasort.isIn(List.of(row("terasort-3g-staged")))).isFalse();
@@ -29,7 +29,7 @@ class PartTest {
   }
 
   @Test
-  void itsCommandIsWhatAUserWouldType() {
+  void itsCommandIsTheOneThatAUserWouldType() {
     assertThat(String.join(" ", part("terasort-1g").command(BIN, ROWS)))
         .isEqualTo("/sluice/bin/bench terasort --size 1g --repeat 5 --json /results/part.json");
   }

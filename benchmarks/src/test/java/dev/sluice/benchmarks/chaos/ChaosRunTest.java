@@ -48,7 +48,7 @@ class ChaosRunTest {
   }
 
   @Test
-  void aStageMayBeRunAgainForWhatTheStockShuffleSuffersTooOnly() {
+  void stagesMayRunAgainOnlyForFaultsThatHitTheStockShuffleToo() {
     Losses retry = new Losses(1, 0, 0, 0);
     assertThat(new Example("bad-key").losses(retry).run().complaints())
         .singleElement()
@@ -67,14 +67,14 @@ class ChaosRunTest {
   }
 
   @Test
-  void whatOnlyRdmaNoticesCostsNoTask() {
+  void faultsOfRdmaAloneFailNoTask() {
     Losses task = new Losses(0, 0, 1, 0);
     assertThat(new Example("bad-key").losses(task).run().complaints()).hasSize(1);
     assertThat(new Example("stopped-5s").losses(task).run().complaints()).isEmpty();
   }
 
   @Test
-  void anExecutorEndsByWhatEndsExecutorsOnly() {
+  void executorsEndOnlyByFaultsThatEndExecutors() {
     Losses executor = new Losses(0, 0, 0, 1);
     assertThat(new Example("file-truncated").losses(executor).run().complaints()).hasSize(1);
     assertThat(new Example("none").losses(executor).run().complaints()).hasSize(1);
@@ -82,7 +82,7 @@ class ChaosRunTest {
   }
 
   @Test
-  void whatGrowsOverALongSeriesIsSaid() {
+  void levelsThatGrowOverALongSeriesAreReported() {
     List<ChaosRun> level = new ArrayList<>();
     List<ChaosRun> growing = new ArrayList<>();
     for (int i = 0; i < 80; i++) {
@@ -179,7 +179,9 @@ class ChaosRunTest {
     return written.toString();
   }
 
-  /** Runs under the fault bad-key, whose time is over: only those of the file are there. */
+  /**
+   * Runs under the fault bad-key without time for new runs: only the runs of the file are there.
+   */
   private static ChaosRuns series(Path directory, ChaosFile file, String... workloads)
       throws Exception {
     ChaosRuns runs = new ChaosRuns("soft", directory, file, 10, System.nanoTime());
@@ -195,10 +197,13 @@ class ChaosRunTest {
     Example deleted = new Example("file-deleted").losses(new Losses(5, 5, 0, 0));
     assertThat(deleted.stock(new Losses(2, 2, 0, 0)).run().complaints()).isEmpty();
     assertThat(deleted.stock(new Losses(1, 1, 0, 0)).run().complaints()).hasSize(1);
-    assertThat(deleted.stock(null).run().complaints()).as("it failed").isEmpty();
+    assertThat(deleted.stock(null).run().complaints()).as("the stock run failed, so there is no limit").isEmpty();
   }
 
-  /** A run of group-by that struck, unless it has no answer, beside a stock one of 10 s. */
+  /**
+   * A run of group-by compared with a stock run of 10 s. The fault struck, unless the run has no
+   * answer.
+   */
   private static final class Example {
     private final String fault;
     private String cause;

@@ -31,7 +31,7 @@ class LostExecutorsTest {
   }
 
   @Test
-  void moreThanTheServiceMissesTheGoal() {
+  void moreRetriesThanWithTheServiceMissTheGoal() {
     lost.compareRetries(
         "lost", Map.of(Shuffle.SLUICE, reduced(2, 32, 0), Shuffle.STOCK, reduced(1, 16, 0)));
 

@@ -9,7 +9,7 @@ class WorkloadTest {
   private static final int MIB = 1 << 20;
 
   @Test
-  void theGridLeavesOutWhatIsTooMuchToBeUnderWay() {
+  void theGridLeavesOutCasesWithTooMuchUnderWay() {
     assertThat(Workload.grid(Operation.WRITE, List.of(16, 8 * MIB), List.of(1, 8, 64)))
         .extracting(Workload::name)
         .containsExactly(

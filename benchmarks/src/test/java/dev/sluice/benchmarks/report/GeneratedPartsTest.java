@@ -11,7 +11,7 @@ class GeneratedPartsTest {
       List.of(row("storm-16B-x1", "s"), row("storm-1KiB-x1", "s"), row("cpu", "s"));
 
   @Test
-  void whatStandsAroundAPartStays() {
+  void textAroundAPartStays() {
     assertThat(write("# Title\n\n<!-- rows: cpu -->\nold\n<!-- end -->\nprose\n"))
         .startsWith("# Title\n\n<!-- rows: cpu -->\n\n| row |")
         .contains("| cpu | s |")
@@ -33,7 +33,7 @@ class GeneratedPartsTest {
   }
 
   @Test
-  void whatHasNoRowsWasNotMeasured() {
+  void aPartWithoutRowsWasNotMeasured() {
     assertThat(write("<!-- rows: tpcds-* -->\n<!-- end -->")).contains("Not measured.");
   }
 

@@ -19,7 +19,7 @@ final class HardwareRowTest {
   @TempDir Path directory;
 
   @Test
-  void aRowIsOneLineWhateverIsInIt() {
+  void aRowIsOneLineWhateverItContains() {
     HardwareRow row = new HardwareRow();
     for (RowColumn column : RowColumn.values()) {
       row.with(column, column.ordinal() + " a|b\n");

@@ -52,7 +52,7 @@ class StageLoadTest {
     assertThat(stage(checksums)).anyMatch(answer -> answer.failure() != null);
   }
 
-  /** At least one answer of each of two executors. */
+  /** Runs a stage with at least one answer of each of two executors. */
   private List<Answer> stage(long[][] expected) throws Exception {
     try (NetworkParts server = new NetworkParts("s", 4 << 20, outputs, List.of(directory));
         NetworkParts a = new NetworkParts("a", 16 << 20, (_, _) -> null, List.of());

@@ -30,7 +30,7 @@ class StagePeersTest {
   }
 
   @Test
-  void aRateIsOfWhatCameFromSomeServers() {
+  void aRateCountsBytesFromSomeServers() {
     List<Answer> answers =
         Stream.of(new Answer(FAST, 1, null), new Answer(SLOW, 1, null), new Answer(FAST, 1, "x"))
             .toList();

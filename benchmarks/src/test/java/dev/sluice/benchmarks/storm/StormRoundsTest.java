@@ -39,7 +39,7 @@ class StormRoundsTest {
   }
 
   @Test
-  void growthIsTimePerBlockOfTheLargeShuffleBesideTheSmall() {
+  void growthIsTimePerBlockOfTheLargeShuffleOverTheSmall() {
     List<Comparison> rows = new ArrayList<>();
     rows.add(taskSeconds(StormCase.SMALLEST, 1));
     assertThat(StormFigures.growth(rows)).isEmpty();
@@ -61,7 +61,7 @@ class StormRoundsTest {
   }
 
   @Test
-  void otherSumsAreAProblemWhoeverReadThem() {
+  void differentSumsAreAProblemWithAnyShuffle() {
     rounds.add(Shuffle.STOCK, result(SluiceTotals.NONE, 1, 1));
     Repetition other = new Repetition(new Sums(10, 124), 1, stage(1), Map.of());
     rounds.add(Shuffle.SLUICE, new StormResult(List.of(other), 700, READ));

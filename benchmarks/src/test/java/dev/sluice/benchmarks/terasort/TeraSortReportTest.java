@@ -29,7 +29,7 @@ class TeraSortReportTest {
   }
 
   @Test
-  void whatWasStagedIsSaid() throws Exception {
+  void stagedBytesAreReported() throws Exception {
     TeraSortReport report = report(false);
     Map<String, Long> staged = Map.of("read.bytes", 700L, "staged.bytes", 500L);
     report.add(Shuffle.SLUICE, sluice(2.5, 700, staged), List.of());

@@ -35,7 +35,7 @@ class DsdgenTest {
             });
   }
 
-  /** In TPC-DS 4.0 it has 75, which changes the reasons of all returns. */
+  /** TPC-DS 4.0 has 75 of them, which changes the reasons of all returns. */
   @Test
   void theTableOfReasonsIsThatOfTheGoldenAnswers() {
     assertThat(Dsdgen.rows("reason", 1)).hasSize(35);

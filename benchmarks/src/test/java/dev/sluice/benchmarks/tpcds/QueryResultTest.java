@@ -23,7 +23,7 @@ class QueryResultTest {
   }
 
   @Test
-  void whatARepetitionFailedOfStays() {
+  void theReasonOfAFailedRepetitionIsKept() {
     QueryAttempt failed = new QueryAttempt(1, 0, 0, null, "no space left on device");
     assertThat(new QueryResult("q1", List.of(RIGHT, failed)).problem())
         .isEqualTo("no space left on device");

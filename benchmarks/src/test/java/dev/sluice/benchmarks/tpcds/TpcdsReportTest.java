@@ -92,7 +92,7 @@ class TpcdsReportTest {
   }
 
   @Test
-  void aCheckSaysOfEachQueryWhatItWasComparedWith() {
+  void aCheckReportsForEachQueryTheAnswerThatItWasComparedWith() {
     ProcessResult process =
         SampleResults.of(SLUICE, 0, SampleResults.query("q1", 1), SampleResults.query("q6", 1));
 

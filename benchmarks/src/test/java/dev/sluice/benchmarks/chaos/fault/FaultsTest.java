@@ -29,7 +29,7 @@ class FaultsTest {
   }
 
   @Test
-  void whatOnlyRdmaNoticesMayRepeatNoStage() {
+  void faultsOfRdmaAloneMayRepeatNoStage() {
     assertThat(Faults.ALL)
         .filteredOn(fault -> !fault.cost().happensToStock())
         .filteredOn(fault -> !fault.name().equals("mixed"))

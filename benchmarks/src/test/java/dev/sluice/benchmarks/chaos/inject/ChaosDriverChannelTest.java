@@ -14,7 +14,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Where the driver is told that map outputs are. */
+/** Addresses that the driver gets for map outputs while faults are injected. */
 class ChaosDriverChannelTest {
   private static final String HOST = "127.0.0.1";
 

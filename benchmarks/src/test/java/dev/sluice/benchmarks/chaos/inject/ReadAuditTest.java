@@ -27,7 +27,7 @@ class ReadAuditTest {
     assertThat(audit.overlaps()).isEqualTo(1);
     audit.posted(QP, read(2, 900, 100));
     audit.posted(QP, read(3, 1100, 100));
-    assertThat(audit.overlaps()).as("neighbours").isEqualTo(1);
+    assertThat(audit.overlaps()).as("overlaps of adjoining READs").isEqualTo(1);
   }
 
   @Test
@@ -49,7 +49,7 @@ class ReadAuditTest {
   }
 
   @Test
-  void whatWasNotPostedAfterAllIsForgotten() {
+  void refusedReadsAreForgotten() {
     SendWorkRequest refused = read(1, 1000, 100);
     audit.posted(QP, refused);
     audit.refused(QP, refused);
