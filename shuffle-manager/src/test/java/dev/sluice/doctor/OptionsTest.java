@@ -54,7 +54,7 @@ class OptionsTest {
         "--seconds 0 --serve",
         "--local-dirs ,"
       })
-  void whatIsWrongIsNamed(String arguments) {
+  void wrongOptionsAreNamed(String arguments) {
     assertThatThrownBy(() -> parse(arguments.split(" ")))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining(arguments.split(" ")[0]);

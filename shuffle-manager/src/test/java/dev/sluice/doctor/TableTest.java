@@ -11,7 +11,7 @@ class TableTest {
   private final Table table = new Table();
 
   @Test
-  void whatSeveralFoundIsOneRowAndRowsOfANameAreTogether() {
+  void equalFindingsAreOneRowAndRowsOfANameAreTogether() {
     table.add(Finding.ok("java", "Java 25"), new Where("1", "a"));
     table.add(Finding.fail("memlock", "8 MiB", "LimitMEMLOCK"), new Where("1", "a"));
     table.add(Finding.ok("java", "Java 25"), new Where("2", "b"));

@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.logging.log4j.Level;
 import org.junit.jupiter.api.Test;
 
-/** Map tasks whose node daemon takes their map outputs, or refuses them. */
+/** Map tasks whose node daemon accepts or refuses their map outputs. */
 class AwaitedHandOverTest {
   private static final long WAIT_S = 20;
   private static final long REFUSED = 99;
@@ -83,18 +83,18 @@ class AwaitedHandOverTest {
   @Test
   void theDriverHearsOfNoMapOutputThatTheNodeTakes() throws Exception {
     handOver.expect();
-    assertThat(handOver.committed(0, 1)).as("the executor serves it").isFalse();
+    assertThat(handOver.committed(0, 1)).as("the executor serves the map output").isFalse();
     assertThat(taken).containsExactly(1L);
     assertThat(told).isEmpty();
     assertThat(questions).isZero();
   }
 
   @Test
-  void aRefusalFailsNoTaskAndTheDriverKnowsWhatStays() throws Exception {
+  void aRefusalFailsNoTaskAndTheDriverKnowsTheMapOutputsThatStay() throws Exception {
     refusal = "the disk is full";
     driverFailures.set(1);
     try (LogCapture log = new LogCapture(KeptOutputs.class, Level.WARN)) {
-      assertThat(handOver.committed(0, 1)).as("the executor serves it").isTrue();
+      assertThat(handOver.committed(0, 1)).as("the executor serves the map output").isTrue();
       assertThat(handOver.committed(0, 2)).isTrue();
       assertThat(log.messages()).singleElement().asString().contains("the disk is full");
     }

@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 import org.apache.logging.log4j.Level;
 import org.junit.jupiter.api.Test;
 
-/** No task waits for a hand-over that Spark was not promised, and none fails for it. */
+/** No task waits for a hand-over that Spark was not promised, and no task fails because of one. */
 class BackgroundHandOverTest {
   private static final long WAIT_S = 20;
   private static final long GONE = 99;

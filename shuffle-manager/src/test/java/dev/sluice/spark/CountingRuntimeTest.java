@@ -27,7 +27,7 @@ import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
 import org.junit.jupiter.api.Test;
 
-/** An executor whose RDMA does not start, among others that hand map outputs over to their node. */
+/** An executor whose RDMA does not start, while others hand map outputs over to their node. */
 class CountingRuntimeTest {
   private static final PeerAddress NODE = new PeerAddress("node-a", "node-host", 5000);
   private static final String BLOCK = "shuffle_0_1_2";
@@ -42,7 +42,7 @@ class CountingRuntimeTest {
           _ -> {});
 
   @Test
-  void whatAnExecutorThatIsGoneHandedOverComesFromItsNode() throws Exception {
+  void mapOutputsOfALostExecutorComeFromItsNode() throws Exception {
     handOverAndGo();
     try (CountingRuntime runtime = runtime("on")) {
       assertThat(fetch(runtime)).isEqualTo(BLOCK + " from node-host:5000");

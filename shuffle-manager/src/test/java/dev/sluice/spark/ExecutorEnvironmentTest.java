@@ -18,7 +18,7 @@ class ExecutorEnvironmentTest {
   }
 
   @Test
-  void inLocalModeTheyAreThoseOfTheMaster() {
+  void inLocalModeTheMasterSetsTheCores() {
     conf.setMaster("local[5]")
         .setAppName("test")
         .set("spark.ui.enabled", "false")

@@ -59,7 +59,7 @@ class ExecutorStartTest {
   }
 
   @Test
-  void tasksGoOnWithoutWhatDoesNotStart() {
+  void tasksGoOnIfTheRuntimeDoesNotStart() {
     try (RdmaShuffle rdma = shuffle("auto", new Hanging())) {
       assertThat(rdma.client(TASK)).isNotNull();
     }
@@ -191,7 +191,7 @@ class ExecutorStartTest {
     }
   }
 
-  /** As on an old JVM: locations would not arrive at the driver, so readers would not find them. */
+  /** Like an old JVM: locations would not arrive at the driver, so readers would not find them. */
   @ParameterizedTest
   @ValueSource(strings = {"auto", "soft"})
   void nothingIsPublishedWhereTheDriverHasTheStockShuffle(String provider) {
@@ -213,7 +213,7 @@ class ExecutorStartTest {
   }
 
   @Test
-  void whatStartsTooLateIsClosed() throws Exception {
+  void aRuntimeThatStartsTooLateIsClosed() throws Exception {
     Late late = new Late();
     try (RdmaShuffle rdma = shuffle("auto", late)) {
       assertThat(rdma.client(TASK)).isNotNull();

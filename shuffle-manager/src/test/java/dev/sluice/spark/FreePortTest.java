@@ -35,7 +35,7 @@ class FreePortTest {
   }
 
   @Test
-  void whatIsWrongOtherwiseIsNotTriedAgain() {
+  void otherFailuresAreNotRetried() {
     assertThatThrownBy(
             () ->
                 FreePort.listen(

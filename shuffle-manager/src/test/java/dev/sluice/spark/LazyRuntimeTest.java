@@ -119,7 +119,7 @@ class LazyRuntimeTest {
 
       @Override
       public void started(SluiceRuntime runtime) {
-        throw new AssertionError("there is none");
+        throw new AssertionError("no runtime was started");
       }
 
       @Override

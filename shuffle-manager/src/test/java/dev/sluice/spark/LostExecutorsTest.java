@@ -31,7 +31,7 @@ class LostExecutorsTest {
   private final LostExecutors listener = new LostExecutors(directory::executorLost);
 
   @Test
-  void anExecutorWhoseBlockManagerWasRemovedKeepsWhatItPublishedSince() throws IOException {
+  void anExecutorWhoseBlockManagerWasRemovedKeepsLaterPublications() throws IOException {
     directory.handle(new Publish(ENDPOINT, List.of()));
 
     listener.onBlockManagerRemoved(

@@ -60,7 +60,7 @@ class NodeConfigurationTest {
         "spark.shuffle.readHostLocalDisk",
         "spark.storage.decommission.shuffleBlocks.enabled"
       })
-  void whatWouldKeepOrSeekBlocksAtExecutorsIsOff(String key) {
+  void settingsThatKeepOrSeekBlocksAtExecutorsAreTurnedOff(String key) {
     conf.set(key, "true");
     create(true, "").close();
     assertThat(conf.get(key)).isEqualTo("false");
@@ -121,7 +121,7 @@ class NodeConfigurationTest {
     "spark.ssl.rpc.enabled, true",
     "spark.shuffle.useOldFetchProtocol, true"
   })
-  void whatDoesNotGoWithItIsRefusedWithTheReason(String key, String value) {
+  void incompatibleSettingsAreRefusedWithTheReason(String key, String value) {
     conf.set(key, value);
     assertThatThrownBy(() -> create(true, ""))
         .isInstanceOf(IllegalStateException.class)
@@ -147,7 +147,7 @@ class NodeConfigurationTest {
   })
   void anEncryptionThatNodesDoNotHaveIsRefusedWithTheReason(String key, String value) {
     conf.set(key, value);
-    create(true, "").close(); // There is no encryption.
+    create(true, "").close(); // daemons do not encrypt
     conf.set("spark.network.crypto.enabled", "true")
         .set("spark.shuffle.rdma.allowPlaintext", "true");
     assertThatThrownBy(() -> create(true, ""))

@@ -111,7 +111,7 @@ class NodeHandOverTest {
   }
 
   @Test
-  void whatWasHandedOverIsReadWhenTheExecutorsOwnFilesAreGone() throws IOException {
+  void mapOutputsAreReadWhenTheExecutorsOwnFilesAreGone() throws IOException {
     startNode();
     startSpark();
     JavaPairRDD<Integer, Iterable<Integer>> shuffled = shuffle(MAPS);
@@ -129,7 +129,7 @@ class NodeHandOverTest {
   }
 
   @Test
-  void whatIsOverLeavesTheNode() throws IOException {
+  void endedShufflesLeaveTheNode() throws IOException {
     startNode();
     startSpark();
     assertRight(shuffle(MAPS));
@@ -167,7 +167,7 @@ class NodeHandOverTest {
     try (LogCapture log = new LogCapture(LocationDirectory.class, Level.WARN)) {
       assertRight(shuffle(MAPS));
       assertThat(log.messages())
-          .as("of one executor")
+          .as("warnings about one executor")
           .singleElement()
           .asString()
           .contains("sluice.node.minFreeBytes");
@@ -176,7 +176,7 @@ class NodeHandOverTest {
   }
 
   @Test
-  void sparkWritesAgainWhatIsUnregisteredOfOneExecutor() throws IOException {
+  void sparkWritesUnregisteredMapOutputsOfOneExecutorAgain() throws IOException {
     startNode();
     startSpark();
     JavaPairRDD<Integer, Iterable<Integer>> shuffled = shuffle(MAPS);
@@ -243,7 +243,7 @@ class NodeHandOverTest {
   }
 
   @Test
-  void whatMigratesToAnExecutorIsHandedOverAsWell() throws IOException {
+  void migratedMapOutputsAreHandedOverAsWell() throws IOException {
     startNode();
     startSpark("auto");
     assertRight(shuffle(MAPS));

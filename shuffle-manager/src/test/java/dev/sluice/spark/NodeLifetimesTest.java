@@ -40,7 +40,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Decisions of the driver about a node that does not answer any more. */
+/** Decisions of the driver about a node that no longer answers. */
 class NodeLifetimesTest {
   private static final int DEADLINE_SECONDS = 30;
   private static final long CHECK_TIMEOUT_MS = 500;
@@ -84,7 +84,7 @@ class NodeLifetimesTest {
   }
 
   @Test
-  void whatLostExecutorsWroteIsLostWhenTheirNodeHasNotAnsweredForAMinute() throws Exception {
+  void mapOutputsOfLostExecutorsAreLostAfterAMinuteWithoutAnAnswerOfTheirNode() throws Exception {
     PeerAddress node = new PeerAddress("node", "127.0.0.1", unusedPort());
     directory.handle(new Publish(new ExecutorEndpoint("1", node, "soft"), List.of()));
     directory.handle(new Publish(new ExecutorEndpoint("2", node, "soft"), List.of()));
@@ -128,7 +128,7 @@ class NodeLifetimesTest {
 
   /** The daemon's port opens now and then, and the daemon ends at the first request. */
   @Test
-  void whatLostExecutorsWroteIsLostAtANodeThatComesAndGoesWhenItsLimitIsOver() throws Exception {
+  void mapOutputsOfLostExecutorsAreLostAtTheLimitOfANodeThatComesAndGoes() throws Exception {
     PeerAddress node = new PeerAddress("node", "127.0.0.1", unusedPort());
     directory.handle(new Publish(new ExecutorEndpoint("1", node, "soft"), List.of()));
     directory.executorLost("1");
@@ -160,13 +160,13 @@ class NodeLifetimesTest {
     directory.unregister(5);
     renew();
     assertThat(unregistered)
-        .as("as Spark may have registered it late")
+        .as("repeated, as Spark may have registered it late")
         .containsExactly("1: 6 [11]");
   }
 
   /** The daemon hangs: the system accepts connections to it, and no answer comes. */
   @Test
-  void whatAllLostExecutorsWroteIsLostWhenTheDriverHasNoAnswerOfAReportedNodeEither()
+  void mapOutputsOfAllLostExecutorsAreLostIfAReportedNodeDoesNotAnswerTheDriver()
       throws Exception {
     try (ServerSocket hung = new ServerSocket(0)) {
       PeerAddress node = new PeerAddress("node", "127.0.0.1", hung.getLocalPort());
@@ -189,9 +189,9 @@ class NodeLifetimesTest {
     }
   }
 
-  /** As after a reboot. Spark may notice that only after the node is back. */
+  /** The node has rebooted. Spark may notice that only after the node is back. */
   @Test
-  void whatLostExecutorsWroteIsLostWhereTheirNodeHasBegunAnew() throws Exception {
+  void mapOutputsOfLostExecutorsAreLostIfTheirNodeBeganAnew() throws Exception {
     try (NodeDaemon _ = startNode();
         NodeClient entered = enter("3")) {
       PeerAddress now = entered.endpoint().peer();
@@ -211,7 +211,7 @@ class NodeLifetimesTest {
   }
 
   @Test
-  void whatLostExecutorsWroteIsThereWhereTheirNodeWasStartedAgain() throws Exception {
+  void mapOutputsOfLostExecutorsRemainIfTheirNodeWasRestarted() throws Exception {
     try (NodeDaemon _ = startNode();
         NodeClient entered = enter("3")) {
       PeerAddress now = entered.endpoint().peer();
@@ -305,7 +305,7 @@ class NodeLifetimesTest {
     renew();
   }
 
-  /** As with dynamic allocation in an application that runs for months. */
+  /** Simulates dynamic allocation in an application that runs for months. */
   @Test
   void executorsThatAreGoneAreForgottenWhenNoMapStatusNamesThem() throws Exception {
     PeerAddress node = new PeerAddress("node", "127.0.0.1", unusedPort());

@@ -26,7 +26,7 @@ import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** An executor that hands nothing over any more, while its node daemon restarts. */
+/** An executor that no longer hands anything over, while its node daemon restarts. */
 class NodeRefreshTest {
   private static final Duration DEADLINE = Duration.ofSeconds(20);
 
@@ -144,7 +144,7 @@ class NodeRefreshTest {
   }
 
   @Test
-  void itPublishesWhereTheNodeIsThen() throws Exception {
+  void publishesTheNodesNewAddress() throws Exception {
     NodeDaemon first = startNode();
     try (NodeHandOver handOver = enter()) {
       handOver.refresh();

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
  */
 class PublicApiTest {
   @Test
-  void ofAShuffleManagersPartsStaysAsItIs() {
+  void rdmaShuffleStaysCompatible() {
     assertThat(RdmaShuffle.class.getInterfaces()).containsExactly(AutoCloseable.class);
     assertThat(promised(RdmaShuffle.class))
         .containsExactlyInAnyOrder(
@@ -33,7 +33,7 @@ class PublicApiTest {
   }
 
   @Test
-  void ofTheManagerStaysAsItIs() {
+  void rdmaShuffleManagerStaysCompatible() {
     assertThat(RdmaShuffleManager.class.getSuperclass()).isEqualTo(SortShuffleManager.class);
     assertThat(promised(RdmaShuffleManager.class))
         .contains(

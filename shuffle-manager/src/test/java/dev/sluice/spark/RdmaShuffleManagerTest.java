@@ -56,7 +56,7 @@ class RdmaShuffleManagerTest {
           .setAppName("test")
           .set("spark.ui.enabled", "false")
           .set("spark.driver.host", "127.0.0.1")
-          // Only tests end shuffles, not the garbage collector.
+          // The test ends shuffles itself; the garbage collector must not.
           .set("spark.cleaner.referenceTracking", "false")
           .set("spark.shuffle.manager", RdmaShuffleManager.class.getName())
           .set("spark.shuffle.rdma.provider", "soft");
@@ -106,7 +106,7 @@ class RdmaShuffleManagerTest {
 
   /** The name of a file determines its directory. */
   @Test
-  void itIsKnownWithoutADiskWhereFilesAre(@TempDir Path one, @TempDir Path other) {
+  void filesAreLocatedWithoutTheDisk(@TempDir Path one, @TempDir Path other) {
     conf.set("spark.local.dir", one + "," + other);
     start();
     counts(shuffle());
@@ -137,7 +137,7 @@ class RdmaShuffleManagerTest {
 
   /** Streams of Kryo and of some codecs may end anywhere, so no other code would notice it. */
   @Test
-  void ofAFileThatWasCutOffNoRecordIsLost() throws IOException {
+  void noRecordOfATruncatedFileIsLost() throws IOException {
     conf.set("spark.shuffle.rdma.registration.maxBytes", "0")
         .set("spark.serializer", "org.apache.spark.serializer.KryoSerializer");
     start();

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Without RDMA a manager has Spark's own parts, or reports the reason. */
+/** Without RDMA a manager uses Spark's own parts, or reports the reason. */
 class StockShuffleTest {
   private static final List<String> LACKS =
       List.of(Platform.lack(17, "4.2.0"), Platform.lack(25, "4.9.0"));
@@ -58,7 +58,7 @@ class StockShuffleTest {
   }
 
   @Test
-  void onTheDriverWhatWasAskedForByNameIsAnError() {
+  void onTheDriverANamedProviderThatCannotRunIsAnError() {
     for (String lack : LACKS) {
       assertThatThrownBy(() -> create("soft", true, lack))
           .isInstanceOf(IllegalStateException.class)
@@ -68,7 +68,7 @@ class StockShuffleTest {
 
   /** If the manager failed, executors would be launched again and again. */
   @Test
-  void onAnExecutorItFailsTheTasks() {
+  void onAnExecutorANamedProviderThatCannotRunFailsTheTasks() {
     String lack = LACKS.getFirst();
     OpenWriter writer = new OpenWriter();
     try (RdmaShuffle shuffle = create("verbs", false, lack)) {

@@ -65,7 +65,7 @@ class CheckupTest {
   }
 
   @Test
-  void whatIsThrownIsSaidWithWhatToDo() throws Exception {
+  void exceptionsAreReportedWithARemedy() throws Exception {
     List<Finding> findings =
         new Checkup()
             .of(

@@ -85,7 +85,7 @@ class NodeChecksTest {
   }
 
   @Test
-  void rdmaCoreIsWhatIsLoaded() throws Exception {
+  void rdmaCoreIsTheLoadedRelease() throws Exception {
     write(
         "proc/self/maps",
         """
@@ -134,7 +134,7 @@ class NodeChecksTest {
   }
 
   @Test
-  void memlockIsComparedWithWhatAnExecutorTakes() throws Exception {
+  void memlockIsComparedWithTheNeedsOfAnExecutor() throws Exception {
     limits("8388608", "0000000000000000", "0000000000000000");
     assertFinding(memlock(8 * MIB), Level.OK, "memlock 8192 KiB");
     assertFinding(memlock(9 * MIB), Level.OK, "9216 KiB", "without a device nothing is locked");

@@ -62,7 +62,7 @@ class LinkRateTest {
   }
 
   @Test
-  void ofTwoPortsTheSlowerOneCounts() {
+  void theSlowerOfTwoPortsCounts() {
     LinkRate fast = new LinkRate(12.5e9, "");
     LinkRate slow = new LinkRate(3.125e9, "");
     LinkRate none = LinkRate.unknown("software");

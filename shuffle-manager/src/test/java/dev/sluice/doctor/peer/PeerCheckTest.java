@@ -27,7 +27,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** One doctor READs from another one, by the software provider. */
+/** One doctor READs from another by the software provider. */
 class PeerCheckTest {
   @Test
   void aHealthyPeerIsReadWithBandwidthAndLatency() throws Exception {
@@ -53,7 +53,7 @@ class PeerCheckTest {
   }
 
   @Test
-  void whereNobodyServesThatIsSaid() throws Exception {
+  void aMissingServerIsReported() throws Exception {
     int port;
     try (ServerSocket free = new ServerSocket(0)) {
       port = free.getLocalPort();
@@ -65,7 +65,7 @@ class PeerCheckTest {
   }
 
   @Test
-  void strangersGetNothingAndHinderNobody() throws Exception {
+  void strangersGetNothingAndDisturbNoPeer() throws Exception {
     try (PeerServer server = PeerServer.open(patient(FaultPlan.NONE), 0);
         Socket stranger = new Socket(InetAddress.getLoopbackAddress(), server.port());
         Socket silent = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
@@ -145,14 +145,14 @@ class PeerCheckTest {
     void awaitPauseBehind(int wanted) {
       long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
       while (attempts < wanted || listener.getState() != Thread.State.TIMED_WAITING) {
-        assertThat(System.nanoTime()).as("it does not wait").isLessThan(deadlineNanos);
+        assertThat(System.nanoTime()).as("the thread does not wait").isLessThan(deadlineNanos);
         Thread.onSpinWait();
       }
     }
   }
 
   @Test
-  void bandwidthIsJudgedBesideTheRateOfTheSlowerPort() {
+  void bandwidthIsComparedWithTheRateOfTheSlowerPort() {
     assertJudged(0.01, Level.WARN, "125 MB/s, 3.0 us, 1 % of the slower port's 100 Gb/s");
     assertJudged(0.49, Level.WARN, "49 %");
     assertJudged(0.51, Level.OK, "51 %");

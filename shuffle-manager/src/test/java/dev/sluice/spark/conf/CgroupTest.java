@@ -44,7 +44,7 @@ class CgroupTest {
   }
 
   @Test
-  void findsWhatIsLeftOfDevices() throws IOException {
+  void findsTheRemainingDeviceLimits() throws IOException {
     write("proc/self/cgroup", "0::/pod\n");
     write("sys/fs/cgroup/pod/rdma.max", "mlx5_0 hca_handle=2 hca_object=2000\n");
     assertThat(new Cgroup(root).rdmaMax()).containsExactly("mlx5_0 hca_handle=2 hca_object=2000");

@@ -20,7 +20,7 @@ class MemoryBudgetTest {
   }
 
   @Test
-  void isAShareOfWhatSparkDerivesForTheOverhead() {
+  void isAShareOfTheOverheadThatSparkDerives() {
     assertThat(derive(0.5, OptionalLong.empty()))
         .isEqualTo(new MemoryBudget(120 * MIB, 48 * MIB, 24 * MIB));
     conf.set("spark.executor.memory", "16g").set("spark.executor.memoryOverheadFactor", "0.25");
@@ -51,7 +51,7 @@ class MemoryBudgetTest {
   }
 
   @Test
-  void isNoMoreThanTheContainerLeavesBesideHeapAndOffHeap() {
+  void isNoMoreThanHeapAndOffHeapLeaveOfTheContainer() {
     conf.set("spark.executor.memoryOverhead", "8g")
         .set("spark.memory.offHeap.enabled", "true")
         .set("spark.memory.offHeap.size", "1g");

@@ -16,7 +16,7 @@ final class NodeSocketTest {
           Base64.getEncoder().encodeToString("/disk/node.sock".getBytes(StandardCharsets.UTF_8)));
 
   @Test
-  void whatTheNodeManagerSaysCountsUnlessItIsSet() {
+  void theNodeManagersSocketIsTheDefault() {
     SparkConf conf = new SparkConf(false);
     assertThat(NodeSocket.of(conf, Map.of())).isEqualTo(Path.of("/run/sluice/node.sock"));
     assertThat(NodeSocket.of(conf, OF_NODE_MANAGER)).isEqualTo(Path.of("/disk/node.sock"));

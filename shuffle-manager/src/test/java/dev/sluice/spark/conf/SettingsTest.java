@@ -66,7 +66,7 @@ class SettingsTest {
     "soft.faults, explode@3",
     "verifyChecksums, yes"
   })
-  void aValueThatIsNotAllowedIsNamedWithWhatIs(String name, String value) {
+  void aForbiddenValueIsNamedWithTheAllowedOnes(String name, String value) {
     String key = Settings.PREFIX + name;
     conf.set(key, value);
     assertThatThrownBy(() -> Settings.validate(conf))

@@ -25,7 +25,7 @@ class SluiceConfTest {
   private final SparkConf conf = new SparkConf(false);
 
   @Test
-  void isWhatWasSetWhenItWasMade() {
+  void laterChangesOfTheConfigurationHaveNoEffect() {
     conf.set("spark.shuffle.rdma.provider", "soft").set("spark.shuffle.rdma.retryCount", "3");
     SluiceConf made = new SluiceConf(conf);
     conf.set("spark.shuffle.rdma.provider", "verbs");
@@ -100,7 +100,7 @@ class SluiceConfTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"spark.authenticate", "spark.io.encryption.enabled", "spark.ssl.enabled"})
-  void whatDoesNotEncryptTheNetworkLeavesBlocksToBeRead(String key) {
+  void settingsThatDoNotEncryptTheNetworkAllowReads(String key) {
     conf.set(key, "true");
     assertThat(new SluiceConf(conf).readsForbidden()).isFalse();
   }
@@ -114,7 +114,7 @@ class SluiceConfTest {
   }
 
   @Test
-  void anExecutorWithANodeMayRegisterWhatTheNodeDoesNotTake() {
+  void anExecutorWithANodeMayRegisterMapOutputsThatTheNodeRefuses() {
     assertThat(new SluiceConf(conf).node()).isEmpty();
     conf.set("spark.shuffle.rdma.node", "required")
         .set("spark.shuffle.rdma.node.incarnation", "ab")
@@ -132,9 +132,9 @@ class SluiceConfTest {
   }
 
   @Test
-  void whatANodeMayHaveExecutorsRegisterAllTheSame() {
+  void executorsMayRegisterMapOutputsOfAnOptionalNode() {
     conf.set("spark.shuffle.rdma.node", "auto");
-    assertThat(new SluiceConf(conf).node()).as("as the driver does not want it").isEmpty();
+    assertThat(new SluiceConf(conf).node()).as("the driver does not use a node").isEmpty();
 
     conf.set("spark.shuffle.rdma.node.incarnation", "ab");
     SluiceConf made = new SluiceConf(conf);
@@ -143,7 +143,7 @@ class SluiceConfTest {
     assertThat(made.stagingMaxBytes()).isPositive();
 
     conf.set("spark.network.crypto.enabled", "true");
-    assertThat(new SluiceConf(conf).node()).as("as nothing is READ").isEmpty();
+    assertThat(new SluiceConf(conf).node()).as("nothing is READ").isEmpty();
   }
 
   @Test
@@ -197,7 +197,7 @@ class SluiceConfTest {
   }
 
   @Test
-  void verbsMustBeAllowedToLockWhatMayBeRegistered() {
+  void lockedMemoryMustSufficeForRegistrationByVerbs() {
     conf.set("spark.shuffle.rdma.buffers.maxBytes", "5m")
         .set("spark.shuffle.rdma.registration.maxBytes", "70m")
         .set("spark.shuffle.rdma.staging.maxBytes", "4m")
@@ -212,7 +212,7 @@ class SluiceConfTest {
   }
 
   @Test
-  void verbsOptionsAreWhatWasSet() {
+  void verbsOptionsHaveTheirSettings() {
     conf.set("spark.shuffle.rdma.devices", "^=mlx5_3:1")
         .set("spark.shuffle.rdma.gid.index", "3")
         .set("spark.shuffle.rdma.gid.roceVersion", "1")

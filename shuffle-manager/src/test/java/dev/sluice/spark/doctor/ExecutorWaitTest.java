@@ -27,7 +27,7 @@ class ExecutorWaitTest {
   }
 
   @Test
-  void asManyAsAreExpectedAreWaitedFor() {
+  void waitsForTheExpectedNumberOfExecutors() {
     ExecutorWait wait = wait(OptionalInt.of(3));
     pass(LIMIT.minusSeconds(1));
     assertThat(wait.isOver(2)).isFalse();

@@ -66,7 +66,7 @@ class MeshTest {
     assertThat(findings.get(1).set()).isEqualTo("the firewall");
   }
 
-  /** One of hundreds is bad. Its pairs would hide all others. */
+  /** One of hundreds of executors is bad. Its pairs would hide all others. */
   @Test
   void aNodeThatIsBadIsNamedOnce() {
     List<Finding> findings =
@@ -102,7 +102,7 @@ class MeshTest {
   }
 
   @Test
-  void whoTakesNoPartIsNamed() {
+  void executorsThatTakeNoPartAreNamed() {
     List<Finding> findings =
         Mesh.of(
             List.of(
@@ -118,7 +118,7 @@ class MeshTest {
   }
 
   @Test
-  void whatWasNotTriedIsCounted() {
+  void untriedPairsAreCounted() {
     List<Finding> findings =
         Mesh.of(
             List.of(
@@ -155,7 +155,7 @@ class MeshTest {
   }
 
   @Test
-  void readsAreJudgedBesideTheRateOfThePorts() {
+  void readsAreComparedWithTheRateOfThePorts() {
     assertThat(ofShare(0.01))
         .satisfies(
             slow -> assertThat(slow.level()).isEqualTo(Level.WARN),

@@ -99,7 +99,7 @@ class GatherPlanTest {
         .containsExactly(blocks.get(0), blocks.get(1), blocks.get(3));
     assertThat(group.hasLeft()).isFalse();
     group.leave(BitSet.valueOf(new long[] {0b1}));
-    assertThat(group.hasLeft()).as("it has it").isFalse();
+    assertThat(group.hasLeft()).as("Spark has the block already").isFalse();
     group.leave(BitSet.valueOf(new long[] {0b11}));
     assertThat(group.hasLeft()).isTrue();
     assertThat(group.takeLeft().blocks()).containsExactly(blocks.get(2));
@@ -124,7 +124,7 @@ class GatherPlanTest {
   }
 
   @Test
-  void whatSparkHasToFetchIsNotGathered() {
+  void blocksThatSparkHasToFetchAreNotGathered() {
     source = GatherPlan.Source.SPARK;
     block(10, 4);
     block(11, 4);

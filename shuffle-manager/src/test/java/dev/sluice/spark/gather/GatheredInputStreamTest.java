@@ -128,7 +128,7 @@ class GatheredInputStreamTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"lz4", "zstd"})
-  void whatDoesNotConcatenateIsAStreamEach(String name) throws Exception {
+  void blocksThatDoNotConcatenateAreAStreamEach(String name) throws Exception {
     CompressionCodec codec = codec(name);
     Chunk chunk = chunk(codec::compressedOutputStream, -1);
     ChunkStreams streams = new ChunkStreams(chunk, new Reading(codec, true, false));
@@ -164,7 +164,7 @@ class GatheredInputStreamTest {
   }
 
   @Test
-  void whatIsNotInTheChunkHasNoStream() throws IOException {
+  void blocksThatAreNotInTheChunkHaveNoStream() throws IOException {
     int[] ends = {0, 10, 10, 30, 30};
     Chunk whole = new Chunk(group(), 2, ends, bytes(30), Chunk.Way.LOCAL, _ -> releases++);
     ChunkStreams streams = new ChunkStreams(whole, new Reading(null, true, false));
@@ -225,7 +225,7 @@ class GatheredInputStreamTest {
   }
 
   @Test
-  void whatWasReleasedCannotBeRead() throws Exception {
+  void releasedChunksCannotBeRead() throws Exception {
     Chunk chunk = chunk(UnaryOperator.identity(), -1);
     InputStream stream = stream(chunk, new Reading(null, true));
     chunk.release();

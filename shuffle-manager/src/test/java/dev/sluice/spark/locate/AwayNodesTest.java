@@ -46,7 +46,7 @@ class AwayNodesTest {
   }
 
   @Test
-  void absenceThatNobodyLooksAtIsForgotten() {
+  void absencesWithoutQueriesAreForgotten() {
     assertThat(isAwayAfter(0, true)).isTrue();
     assertThat(isAwayAfter(61, true)).isTrue();
     nowNanos += LIMIT_NANOS - 1;
@@ -63,7 +63,7 @@ class AwayNodesTest {
     assertThat(AwayNodes.refuses(node)).isTrue();
   }
 
-  /** No system connects to a broadcast address: the network or the permission is missing. */
+  /** Connecting to a broadcast address always fails: the network or the permission is missing. */
   @Test
   void machineThatCannotBeReachedRefusesNothing() {
     assertThat(AwayNodes.refuses(new PeerAddress("node", "255.255.255.255", 5000))).isFalse();

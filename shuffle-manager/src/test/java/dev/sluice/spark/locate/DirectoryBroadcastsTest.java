@@ -67,7 +67,7 @@ class DirectoryBroadcastsTest {
   }
 
   @Test
-  void allWhoAskMeanwhileGetTheSameBroadcast() throws IOException {
+  void questionsInTheMeantimeGetTheSameBroadcast() throws IOException {
     directory.handle(publish("1", locations(LARGE)));
     CompletableFuture<Table> first = locate(directory);
     directory.handle(publish("1", location(LARGE)));

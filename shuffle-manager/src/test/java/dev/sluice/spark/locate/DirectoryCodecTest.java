@@ -52,7 +52,7 @@ class DirectoryCodecTest {
 
   @ParameterizedTest
   @MethodSource("messages")
-  void whatWasEncodedIsDecoded(DirectoryMessage message) throws MessageException {
+  void encodedMessagesAreDecoded(DirectoryMessage message) throws MessageException {
     assertThat(codec.decode(codec.encode(message))).isEqualTo(message);
   }
 
@@ -69,7 +69,7 @@ class DirectoryCodecTest {
 
   @ParameterizedTest
   @MethodSource("messages")
-  void whatIsCutOffIsRefused(DirectoryMessage message) throws MessageException {
+  void truncatedMessagesAreRefused(DirectoryMessage message) throws MessageException {
     byte[] bytes = codec.encode(message);
     for (int length = 0; length < bytes.length; length++) {
       byte[] cut = Arrays.copyOf(bytes, length);
@@ -78,7 +78,7 @@ class DirectoryCodecTest {
   }
 
   @Test
-  void whatIsNoMessageIsRefused() {
+  void unknownTypesAreRefused() {
     assertThatThrownBy(() -> codec.decode(new byte[] {1, 99, 0}))
         .isInstanceOf(MessageException.class)
         .hasMessageContaining("unknown type 99");

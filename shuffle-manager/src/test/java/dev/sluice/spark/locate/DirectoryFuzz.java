@@ -26,10 +26,10 @@ import java.util.Map;
 import java.util.stream.LongStream;
 
 /**
- * Decodes arbitrary bytes as messages to or from the driver's directory. They are a message, or
- * decoding throws a {@link MessageException}. The directory answers a message or throws an
- * IOException, and an executor handles a table in the same way. Both allocate in proportion to the
- * message and their state.
+ * Decodes arbitrary bytes as messages to or from the driver's directory. The result is a message,
+ * or a {@link MessageException}. The directory answers a message or throws an IOException, and an
+ * executor handles a table in the same way. Both allocate in proportion to the message and their
+ * state.
  */
 public final class DirectoryFuzz {
   private static final long BASE_ALLOCATION_BYTES = 64 << 10;

@@ -51,14 +51,14 @@ class LocationDirectoryTest {
           reports::add);
 
   @Test
-  void knowsNothingOfAShuffleThatNobodyPublished() throws IOException {
+  void knowsNothingOfAnUnpublishedShuffle() throws IOException {
     Table table = locate(0, 0);
     assertThat(table.generation()).isZero();
     assertThat(table.records()).isEmpty();
   }
 
   @Test
-  void whatANodeHasIsFoundWhenItsExecutorIsGone() throws IOException {
+  void mapOutputsAtANodeAreFoundWhenTheirExecutorIsGone() throws IOException {
     directory.handle(new Publish(Samples.atNode("1", "node"), List.of()));
     directory.handle(publish("2"));
 
@@ -75,7 +75,7 @@ class LocationDirectoryTest {
   }
 
   @Test
-  void whatANodeHasIsFoundWhenItWasStartedAgain() throws IOException {
+  void mapOutputsAtARestartedNodeAreFound() throws IOException {
     directory.handle(new Publish(Samples.atNode("1", "before"), List.of()));
     directory.handle(new Publish(Samples.atNode("2", "other"), List.of()));
     int known = locate(0, 0).executors().version();
@@ -95,7 +95,7 @@ class LocationDirectoryTest {
   }
 
   @Test
-  void whatANodeHasOfDeadExecutorsIsFoundAtTheAddressThatALivingOneSays() throws IOException {
+  void mapOutputsOfLostExecutorsAreFoundAtTheNodeAddressThatALiveOneReports() throws IOException {
     directory.handle(new Publish(Samples.atNode("1", "1-since"), List.of()));
     directory.handle(new Publish(Samples.atNode("2", "1-since"), List.of()));
     directory.handle(new Publish(Samples.atNode("3", "other"), List.of()));
@@ -112,7 +112,7 @@ class LocationDirectoryTest {
   }
 
   @Test
-  void whatANodeHadOfDeadExecutorsIsNotSoughtWhereItHasBegunAnew() throws IOException {
+  void mapOutputsOfLostExecutorsAreNotSoughtAtANodeThatBeganAnew() throws IOException {
     directory.handle(new Publish(Samples.atNode("1", "1-before"), List.of()));
     directory.handle(new Publish(Samples.atNode("2", "1-before"), List.of()));
     directory.executorLost("1");
@@ -125,7 +125,7 @@ class LocationDirectoryTest {
   }
 
   @Test
-  void whatANodeHasIsReadByTheProviderThatItWasStartedAgainWith() throws IOException {
+  void mapOutputsAtARestartedNodeAreReadByItsNewProvider() throws IOException {
     PeerAddress node = Samples.atNode("1", "node").peer();
     directory.handle(new Publish(Samples.atNode("1", "node"), List.of()));
     directory.handle(new Publish(Samples.atNode("2", "node"), List.of()));
@@ -139,7 +139,7 @@ class LocationDirectoryTest {
   }
 
   @Test
-  void anExecutorServesWhatItsNodeHasAsWellUntilItIsGone() throws IOException {
+  void anExecutorAlsoServesItsNodesMapOutputsUntilItIsGone() throws IOException {
     ExecutorEndpoint node = Samples.atNode("1", "node");
     directory.handle(new Publish(node, List.of()));
     directory.handle(publish("1", location(5)));
@@ -162,7 +162,7 @@ class LocationDirectoryTest {
   }
 
   @Test
-  void aNodeThatWasStartedAgainHasWhatExecutorsServeThemselvesAsWell() throws IOException {
+  void aRestartedNodeAlsoHasTheMapOutputsThatExecutorsServe() throws IOException {
     directory.handle(publish("1", location(5)));
     directory.handle(new Publish(Samples.atNode("1", "before"), List.of()));
     directory.nodeIsNow(Samples.atNode("1", "before").peer(), "after");
@@ -173,7 +173,7 @@ class LocationDirectoryTest {
   }
 
   @Test
-  void ofExecutorsThatAreGoneNothingIsLeftWhenItIsForgotten() throws IOException {
+  void forgettingLostExecutorsLeavesNothing() throws IOException {
     directory.handle(new Publish(Samples.atNode("1", "node"), List.of()));
     directory.handle(new Publish(Samples.atNode("2", "node"), List.of()));
     directory.executorLost("1");
@@ -231,7 +231,7 @@ class LocationDirectoryTest {
   }
 
   @Test
-  void withANodeThatIsLostGoesWhatItsLostExecutorsWrote() throws IOException {
+  void losingANodeLosesTheMapOutputsOfItsLostExecutors() throws IOException {
     directory.handle(new Publish(Samples.atNode("1", "node"), List.of()));
     directory.handle(new Publish(Samples.atNode("2", "node"), List.of()));
     directory.handle(new Publish(Samples.atNode("3", "other"), List.of()));
@@ -248,7 +248,7 @@ class LocationDirectoryTest {
   }
 
   @Test
-  void givesWhatWasPublishedAndWhoServesIt() throws IOException {
+  void returnsPublishedLocationsAndTheirServers() throws IOException {
     directory.handle(publish("1", location(5)));
     directory.handle(publish("2", location(6)));
 
@@ -265,7 +265,7 @@ class LocationDirectoryTest {
   }
 
   @Test
-  void givesOnlyWhatIsNew() throws IOException {
+  void returnsOnlyNewLocations() throws IOException {
     directory.handle(publish("1", location(5), location(6)));
     Table first = locate(0, 0);
     directory.handle(publish("1", location(7)));
@@ -274,7 +274,7 @@ class LocationDirectoryTest {
 
     assertThat(next.generation()).isEqualTo(first.generation());
     assertThat(next.executors().arrived()).isEmpty();
-    assertThat(next.executors().staying()).as("all").isNull();
+    assertThat(next.executors().staying()).as("executors that stay; null stands for all").isNull();
     List<Logged> all = Samples.read(first.records(), next.records());
     assertThat(all).extracting(Logged::mapId).containsExactly(5L, 6L, 7L);
   }
@@ -297,7 +297,7 @@ class LocationDirectoryTest {
 
   /** A number far below zero would otherwise make the driver allocate gigabytes. */
   @Test
-  void aQuestionThatKnowsWhatThereIsNotIsRefused() throws IOException {
+  void aQuestionThatClaimsUnknownRecordsIsRefused() throws IOException {
     directory.handle(publish("1", location(5)));
     long generation = locate(0, 0).generation();
     for (int wrong : new int[] {1000, -1, -40_000_000, Integer.MAX_VALUE, Integer.MIN_VALUE}) {
@@ -339,7 +339,7 @@ class LocationDirectoryTest {
   }
 
   @Test
-  void whatAGoneExecutorSentBeforeChangesNothing() throws IOException {
+  void lateMessagesOfALostExecutorChangeNothing() throws IOException {
     directory.handle(publish("1", location(5)));
     directory.executorLost("1");
     directory.executorLost("2");
@@ -368,7 +368,7 @@ class LocationDirectoryTest {
   }
 
   @Test
-  void whatAnExecutorWithdrawsIsGone() throws IOException {
+  void withdrawnLocationsAreGone() throws IOException {
     directory.handle(publish("1", location(5)));
     directory.handle(publish("2", location(6)));
     directory.handle(
@@ -430,7 +430,7 @@ class LocationDirectoryTest {
   }
 
   @Test
-  void whoFollowsALargeTableGetsItsChangesDirectly() throws IOException {
+  void followersOfALargeTableGetItsChangesDirectly() throws IOException {
     publishMany(0, 3 * LARGE);
     Table table = question(locate(0, 0).generation(), Samples.logBytes(3 * LARGE - 2), 1);
     assertThat(table.broadcast()).isEmpty();
@@ -481,7 +481,7 @@ class LocationDirectoryTest {
   }
 
   @Test
-  void whoReportsIsToldWhichOfItsShufflesAreOver() throws IOException {
+  void theAnswerToAReportListsEndedShuffles() throws IOException {
     forgotten.add(9);
     Report report =
         new Report("1", 1, "soft/soft0", Map.of("read.blocks", 3L), List.of(SHUFFLE, 9));

@@ -72,7 +72,7 @@ class LocationLogTest {
   }
 
   @Test
-  void saysWhatAreNoRecords() throws IOException {
+  void detectsBytesThatAreNotRecords() throws IOException {
     log.append(3, location(5));
     byte[] record = log.records(0);
     table.append(record);
@@ -85,7 +85,7 @@ class LocationLogTest {
         assertThatThrownBy(() -> table.append(cut)).isInstanceOf(IOException.class);
       }
     }
-    // No executor, no slots, a segment that does not exist, a slot that it does not have.
+    // Wrong values: executor 0, slots 0, a missing segment, a slot outside of its segment.
     int[][] wrong = {{1, 0}, {2, 0}, {record.length - 3, 9}, {record.length - 2, 8}};
     for (int[] change : wrong) {
       byte[] changed = record.clone();
@@ -112,9 +112,9 @@ class LocationLogTest {
     assertThat(Samples.read(log.records(0)).getLast()).isEqualTo(new Logged(1, location(4)));
   }
 
-  /** As when an application releases a thousand executors at once. */
+  /** An application may release a thousand executors at once. */
   @Test
-  void howeverManyExecutorsAreLostTheRecordsAreWrittenOnce() throws IOException {
+  void losingManyExecutorsWritesTheRecordsOnce() throws IOException {
     for (int i = 0; i < 20_000; i++) {
       log.append(1 + i % 1000, location(i));
     }
@@ -132,7 +132,7 @@ class LocationLogTest {
   }
 
   @Test
-  void whoseRecordsWereDroppedMayPublishAgainAtOnce() throws IOException {
+  void anExecutorWhoseRecordsWereDroppedMayPublishAgainAtOnce() throws IOException {
     log.append(1, location(0));
     log.append(2, location(1));
     log.remove(1);
@@ -143,7 +143,7 @@ class LocationLogTest {
   }
 
   @Test
-  void aTableFindsWhatAHashMapFinds() throws IOException {
+  void aTableFindsTheSameEntriesAsAHashMap() throws IOException {
     Random random = new Random(42);
     Map<Long, Logged> expected = new HashMap<>();
     for (int round = 0; round < 50; round++) {

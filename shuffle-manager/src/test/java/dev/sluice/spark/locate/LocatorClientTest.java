@@ -114,7 +114,7 @@ class LocatorClientTest {
   }
 
   @Test
-  void hasPublishedWhatIsHereWhenTheFirstTaskOfAShuffleBegins() {
+  void hasPublishedItsLocationsWhenTheFirstTaskOfAShuffleBegins() {
     locator.prepare(SHUFFLE);
     locator.prepare(SHUFFLE);
     locator.prepare(SHUFFLE + 1);
@@ -139,7 +139,7 @@ class LocatorClientTest {
 
   /** Publishing may be retried for a minute, while the driver answers other questions. */
   @Test
-  void asksTheDriverAlsoWhereItCannotBeToldWhatIsHere() throws IOException {
+  void asksTheDriverEvenIfPublishingDoesNotComplete() throws IOException {
     directory.handle(publish("1", location(5)));
     published = new CompletableFuture<>();
     locator = locator(Runnable::run, 10_000);
@@ -158,7 +158,7 @@ class LocatorClientTest {
   }
 
   @Test
-  void asksThePeerOnceForWhatTheTableLacks() throws IOException {
+  void asksThePeerOnceForLocationsThatTheTableLacks() throws IOException {
     directory.handle(publish("1", location(5)));
     atPeer.put(8L, location(8));
 
@@ -169,7 +169,7 @@ class LocatorClientTest {
   }
 
   @Test
-  void asksTheDriverWhoHasWhatDoesNotCome() throws IOException {
+  void asksTheDriverForTheHolderOfMissingBlocks() throws IOException {
     directory.handle(publish("1", location(5)));
     assertThat(locate("1", 5).peer().id()).isEqualTo("1");
     assertThat(locator.servesItself("1")).isTrue();
@@ -185,13 +185,13 @@ class LocatorClientTest {
     PeerAddress node = Samples.atNode("1", "node").peer();
     assertThat(first.join()).isEqualTo(new Locator.Whereabouts(Optional.of(node), true));
     assertThat(second.join()).isEqualTo(first.join());
-    assertThat(asked - before).as("once, and for the table that is old").isEqualTo(2);
+    assertThat(asked - before).as("one question for both, and one for the old table").isEqualTo(2);
     assertThat(locator.servesItself("1")).isFalse();
     assertThat(locator.node("1")).contains(node);
   }
 
   @Test
-  void ofWhatTheDriverDoesNotSayIsToldWhatIsKnown() {
+  void answersFromItsOwnKnowledgeIfTheDriverDoesNotAnswer() {
     driverIsGone = true;
     var found = locator.find("1");
     answer();
@@ -241,7 +241,7 @@ class LocatorClientTest {
     locate("1", 9);
     locate("2", 9);
     assertThat(silent.contains(Samples.atNode("1", "node").peer())).isTrue();
-    assertThat(silent.contains(Samples.endpoint("2").peer())).as("no node").isFalse();
+    assertThat(silent.contains(Samples.endpoint("2").peer())).as("executor 2 is not at a node").isFalse();
   }
 
   @Test
@@ -264,7 +264,7 @@ class LocatorClientTest {
   }
 
   @Test
-  void whatThePeerDeniesIsNotAskedForAgainAtOnce() throws IOException {
+  void locationsThatThePeerDeniesAreNotAskedForAgainAtOnce() throws IOException {
     directory.handle(publish("1"));
     assertThat(locate("1", 8).outputs()).containsExactly((MapOutputLocation) null);
     assertThat(locate("1", 8).outputs()).containsExactly((MapOutputLocation) null);
@@ -296,7 +296,7 @@ class LocatorClientTest {
   }
 
   @Test
-  void asksANodeForWhatItsExecutorsWrote() throws IOException {
+  void asksANodeForTheMapOutputsOfItsExecutors() throws IOException {
     directory.handle(new Publish(Samples.atNode("1", "node"), List.of()));
     directory.handle(new Publish(Samples.atNode("2", "node"), List.of()));
     directory.handle(publish("3"));
@@ -309,12 +309,12 @@ class LocatorClientTest {
 
     assertThat(peerQuestions).containsExactly("node [8]", "node [9]");
     assertThat(locator.node("1")).contains(Samples.atNode("1", "node").peer());
-    assertThat(locator.node("3")).as("serves its own").isEmpty();
-    assertThat(locator.node("4")).as("not known").isEmpty();
+    assertThat(locator.node("3")).as("executor 3 serves its own map outputs").isEmpty();
+    assertThat(locator.node("4")).as("executor 4 is unknown").isEmpty();
   }
 
   @Test
-  void whatANodeSaidBeforeItWasStartedAgainIsAskedAnew() throws IOException {
+  void locationsOfARestartedNodeAreAskedForAnew() throws IOException {
     directory.handle(new Publish(Samples.atNode("1", "before"), List.of()));
     atPeer.put(8L, location(8));
     assertThat(locate("1", 8).outputs()).containsExactly(location(8));
@@ -357,7 +357,7 @@ class LocatorClientTest {
   }
 
   @Test
-  void refreshesForWhatIsNewButNotTooOften() throws IOException {
+  void refreshesForNewLocationsButNotTooOften() throws IOException {
     directory.handle(publish("1", location(5)));
     locate("1", 5);
     directory.handle(publish("1", location(6)));
@@ -425,7 +425,7 @@ class LocatorClientTest {
   }
 
   @Test
-  void aShuffleThatNobodyReadForLongIsForgotten() throws IOException {
+  void aShuffleThatWasNotReadForLongIsForgotten() throws IOException {
     directory.handle(publish("1", location(5)));
     locate("1", 5);
     assertThat(asked).isEqualTo(1);
@@ -439,7 +439,7 @@ class LocatorClientTest {
   }
 
   @Test
-  void whatNobodyReadForAWhileIsNotBelievedBeforeThereAreNews() throws IOException {
+  void locationsThatWereNotReadForAWhileAreRefreshedBeforeUse() throws IOException {
     directory.handle(publish("1", location(5)));
     atPeer.put(8L, location(8));
     assertThat(locate("1", 5, 8).outputs()).containsExactly(location(5), location(8));
@@ -456,7 +456,7 @@ class LocatorClientTest {
 
   /** The executor has withdrawn that location, but the driver never had it. */
   @Test
-  void whatAnExecutorHasSaidIsNotBelievedForNewsOfTheDrivers() throws IOException {
+  void locationsFromAnExecutorAreNotTakenForTheDriversNews() throws IOException {
     directory.handle(publish("1", location(5)));
     atPeer.put(8L, location(8));
     assertThat(locate("1", 5, 8).outputs()).containsExactly(location(5), location(8));
@@ -471,7 +471,7 @@ class LocatorClientTest {
 
   /** The executor may have withdrawn idle locations, while tasks READ others of the shuffle. */
   @Test
-  void whatNobodyReadOfAnExecutorIsNotBelievedBeforeThereAreNews() throws IOException {
+  void unreadLocationsOfAnExecutorAreRefreshedBeforeUse() throws IOException {
     directory.handle(publish("1", location(5), location(6)));
     directory.handle(publish("2", location(7)));
     locate("1", 5);
@@ -526,7 +526,7 @@ class LocatorClientTest {
   }
 
   @Test
-  void whoComesWhileTheNewsAreAskedForBelievesNothingEither() throws Exception {
+  void requestsDuringARefreshWaitForItToo() throws Exception {
     directory.handle(publish("1", location(5)));
     atPeer.put(5L, location(5, 1));
     CompletableFuture<CompletableFuture<Located>> second = new CompletableFuture<>();

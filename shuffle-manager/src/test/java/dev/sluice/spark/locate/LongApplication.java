@@ -43,7 +43,7 @@ import org.apache.spark.network.util.TransportConf;
 
 /**
  * Parts of the driver and of an executor that stays, wired as in an application. Other executors
- * arrive, write a shuffle, are READ from and leave; together they are one process. One thread uses
+ * arrive, write a shuffle, are READ from and leave. Those others share one process. One thread uses
  * it and closes it.
  */
 final class LongApplication implements AutoCloseable {
@@ -187,8 +187,8 @@ final class LongApplication implements AutoCloseable {
   }
 
   /**
-   * Runs the life of an executor with that id: it arrives and writes the shuffle with that id,
-   * which is READ and unregistered, and it leaves. Then its late messages arrive.
+   * Runs the life of an executor with the given id. It arrives and writes the shuffle with the same
+   * id, which is READ and unregistered. Then it leaves, and its late messages arrive.
    */
   void executorAndShuffle(int id) throws Exception {
     nowNanos += TimeUnit.SECONDS.toNanos(1);

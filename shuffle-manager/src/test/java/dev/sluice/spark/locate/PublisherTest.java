@@ -43,7 +43,7 @@ class PublisherTest {
   }
 
   @Test
-  void sendsInOneBatchWhatCameWhileItWaited() throws InterruptedException {
+  void sendsLocationsThatCameDuringTheWaitInOneBatch() throws InterruptedException {
     publisher.start(ENDPOINT);
     next();
     publisher.registered(3, location(1));
@@ -121,7 +121,7 @@ class PublisherTest {
   }
 
   @Test
-  void keepsNobodyWaitingOnceItIsClosed() throws InterruptedException {
+  void closingEndsAllWaits() throws InterruptedException {
     publisher.start(ENDPOINT);
     next();
     CompletableFuture<Void> waiting = publisher.flush();
@@ -161,7 +161,7 @@ class PublisherTest {
   }
 
   @Test
-  void sendsAgainWhatTheDriverDidNotAnswer() throws InterruptedException {
+  void sendsUnansweredLocationsAgain() throws InterruptedException {
     failures.set(2);
     answers.release(100);
     publisher.start(ENDPOINT);

@@ -23,7 +23,7 @@ final class Samples {
     return new ExecutorEndpoint(new PeerAddress(executorId, "host-" + executorId, 4000), "soft");
   }
 
-  /** Returns the endpoint of an executor whose map outputs are at a node daemon. */
+  /** Returns the endpoint of an executor with map outputs at a node daemon. */
   static ExecutorEndpoint atNode(String executorId, String nodeId) {
     return new ExecutorEndpoint(executorId, new PeerAddress(nodeId, "host", 5000), "soft");
   }

@@ -62,7 +62,7 @@ class SparkBroadcastsTest {
   }
 
   @Test
-  void whatIsNoHandleIsRefused() {
+  void malformedHandlesAreRefused() {
     for (byte[] wrong : new byte[][] {{}, {1, 2, 3}, {0, 0, 0, 0, 0, 0, 0, 0, -1, 0, 0, 0}}) {
       assertThatThrownBy(() -> broadcasts.fetch(wrong))
           .isInstanceOf(IOException.class)

@@ -28,7 +28,7 @@ class ApplicationSummaryTest {
           line -> (line.startsWith("Remote shuffle bytes: ") ? remote : said).add(line));
 
   @Test
-  void saysWhatPartWentWhichWay() {
+  void reportsTheShareOfEachPath() {
     summary.accept(
         report(
             "1",
@@ -134,7 +134,7 @@ class ApplicationSummaryTest {
     summary.fetched(3);
     Thread end = Thread.ofPlatform().start(summary::say);
     while (end.getState() != Thread.State.TIMED_WAITING) {
-      assertThat(end.isAlive()).as("waits").isTrue();
+      assertThat(end.isAlive()).as("closing waits").isTrue();
       Thread.onSpinWait();
     }
     summary.accept(report("1", Map.of("read.blocks", 3L)));
@@ -143,7 +143,7 @@ class ApplicationSummaryTest {
   }
 
   @Test
-  void saysHowManyBlocksNobodyReported() {
+  void reportsTheNumberOfUnreportedBlocks() {
     summary.fetched(5);
     summary.accept(report("1", Map.of("read.blocks", 3L)));
     summary.say();

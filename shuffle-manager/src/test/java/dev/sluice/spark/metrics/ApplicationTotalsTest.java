@@ -31,7 +31,7 @@ class ApplicationTotalsTest {
   }
 
   @Test
-  void whatAnExecutorHeldGoesWithIt() {
+  void levelsOfALostExecutorAreDropped() {
     Map<String, Long> held =
         Map.of(
             "registry.registered-bytes", 4096L,
@@ -49,7 +49,7 @@ class ApplicationTotalsTest {
   }
 
   @Test
-  void aReportCostsWhatItHoldsWhateverTheNumberOfExecutors() {
+  void theCostOfAReportDoesNotDependOnTheNumberOfExecutors() {
     AtomicInteger lookedAt = new AtomicInteger();
     for (int executor = 0; executor < 100; executor++) {
       totals.accept(new Report("" + executor, 1, "soft a", new Watched(lookedAt)));
@@ -60,7 +60,7 @@ class ApplicationTotalsTest {
     assertThat(lookedAt).as("counters that were looked at").hasValueLessThan(10);
   }
 
-  /** One counter. */
+  /** A report of one counter, which counts its look-ups. */
   private static final class Watched extends AbstractMap<String, Long> {
     private final AtomicInteger lookedAt;
 

@@ -72,7 +72,7 @@ class CountersReporterTest {
   }
 
   @Test
-  void theAnswerEndsShufflesThatNobodyCanReadAnyMore() {
+  void theAnswerEndsShufflesThatCanNoLongerBeRead() {
     over = List.of(4);
     reporter.changed();
     later(Duration.ofMillis(200));
@@ -81,7 +81,7 @@ class CountersReporterTest {
   }
 
   @Test
-  void anExecutorWithoutTasksIsToldWhatIsOver() {
+  void anExecutorWithoutTasksLearnsWhichShufflesAreOver() {
     reporter.changed();
     later(Duration.ofMillis(200));
     over = List.of(3, 4, 5);
@@ -91,7 +91,7 @@ class CountersReporterTest {
     later(Duration.ofMinutes(2));
     int asked = sent.size();
     later(Duration.ofHours(1));
-    assertThat(sent).as("when nothing is held").hasSize(asked);
+    assertThat(sent).as("reports while nothing is held").hasSize(asked);
   }
 
   @Test
@@ -175,7 +175,7 @@ class CountersReporterTest {
   }
 
   @Test
-  void whatIsNeitherSaidNorReportedIsWhenItCloses() {
+  void closingLogsAndReportsTheRemainingCounts() {
     counters.read(2, 20);
     reporter.changed();
     later(Duration.ofMillis(100));
@@ -185,16 +185,16 @@ class CountersReporterTest {
   }
 
   @Test
-  void whatIsReportedIsNotReportedAgainWhenItCloses() {
+  void closingDoesNotRepeatReports() {
     reporter.changed();
     later(Duration.ofMillis(200));
     reporter.close();
     assertThat(sent).hasSize(1);
   }
 
-  /** Others READ from an executor that has no tasks any more. */
+  /** Others READ from an executor that has no tasks left. */
   @Test
-  void whatIsCountedAfterTheLastTaskIsSaidAndReportedWhenItCloses() {
+  void closingLogsAndReportsCountsAfterTheLastTask() {
     reporter.changed();
     later(Duration.ofMillis(200));
     counters.staged(30);
@@ -204,7 +204,7 @@ class CountersReporterTest {
   }
 
   @Test
-  void whatIsCountedAfterTheLastTaskIsSaidNowAndThen() {
+  void countsAfterTheLastTaskAreLoggedPeriodically() {
     reporter.changed();
     later(Duration.ofMillis(200));
     counters.staged(30);
@@ -236,8 +236,8 @@ class CountersReporterTest {
   }
 
   /**
-   * A scheduler whose time the test advances. Tasks that are due at once have a thread of their
-   * own.
+   * A scheduler whose time the test advances. It runs tasks that are due at once on a thread of
+   * their own.
    */
   private static final class HandTurnedScheduler extends ScheduledThreadPoolExecutor {
     private record Delayed(Runnable action, long dueNanos) {}

@@ -33,7 +33,10 @@ class MetricsSourceTest {
     assertThat(sums.getNames()).containsAll(executor.counters().keySet());
   }
 
-  /** In local mode the driver is the executor, and Spark refuses a second source of a name. */
+  /**
+   * In local mode the driver is also the executor, and Spark refuses a second source of the same
+   * name.
+   */
   @Test
   void driverAndExecutorHaveSourcesOfDifferentNames() {
     assertThat(MetricsSource.of(totals).sourceName())

@@ -51,7 +51,7 @@ class ChunkReadTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 3, 4, 5})
-  void whateverIsThrownItsBufferAndShareAreGivenBack(int time) {
+  void anyErrorGivesBackBufferAndShare(int time) {
     ReadFixture fixture = new ReadFixture(ReadFixture.OPTIONS.with(o -> o.maxStagedBytes = 60));
     fixture.staged(10, 100);
     ReadPath path = fixture.client.path;

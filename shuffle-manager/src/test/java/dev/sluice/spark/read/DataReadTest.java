@@ -104,7 +104,7 @@ class DataReadTest {
   }
 
   @Test
-  void whatIsStagedIsAskedForAtOnceAndReadAsOneRange() {
+  void stagedBlocksAreAskedForAtOnceAndReadAsOneRange() {
     fixture.staged(10, 100, 200, 300);
     fixture.staged(11, 40, 50);
 
@@ -121,7 +121,7 @@ class DataReadTest {
   }
 
   @Test
-  void whatAdjoinsInItsFileIsOnePiece() {
+  void blocksThatAdjoinInTheirFileAreOnePiece() {
     fixture.staged(10, 100, 0, 300);
     read(block(10, 0), block(10, 2));
     assertArrived(block(10, 0), block(10, 2));
@@ -235,7 +235,7 @@ class DataReadTest {
   }
 
   @Test
-  void whatTheLeaseDoesNotCoverIsAskedForAgain() {
+  void bytesBeyondTheLeaseAreAskedForAgain() {
     fixture.staged(10, 100);
     fixture.transport.afterRead(
         _ -> fixture.timer.advanceMs(fixture.transport.reads().size() == 1 ? 5_000 : 0));
@@ -267,7 +267,7 @@ class DataReadTest {
   }
 
   @Test
-  void whatIsLateThriceIsGivenUp() {
+  void blocksThatAreLateThriceAreGivenUp() {
     fixture.staged(10, 100);
     fixture.stager.leases(TimeUnit.SECONDS.toNanos(1));
     fixture.transport.afterRead(_ -> fixture.timer.advanceMs(1_000));

@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Timeout;
 import scala.Option;
 
 /**
- * Readers of a task that ends at any moment, even before they are made, hold nothing afterwards: no
- * buffer, no lease, no staging slot, no timer.
+ * A task may end at any moment, even before its readers are made. Its readers hold nothing
+ * afterwards: no buffer, no lease, no staging slot, no timer.
  */
 @Timeout(120)
 class EndedTaskTest {

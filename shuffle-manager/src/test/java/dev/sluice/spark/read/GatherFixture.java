@@ -91,7 +91,7 @@ final class GatherFixture implements SparkReading {
   }
 
   /**
-   * @param chunks wraps the chunks that the task sees
+   * @param chunks wraps the chunks that the task receives
    * @param local map outputs of the task's executor if it runs on executor 7 itself, else null
    */
   GatherFixture(ReadFixture reads, UnaryOperator<RemoteChunks> chunks, MapOutputRegistry local) {

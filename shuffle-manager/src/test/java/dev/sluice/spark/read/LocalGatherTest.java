@@ -72,7 +72,7 @@ class LocalGatherTest {
 
   /** A chunk has few of the group's blocks. */
   @Test
-  void whatAChunkTakesDoesNotGrowWithItsGroup() throws Exception {
+  void theMemoryOfAChunkDoesNotGrowWithItsGroup() throws Exception {
     int partitions = 1000;
     int blockBytes = 600;
     long[] maps = LongStream.range(MAPS, MAPS + 100).toArray();
@@ -122,14 +122,14 @@ class LocalGatherTest {
   }
 
   @Test
-  void whatIsNotRegisteredIsLeftToSpark() {
+  void unregisteredBlocksAreLeftToSpark() {
     executor.registry().invalidate(SHUFFLE, 0);
     executor.registry().invalidate(SHUFFLE, 99);
     assertThat(readAll().bySpark).containsExactly(blocks[0], blocks[99]);
   }
 
   @Test
-  void whatIsUnregisteredMeanwhileIsLeftToSpark() {
+  void blocksUnregisteredInTheMeantimeAreLeftToSpark() {
     GatherFixture task =
         new GatherFixture(reads, UnaryOperator.identity(), executor.registry()).start(blocks);
     assertThat(task.readNext()).isTrue();

@@ -92,7 +92,7 @@ class NodeFetchTest {
   }
 
   @Test
-  void whatTheNodeDoesNotGiveComesFromTheExecutorThatWroteIt() {
+  void blocksThatTheNodeRefusesComeFromTheirExecutor() {
     client.failures.add(new IllegalStateException("refused"));
     fetch();
     assertThat(client.fetches).containsExactly("node-host:5000" + ALL, "host:7" + REST);
@@ -185,11 +185,11 @@ class NodeFetchTest {
   }
 
   @Test
-  void whatALivingNodeDoesNotHaveOfAnExecutorThatIsGoneFailsWhenTheDriverKnows() {
+  void blocksOfALostExecutorThatALiveNodeLacksFailOnceTheDriverKnows() {
     driver.gone = true;
     client.failures.add(new IllegalStateException("no such block"));
     fetch();
-    assertThat(driver.reported).as("it may have begun anew").containsExactly(NODE);
+    assertThat(driver.reported).as("the node may have begun anew").containsExactly(NODE);
     assertThat(client.fetches).containsExactly("node-host:5000" + ALL);
     assertOtherFailed("no such block");
   }
@@ -205,7 +205,7 @@ class NodeFetchTest {
   }
 
   @Test
-  void whatIsNoMapOutputIsNotSoughtAtNodes() {
+  void mergedChunksAreNotSoughtAtNodes() {
     driver.known = Optional.empty();
     String merged = "shuffleChunk_0_0_2_0";
     fetch(FallbackReason.BLOCK_KIND, listener, merged);
@@ -214,7 +214,7 @@ class NodeFetchTest {
   }
 
   @Test
-  void whatNobodyGivesFailsWithTheReason() {
+  void blocksThatNoServerGivesFailWithTheReason() {
     client.failures.add(new IOException("refused"));
     client.failures.add(new IOException("no such block"));
     fetch();
@@ -233,7 +233,7 @@ class NodeFetchTest {
     assertThat(silent.contains(NODE)).isTrue();
 
     fetch(FallbackReason.STAGING, listener, "shuffle_0_2_0");
-    assertThat(client.fetches).as("of both").hasSize(1);
+    assertThat(client.fetches).as("fetches for both blocks").hasSize(1);
     assertThat(listener.failures().get("shuffle_0_2_0"))
         .hasMessageContaining("has not answered recently");
     assertThat(timer.scheduled()).isZero();
@@ -252,7 +252,7 @@ class NodeFetchTest {
   }
 
   @Test
-  void whatNobodyElseHasIsAskedOfASilentNodeThatAnswersTheDriver() {
+  void blocksWithoutAnotherHolderAreAskedOfASilentNodeThatAnswersTheDriver() {
     driver.gone = true;
     silent.add(NODE);
     fetch();
@@ -274,7 +274,7 @@ class NodeFetchTest {
   }
 
   @Test
-  void ofAnExecutorThatLivesNothingIsReported() {
+  void liveExecutorsAreNotReported() {
     silent.add(NODE);
     client.failures.add(new IOException("refused"));
     fetch();

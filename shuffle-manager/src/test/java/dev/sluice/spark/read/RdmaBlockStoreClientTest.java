@@ -410,7 +410,7 @@ class RdmaBlockStoreClientTest {
   }
 
   @Test
-  void whatSparkCannotFetchEitherFails() {
+  void blocksThatSparkCannotFetchEitherFail() {
     fixture.unregistered(10, 100, 100);
     fixture.spark.lose(block(10, 1));
 
@@ -488,7 +488,7 @@ class RdmaBlockStoreClientTest {
 
   /** Happens to blocks of a reader that its task reaches late. */
   @Test
-  void blocksThatNobodyHasBegunWithMakeRoomForOthers() {
+  void blocksWithoutAReaderYetMakeRoomForOthers() {
     fixture.registered(1, 3000);
     fixture.registered(2, 3000);
     fixture.transport.poolBytes(5000);

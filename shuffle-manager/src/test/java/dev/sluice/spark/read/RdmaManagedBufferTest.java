@@ -72,7 +72,7 @@ class RdmaManagedBufferTest {
 
   /** A copy of the others would not free the buffer. */
   @Test
-  void blocksBesideOneThatIsReadAreNotCopied() {
+  void neighboursOfABlockThatIsReadAreNotCopied() {
     RdmaManagedBuffer first = shared.block(0, 4);
     RdmaManagedBuffer second = shared.block(4, 4);
     shared.complete();

@@ -97,7 +97,7 @@ final class ReadFixture {
     return output;
   }
 
-  /** Makes a map output whose bytes have to be staged. */
+  /** Makes a map output with bytes that have to be staged. */
   MapOutput staged(long mapId, int... lengths) {
     MapOutput output = unregistered(mapId, lengths);
     stage(output);
@@ -128,7 +128,7 @@ final class ReadFixture {
     return put(output.register(transport, nextAddress));
   }
 
-  /** Has all bytes of the map output staged. */
+  /** Makes the peer stage all bytes of the map output. */
   void stage(MapOutput output) {
     put(output.stage());
   }

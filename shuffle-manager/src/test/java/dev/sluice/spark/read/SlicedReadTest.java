@@ -97,9 +97,9 @@ class SlicedReadTest {
 
     assertThat(underWay).hasSize(4);
     underWay.removeFirst().run();
-    assertThat(underWay).as("its buffer is used again").hasSize(4);
+    assertThat(underWay).as("the buffer is used again").hasSize(4);
     underWay.removeFirst().run();
-    assertThat(underWay).as("of six slices").hasSize(4);
+    assertThat(underWay).as("READs of six slices").hasSize(4);
     fixture.transport.othersWait(true);
     runAll(underWay);
     fixture.assertDelivered(block(11, 0));
@@ -113,7 +113,7 @@ class SlicedReadTest {
 
     fixture.fetch(downloads, block(11, 0));
 
-    assertThat(fixture.transport.touched()).as("and of the table").hasSize(5);
+    assertThat(fixture.transport.touched()).as("regions of slices and of the table").hasSize(5);
   }
 
   @Test
@@ -143,7 +143,7 @@ class SlicedReadTest {
   }
 
   @Test
-  void noWriteIsLargerThanWhatLinuxFindsMemoryForAtOnce() {
+  void noWriteExceedsTheMemoryThatLinuxFindsAtOnce() {
     fixture = new ReadFixture(ReadFixture.OPTIONS.with(o -> o.maxGroupBytes = 80_000));
     fixture.transport.maxBufferBytes(80_000);
     fixture.registered(11, 100_000, 100);
@@ -172,7 +172,7 @@ class SlicedReadTest {
   }
 
   @Test
-  void aReadThatFailsBesideAnotherGivesBackBothBuffers() {
+  void aReadThatFailsDuringAnotherGivesBackBothBuffers() {
     Deque<Runnable> underWay = new ArrayDeque<>();
     fixture.transport.script((number, _) -> number == 1 ? Cause.TRANSPORT : null);
     fixture.transport.holdReads(underWay::add);
@@ -183,7 +183,7 @@ class SlicedReadTest {
     assertThat(underWay).hasSize(2);
     underWay.removeFirst().run();
     assertFellBack(FallbackReason.TRANSPORT, block(10, 0));
-    assertThat(fixture.transport.buffersOut()).as("one is written into").isEqualTo(1);
+    assertThat(fixture.transport.buffersOut()).as("one buffer is still being written to").isEqualTo(1);
     underWay.removeFirst().run();
   }
 
@@ -283,7 +283,7 @@ class SlicedReadTest {
   }
 
   @Test
-  void failedReadSendsWhatIsLeftToSpark() {
+  void failedReadSendsTheRestToSpark() {
     fixture.transport.script((number, _) -> number == 4 ? Cause.TRANSPORT : null);
 
     fixture.fetch(downloads, block(10, 0), block(10, 2), block(10, 3));
@@ -371,7 +371,7 @@ class SlicedReadTest {
   }
 
   @Test
-  void whatIsLargerThanStagingMemoryIsStagedInSlices() {
+  void blocksLargerThanStagingMemoryAreStagedInSlices() {
     fixture = new ReadFixture(ReadFixture.OPTIONS.with(o -> o.maxStagedBytes = BUFFER_BYTES));
     fixture.staged(11, 12_000, 700);
     fixture.unverifiable(12, 12_000, 700);
@@ -433,7 +433,7 @@ class SlicedReadTest {
   }
 
   @Test
-  void aSliceThatIsNotWhatWasCopiedIsStagedAgainAlone() {
+  void aCorruptSliceIsStagedAgainAlone() {
     fixture.unverifiable(11, 12_000);
     fixture.transport.afterRead(read -> corrupt(read, fixture.transport.reads().size() == 3));
 
@@ -458,7 +458,7 @@ class SlicedReadTest {
   }
 
   @Test
-  void aSliceThatIsNotStagedSendsWhatIsLeftToSpark() {
+  void aSliceThatIsNotStagedSendsTheRestToSpark() {
     fixture.staged(11, 12_000, 700, 800);
     fixture.stager.answers(
         answer -> fixture.transport.stages().size() == 4 ? new NotStaged(false, "full") : answer);
@@ -502,14 +502,14 @@ class SlicedReadTest {
     assertThat(fixture.transport.stages())
         .flatExtracting(Stage::pieces)
         .extracting(Piece::mapId)
-        .as("each has one slice that waits")
+        .as("each block has one slice that waits")
         .containsExactly(11L, 11L, 12L, 11L, 12L, 12L);
     fixture.assertDelivered(block(11, 0), block(12, 0));
     assertThat(fixture.spark.fetches()).isEmpty();
   }
 
   @Test
-  void whatTheDeadlineFindsWaitingForItsPeerGoesToSpark() {
+  void blocksWaitingForTheirPeerAtTheDeadlineGoToSpark() {
     Deque<Runnable> stages = new ArrayDeque<>();
     fixture = smallPool();
     fixture.transport.holdStages(stages::add);
@@ -521,7 +521,7 @@ class SlicedReadTest {
     assertFellBack(FallbackReason.DEADLINE, block(11, 0), block(12, 0));
     assertThat(stages).hasSize(1);
     stages.remove().run();
-    assertThat(stages).as("nobody waits for the rest").isEmpty();
+    assertThat(stages).as("no reader waits for the rest").isEmpty();
   }
 
   /** A peer may have one buffer. */

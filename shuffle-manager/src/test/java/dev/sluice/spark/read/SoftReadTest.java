@@ -207,7 +207,7 @@ class SoftReadTest {
   }
 
   @Test
-  void whatIsNotRegisteredIsReadFromStagingMemory() throws Exception {
+  void unregisteredBlocksAreReadFromStagingMemory() throws Exception {
     startStaging(FaultPlan.NONE, 1 << 20);
 
     fetchAll(null).assertRight();
@@ -216,7 +216,7 @@ class SoftReadTest {
   }
 
   @Test
-  void whatIsNotRegisteredIsReadToDiskThroughLittleStagingMemory() throws Exception {
+  void unregisteredBlocksAreReadToDiskThroughLittleStagingMemory() throws Exception {
     startStaging(FaultPlan.NONE, 1 << 17);
     Path downloads = Files.createDirectory(directory.resolve("downloads"));
 
@@ -240,7 +240,7 @@ class SoftReadTest {
 
   /** A table takes 640 KB, and nothing larger than 64 KB may be registered. */
   @Test
-  void tablesLargerThanWhatMayBeRegisteredAreAskedFor() throws Exception {
+  void tablesLargerThanTheBudgetAreAskedFor() throws Exception {
     start(FaultPlan.NONE, new RegistryLimits(64 << 10, 1000, 0), 1 << 20);
     int partitions = 40_000;
     List<String> blocks = new ArrayList<>();

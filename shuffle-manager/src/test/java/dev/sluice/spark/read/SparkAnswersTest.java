@@ -177,18 +177,18 @@ class SparkAnswersTest {
   }
 
   @Test
-  void ofBlocksThatAreNotGathered() throws Exception {
+  void blocksThatAreNotGatheredAreReadInTheOrderOfAnswers() throws Exception {
     assertReadInTheOrderOfAnswers(BESIDE, LEFT);
   }
 
   @Test
-  void ofBlocksThatChunksCouldNotBeHadOf() throws Exception {
+  void blocksOfFailedChunksAreReadInTheOrderOfAnswers() throws Exception {
     assertReadInTheOrderOfAnswers(LEFT, BESIDE);
   }
 
   /** A lost executor's iterator retries for long, while another executor may be lost as well. */
   @Test
-  void whatIsLeftWhileAnotherExecutorDoesNotAnswerIsFetchedAtOnce() {
+  void leftBlocksAreFetchedAtOnceWhileAnotherExecutorDoesNotAnswer() {
     Scripted remote = startScripted(tracked("7", LEFT, 500), tracked("8", LATER, 500));
     remote.script.add(() -> remote.leave("7"));
     remote.script.add(() -> remote.leave("8"));
@@ -198,7 +198,7 @@ class SparkAnswersTest {
   }
 
   @Test
-  void whatIsLeftWhileMuchIsUnderWayIsFetchedLater() {
+  void leftBlocksAreFetchedLaterWhileMuchIsUnderWay() {
     Scripted remote = startScripted(tracked("7", LEFT, 500), tracked("8", LATER, 501));
     remote.script.add(() -> remote.leave("7"));
     remote.script.add(() -> remote.leave("8"));

@@ -108,7 +108,7 @@ class StagedFetchTest {
   }
 
   @Test
-  void whatIsLateThriceGoesToSpark() {
+  void blocksThatAreLateThriceGoToSpark() {
     fixture.staged(10, 100);
     fixture.stager.leases(1_000_000);
     fixture.transport.afterRead(_ -> fixture.timer.advanceMs(1));
@@ -156,7 +156,7 @@ class StagedFetchTest {
   }
 
   @Test
-  void whatHasNoTableGoesToSpark() {
+  void blocksWithoutATableGoToSpark() {
     fixture.staged(10, 100);
     fixture.stager.tableAnswers(
         _ -> new NotStaged(false, "too many requests for partition tables are waiting"));
@@ -268,7 +268,7 @@ class StagedFetchTest {
     assertThat(fixture.spark.fetches()).isEmpty();
   }
 
-  /** It counts whole, even if few of its bytes are staged, as others lack the whole buffer. */
+  /** The whole buffer counts, even if few of its bytes are staged: others cannot use it. */
   @Test
   void aBufferThatWaitsCountsWhole() {
     for (int map = 0; map < 6; map += 2) {
@@ -296,7 +296,7 @@ class StagedFetchTest {
   }
 
   @Test
-  void whatIsRegisteredDoesNotWaitForWhatIsStaged() {
+  void registeredBlocksDoNotWaitForStagedOnes() {
     stageEach(5);
     fixture.registered(10, BLOCK_BYTES);
     fixture.transport.holdStages(held::add);
@@ -310,7 +310,7 @@ class StagedFetchTest {
 
   /** The peer's process hangs, while its device works. */
   @Test
-  void whatIsRegisteredDoesNotWaitForTheTableOfWhatIsStaged() {
+  void registeredBlocksDoNotWaitForTablesOfStagedOnes() {
     fixture.registered(10, 100);
     fixture.staged(11, 100);
     fixture.transport.holdTables(held::add);
@@ -360,7 +360,7 @@ class StagedFetchTest {
    * An overloaded peer makes readers wait: Spark's own transport would have it read the same bytes.
    */
   @Test
-  void whatIsStagedWaitsForABufferUntilItsDeadline() {
+  void stagedBlocksWaitForABufferUntilTheirDeadline() {
     stageEach(2);
     fixture.registered(10, BLOCK_BYTES);
     fixture.transport.poolBytes(0);
@@ -379,7 +379,7 @@ class StagedFetchTest {
   }
 
   @Test
-  void whatFindsNoBufferMakesRoomForOthers() {
+  void blocksWithoutABufferMakeRoomForOthers() {
     stageEach(1);
     fixture.transport.poolBytes(BLOCK_BYTES - 1);
     fixture.fetch(block(0, 0));
@@ -388,7 +388,7 @@ class StagedFetchTest {
 
   /** The second of these blocks comes in slices. */
   @Test
-  void whateverIsThrownThePeersShareIsGivenBack() {
+  void anyErrorGivesBackThePeersShare() {
     fixture.staged(0, BLOCK_BYTES, BLOCK_BYTES, 3 << 20);
     fixture.transport.throwInAcquire(new OutOfMemoryError("scripted"), BLOCK_BYTES);
     fixture.fetch(block(0, 1));
@@ -399,7 +399,7 @@ class StagedFetchTest {
 
   /** Two wait for an answer, and one for its staging slot. */
   @Test
-  void whatTheDeadlineFindsWaitingGoesToSpark() {
+  void blocksWaitingAtTheDeadlineGoToSpark() {
     stageEach(3);
     fixture.transport.holdStages(held::add);
     String[] blocks = fetchEach(3);
@@ -415,7 +415,7 @@ class StagedFetchTest {
   }
 
   @Test
-  void whatTheDeadlineFindsUnderWayGoesToSpark() {
+  void blocksUnderWayAtTheDeadlineGoToSpark() {
     stageEach(1);
     fixture.transport.holdReads(held::add);
     fixture.fetch(block(0, 0));

@@ -111,9 +111,9 @@ class StagedTurnsTest {
   }
 
   @Test
-  void theTimeToTheDeadlineBeginsAgainWithWhatArrives() {
+  void theTimeToTheDeadlineBeginsAgainWithEachArrival() {
     reads.fetch(blocks(0, 9));
-    assertThat(runHeldSlowly()).as("quarters of the time that it had at first").isGreaterThan(4);
+    assertThat(runHeldSlowly()).as("quarters of the time at the start").isGreaterThan(4);
     reads.assertDelivered(blocks(0, 9));
     assertThat(reads.spark.fetches()).isEmpty();
   }
@@ -131,7 +131,7 @@ class StagedTurnsTest {
   }
 
   @Test
-  void whoWaitsForItsTurnBehindOtherReadersHasItsTimeThen() {
+  void requestsQueuedBehindOtherReadersGetTheirFullTime() {
     List<GatherFixture> readers = List.of(gather(0, 3), gather(3, 6), gather(6, 9));
     reads.fetch(LARGE);
     assertThat(runHeldSlowly()).as("quarters of a chunk's time").isGreaterThan(4);
@@ -144,7 +144,7 @@ class StagedTurnsTest {
   }
 
   @Test
-  void whoHasNoTurnByTheDeadlineIsNotAskedFor() {
+  void requestsWithoutATurnByTheDeadlineAreNotSent() {
     GatherFixture task = gather(0, 2);
     reads.fetch(block(2, 0));
     reads.fetch(LARGE);
@@ -161,7 +161,7 @@ class StagedTurnsTest {
   }
 
   @Test
-  void whoeverFailsMakesRoomForOthers() {
+  void failedRequestsMakeRoomForOthers() {
     reads.transport.throwInAcquire(new OutOfMemoryError("scripted"), BLOCK_BYTES);
     GatherFixture task = gather(0, 3);
     reads.fetch(LARGE);

@@ -72,7 +72,7 @@ class TaskGatherTest {
     assertThat(task.bySpark).isEmpty();
     // Chunks have 64 KiB at most.
     assertThat(task.chunks).isEqualTo(5);
-    // One READ for the partition tables.
+    // One READ fetches the partition tables.
     assertThat(reads.transport.reads()).hasSize(6);
     assertThat(reads.transport.touched()).hasSize(6);
   }
@@ -82,7 +82,7 @@ class TaskGatherTest {
    * them.
    */
   @Test
-  void whatWaitsForRoomIsSaidToBeWanted() {
+  void shufflesOfWaitingChunksAreTouched() {
     ReadFixture few = withLittleRoom();
     GatherFixture task = new GatherFixture(few).start(blocks);
     task.readNext();
@@ -143,7 +143,7 @@ class TaskGatherTest {
 
   /** Migrated map outputs have none, as Spark sends no checksum files. */
   @Test
-  void whatHasNoChecksumsIsStagedToHaveOne() {
+  void blocksWithoutChecksumsAreStagedToHaveOne() {
     reads.register(reads.unregistered(0, 500, BLOCK_BYTES, 500).withoutChecksums());
     for (int map = 1; map < MAPS; map++) {
       reads.registered(map, 500, BLOCK_BYTES, 500);
@@ -161,7 +161,7 @@ class TaskGatherTest {
    * later.
    */
   @Test
-  void whatSparkHasIsReadWhileChunksAreYetToCome() {
+  void sparksBlocksAreReadWhileChunksAreYetToCome() {
     ReadFixture few = fewBytes();
     GatherFixture task = new GatherFixture(few).start(blocks).readAll();
     assertThat(task.delivered).containsExactlyInAnyOrder(blocks);
@@ -229,7 +229,7 @@ class TaskGatherTest {
 
     second.readAll(); // the idle one does not delay it
     assertThat(second.delivered).containsExactlyInAnyOrder(blocks);
-    assertThat(limit.part()).as("the second has nothing to come").isEqualTo(limit.bytes());
+    assertThat(limit.part()).as("the second reader has nothing to come").isEqualTo(limit.bytes());
     first.readAll();
     assertThat(first.delivered).containsExactlyInAnyOrder(blocks);
     assertThat(alone).isGreaterThan(1);
@@ -243,7 +243,7 @@ class TaskGatherTest {
 
   /** The chunk has arrived for a reader that its task reaches late. */
   @Test
-  void chunksThatNobodyHasBegunWithMakeRoomForOthers() {
+  void chunksWithoutAReaderYetMakeRoomForOthers() {
     register(20);
     String[] early = Arrays.copyOfRange(blocks, 0, 10);
     String[] late = Arrays.copyOfRange(blocks, 10, 20);
@@ -277,7 +277,7 @@ class TaskGatherTest {
 
   /** Releases of buffers throw during the second READ, which is that of the first chunk. */
   @Test
-  void whateverIsThrownWhenAChunkIsStartedTheOthersAreReadAsWell() {
+  void anyErrorAtTheStartOfAChunkLeavesTheOthersRead() {
     register(MAPS);
     reads.transport.script(
         (number, _) -> {
@@ -290,9 +290,9 @@ class TaskGatherTest {
     task.close();
   }
 
-  /** There is no memory for the chunk's objects, and later there is. */
+  /** There is no memory for the chunk's objects at first, but later there is. */
   @Test
-  void whateverIsThrownBeforeAChunkIsStartedAllAreRead() {
+  void anyErrorBeforeTheStartOfAChunkLeavesAllRead() {
     register(MAPS);
     reads.transport.afterRead(
         read -> {
@@ -305,7 +305,7 @@ class TaskGatherTest {
 
   /** The task has one chunk, and room for the next when it releases that one. */
   @Test
-  void whatIsThrownAtTheTaskItselfEndsIt() {
+  void errorsOnTheTasksThreadEndTheTask() {
     ReadFixture small = new ReadFixture(ReadFixture.OPTIONS.with(o -> o.gatherBytes = 40_000));
     for (int map = 0; map < MAPS; map++) {
       small.registered(map, 500, BLOCK_BYTES, 500);
@@ -433,7 +433,7 @@ class TaskGatherTest {
   }
 
   @Test
-  void whatFindsNoBufferIsLeftToSpark() {
+  void chunksWithoutABufferAreLeftToSpark() {
     register(MAPS);
     reads.transport.poolBytes(50_000); // less than 21 blocks, and more than 16
     GatherFixture task = readAll();
@@ -453,7 +453,7 @@ class TaskGatherTest {
   }
 
   @Test
-  void whatComesAfterTheDeadlineIsNotDelivered() {
+  void chunksAfterTheDeadlineAreNotDelivered() {
     register(MAPS);
     List<Runnable> held = new ArrayList<>();
     GatherFixture task = new GatherFixture(reads);
@@ -489,7 +489,7 @@ class TaskGatherTest {
   }
 
   @Test
-  void aTaskThatEndsEarlyReleasesWhatItHasAndWhatIsToCome() {
+  void aTaskThatEndsEarlyReleasesPresentAndLaterChunks() {
     register(MAPS);
     List<Runnable> held = new ArrayList<>();
     reads.transport.script(
@@ -543,24 +543,24 @@ class TaskGatherTest {
   }
 
   @Test
-  void whatIsStagedIsGatheredWithTheOthers() {
+  void stagedBlocksAreGatheredWithTheOthers() {
     registerOneOf(10);
     GatherFixture task = readAll();
 
     assertThat(task.bySpark).isEmpty();
-    assertThat(task.chunks).as("one of what is registered, and five").isEqualTo(6);
+    assertThat(task.chunks).as("one chunk of registered blocks, and five of staged ones").isEqualTo(6);
     assertThat(reads.count("staged.bytes")).isEqualTo(90L * BLOCK_BYTES);
     reads.assertNothingIsHeld();
   }
 
   /** The peer's process hangs, while its device works. */
   @Test
-  void whatIsRegisteredIsGatheredWithoutTheTablesOfWhatIsStaged() {
+  void registeredBlocksAreGatheredBeforeTablesOfStagedOnesArrive() {
     registerOneOf(10);
     List<Runnable> answers = new ArrayList<>();
     reads.transport.holdTables(answers::add);
     GatherFixture task = new GatherFixture(reads).start(blocks);
-    assertThat(reads.transport.reads()).as("of tables, and of blocks").hasSize(2);
+    assertThat(reads.transport.reads()).as("READs of tables and of blocks").hasSize(2);
     assertThat(task.readNext()).isTrue();
     assertThat(task.delivered).hasSize(10);
 
@@ -573,7 +573,7 @@ class TaskGatherTest {
   }
 
   @Test
-  void whatIsRegisteredIsGatheredWhenTheTablesOfWhatIsStagedNeverCome() {
+  void registeredBlocksAreGatheredIfTablesOfStagedOnesNeverArrive() {
     registerOneOf(2);
     List<Runnable> answers = new ArrayList<>();
     reads.transport.holdTables(answers::add);
@@ -597,14 +597,14 @@ class TaskGatherTest {
             corrupt(read);
           }
         });
-    assertThat(readAll().bySpark).as("it is asked for again").isEmpty();
+    assertThat(readAll().bySpark).as("the corrupt chunk is asked for again").isEmpty();
     assertThat(reads.transport.stages()).hasSize(6);
     assertThat(reads.count("corruptions")).isEqualTo(1);
     reads.assertNothingIsHeld();
   }
 
   @Test
-  void aBlockLargerThanWhatIsStagedAtATimeIsStagedInParts() {
+  void aBlockLargerThanTheStagingLimitIsStagedInParts() {
     ReadFixture parts = new ReadFixture(ReadFixture.OPTIONS.with(o -> o.maxStagedBytes = 1999));
     parts.staged(0, 500, BLOCK_BYTES, 500);
     parts.unverifiable(1, 500, 2 * BLOCK_BYTES, 500);
@@ -622,7 +622,7 @@ class TaskGatherTest {
     assertThat(task.delivered).containsExactlyInAnyOrder(block(0, 1), block(1, 1), block(2, 1));
     assertThat(parts.transport.stages().stream().flatMap(stage -> stage.pieces().stream()))
         .filteredOn(piece -> piece.mapId() == 1)
-        .as("one was not what was copied")
+        .as("one of the parts arrived corrupt")
         .extracting(Piece::length)
         .containsExactly(1500, 1500, 1500, 1500, 1500);
     assertThat(parts.count("corruptions")).isEqualTo(1);
@@ -687,7 +687,7 @@ class TaskGatherTest {
 
   /** Chunks have 63,000 bytes. A peer may have two of them staged, all peers ten. */
   @Test
-  void aTaskThatEndsGivesBackWhatIsToBeStagedWhereverItStands() {
+  void aTaskThatEndsGivesBackItsStagingRequestsInAnyState() {
     for (int ended = 0; ended < 12; ended++) {
       Deque<Runnable> steps = new ArrayDeque<>();
       ReadFixture held = new ReadFixture(ReadFixture.OPTIONS, steps::add, 1 << 20);

@@ -56,7 +56,7 @@ class RegisteredManagedBufferTest {
   }
 
   @Test
-  void whatIsNotRegisteredAnyMoreComesFromItsFile() throws IOException {
+  void deregisteredBlocksComeFromTheirFile() throws IOException {
     executor.registry().unregister(SHUFFLE);
 
     try (InputStream stream = buffer.createInputStream()) {
@@ -66,7 +66,7 @@ class RegisteredManagedBufferTest {
 
   /** Spark's iterator asserts that only a file's buffer fails to open. */
   @Test
-  void whatIsNeitherRegisteredNorInItsFileFailsWhenItIsRead() throws IOException {
+  void blocksNeitherRegisteredNorInTheirFileFailWhenRead() throws IOException {
     executor.registry().unregister(SHUFFLE);
     Files.write(file, new byte[150]);
 

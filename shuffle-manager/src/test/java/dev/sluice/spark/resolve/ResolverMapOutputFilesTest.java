@@ -19,7 +19,7 @@ class ResolverMapOutputFilesTest {
     "spark.io.encryption.enabled, true",
     "spark.shuffle.unsafe.fastMergeEnabled, false"
   })
-  void checksumsOfWhatIsEncodedAgainAreNotTrusted(String key, String value) {
+  void checksumsOfReencodedFilesAreNotTrusted(String key, String value) {
     SparkConf conf = new SparkConf(false).set(key, value);
     assertThat(ResolverMapOutputFiles.checksumsMatchFiles(conf)).isFalse();
   }

@@ -59,7 +59,7 @@ class LocatedBlocksTest {
   }
 
   @Test
-  void whatCannotBeReadSaysWhy() {
+  void unreadableBlocksHaveAReason() {
     LocatedBlocks located = locate(LOCATION, 99, 100, 100, 101);
     assertThat(located.failure(0)).isNull();
     assertThat(located.failure(1)).isEqualTo(FallbackReason.STALE_LOCATION);
@@ -71,7 +71,7 @@ class LocatedBlocksTest {
   }
 
   @Test
-  void whatAdjoinsIsOnePieceOfTheTable() {
+  void adjoiningBlocksAreOnePieceOfTheTable() {
     Blocks blocks = new Blocks(3, 4, 4, 7, 2, 3, 50, 51);
     LocatedBlocks located = unread(blocks, LOCATION);
     Collection<TablePiece> pieces = located.pieces();
@@ -85,7 +85,7 @@ class LocatedBlocksTest {
   }
 
   @Test
-  void whatOverlapsIsReadOnce() {
+  void overlappingBlocksAreReadOnce() {
     LocatedBlocks located =
         unread(new Blocks(0, 3, 5, 8, 12, 13, 14, 15, 2, 6, 11, 16, 7, 9), LOCATION);
     TablePiece piece = located.pieces().iterator().next();
@@ -98,9 +98,9 @@ class LocatedBlocksTest {
             LOCATION.segment().entries(11, 16, FIRST_SLOT, SLOT));
   }
 
-  /** As for AQE's local reader, which wants all partitions of one map output. */
+  /** AQE's local reader requests all partitions of one map output. */
   @Test
-  void ofFewSlotsAmongManyNothingElseIsRead() {
+  void onlyTheNeededSlotsAreRead() {
     LocatedBlocks located = unread(new Blocks(3, 5), LOCATION);
     TablePiece piece = located.pieces().iterator().next();
     assertThat(piece.rows())

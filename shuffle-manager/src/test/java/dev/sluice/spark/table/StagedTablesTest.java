@@ -80,13 +80,13 @@ class StagedTablesTest {
     assertThat(piece.length(0, 2)).isEqualTo(30);
     assertThat(transport.reads()).isEmpty();
     assertThat(transport.questions())
-        .as("with half of the time, that the other half is for READs")
+        .as("half of the time; the other half is for READs")
         .containsExactly(new GetTables(SHUFFLE, 500, List.of(new Partitions(5, 1, 3))));
     assertThat(reader.heapBytes()).isZero();
   }
 
   @Test
-  void oneQuestionIsForAllThatIsStagedAndTheOthersAreRead() {
+  void oneQuestionCoversAllStagedTablesAndTheOthersAreRead() {
     TablePiece first = piece(staged(5, 10), 0, 1);
     TablePiece second = piece(staged(6, 20), 0, 1);
     MapOutputLocation registered = new MapOutput(7, 10, 30).register(transport, 1 << 20);
@@ -140,7 +140,7 @@ class StagedTablesTest {
   }
 
   @Test
-  void whatThePeerDoesNotHaveIsStaleAlone() {
+  void tablesThatThePeerLacksAreStaleAlone() {
     MapOutputLocation gone = new MapOutputLocation(9, TableSegment.unregistered(1), 0);
     TablePiece stale = piece(gone, 0, 1);
     TablePiece other = piece(staged(5, 10), 0, 1);
@@ -158,7 +158,7 @@ class StagedTablesTest {
   }
 
   @Test
-  void whatIsNoAnswerSaysSo() {
+  void malformedAnswersAreReported() {
     stager.tableAnswers(_ -> new NotStaged(true, "scripted"));
     assertThat(failure()).isEqualTo(FallbackReason.STALE_LOCATION);
     for (Object wrong :
@@ -191,7 +191,7 @@ class StagedTablesTest {
   }
 
   @Test
-  void nobodyIsAskedWhenTheTimeIsOver() {
+  void noPeerIsAskedAfterTheDeadline() {
     nowNanos.set(SECOND_NANOS);
     assertThat(failure()).isEqualTo(FallbackReason.DEADLINE);
     assertThat(transport.questions()).isEmpty();

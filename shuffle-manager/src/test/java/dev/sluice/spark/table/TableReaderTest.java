@@ -186,7 +186,7 @@ class TableReaderTest {
   }
 
   @Test
-  void whoKeepsNothingStillAnswers() {
+  void tablesAreAnsweredWithoutACache() {
     reader = reader(0);
     List<MapOutputLocation> maps = maps(1, MANY);
 
@@ -195,7 +195,7 @@ class TableReaderTest {
   }
 
   @Test
-  void whatFailsIsNotKept() {
+  void failedReadsAreNotCached() {
     List<MapOutputLocation> maps = maps(1, MANY);
     transport.script((number, _) -> number == 0 ? Cause.CONNECT : null);
 

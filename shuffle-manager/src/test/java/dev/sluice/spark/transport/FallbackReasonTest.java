@@ -16,7 +16,7 @@ class FallbackReasonTest {
 
   @ParameterizedTest
   @EnumSource
-  void whoSeesItFindsWhatToDo(FallbackReason reason) throws IOException {
+  void eachReasonIsInTheTroubleshootingGuide(FallbackReason reason) throws IOException {
     assertThat(Files.readString(TROUBLESHOOTING)).contains("\n| `" + reason + "` | ");
   }
 

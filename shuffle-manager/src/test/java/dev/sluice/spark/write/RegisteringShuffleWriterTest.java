@@ -27,7 +27,7 @@ class RegisteringShuffleWriterTest {
   private final TaskContextImpl task = TaskContext$.MODULE$.empty();
 
   @Test
-  void registersWhatWasCommittedAndReturnsTheVeryMapStatus() {
+  void registersCommittedMapOutputsAndReturnsTheSameMapStatus() {
     ShuffleWriter<Object, Object> writer =
         new RegisteringShuffleWriter<>(
             new Scripted(Option.apply(status)), 3, task, open, () -> log("register"));

@@ -64,7 +64,7 @@ class ExecutorMeshNodeTest {
   }
 
   @Test
-  void onePairThatFailsIsSaidWithWhatToSetAndHindersNoOther() throws Exception {
+  void aFailedPairIsReportedWithARemedyAndDisturbsNoOther() throws Exception {
     try (ExecutorMeshNode a = node();
         ExecutorMeshNode b = node()) {
       List<MeshRead> reads =
@@ -77,7 +77,7 @@ class ExecutorMeshNodeTest {
 
   /** Otherwise hundreds of others would wait for it. */
   @Test
-  void whoCanReadFromNobodyGivesUp() throws Exception {
+  void aNodeThatCanReadFromNoOtherGivesUp() throws Exception {
     try (ExecutorMeshNode node = node()) {
       assertThat(node.readFrom(Collections.nCopies(100, absent()), LIMIT)).hasSize(16);
     }
@@ -85,7 +85,7 @@ class ExecutorMeshNodeTest {
 
   /** Happens with more hosts than a device has queue pairs. */
   @Test
-  void whoHasReadMakesRoomForTheNext() throws Exception {
+  void aNodeThatHasReadMakesRoomForTheNext() throws Exception {
     TransferOptions onePeer = TransferOptions.DEFAULT.with(o -> o.maxQueuePairs = 1);
     try (ExecutorMeshNode served = new ExecutorMeshNode(patient("soft", onePeer), "localhost");
         ExecutorMeshNode first = node();
@@ -111,7 +111,7 @@ class ExecutorMeshNodeTest {
   }
 
   @Test
-  void itEndsInTime() throws Exception {
+  void readingEndsInTime() throws Exception {
     try (ExecutorMeshNode node = node()) {
       assertThat(node.readFrom(List.of(absent(), absent()), Duration.ZERO)).isEmpty();
     }
