@@ -96,7 +96,7 @@ class DataFileTest {
   }
 
   @Test
-  void whatItCostsIsCounted() throws Exception {
+  void dirtiedBytesAreCounted() throws Exception {
     RegistryCounters counters = new RegistryCounters();
     try (DataFile file = DataFile.open(path, BYTES, form)) {
       file.count(counters);

@@ -170,7 +170,7 @@ class DiskThreadsTest {
   }
 
   @Test
-  void soManyTasksAreUnderWayAtMost() {
+  void atMostSixteenTasksAreUnderWay() {
     for (int i = 0; i < 4_096; i++) {
       execute("task", i % 24, i / 24 % 24, i / 500);
     }

@@ -59,7 +59,7 @@ class IndexTableTest {
   }
 
   @Test
-  void entriesAreThoseOfTheFilesWhateverPagesTheyAreIn() throws Exception {
+  void entriesEqualThoseOfTheFilesInAnyPage() throws Exception {
     assertEntries(0, 1);
     assertEntries(PAGE - 1, PAGE + 1);
     assertEntries(5, PARTITIONS);
@@ -75,7 +75,7 @@ class IndexTableTest {
   }
 
   @Test
-  void whatWasReadLatelyIsNotReadAgain() throws Exception {
+  void recentlyReadPagesAreNotReadAgain() throws Exception {
     assertEntries(0, PAGE);
     Files.delete(outputs.index(SHUFFLE, 7));
     assertEntries(10, 20);
@@ -83,7 +83,7 @@ class IndexTableTest {
   }
 
   @Test
-  void onlyWhatWasReadLatelyIsKnown() throws Exception {
+  void onlyRecentlyReadPagesAreCached() throws Exception {
     assertThat(table.known(10, 20)).isNull();
     assertEntries(PAGE, 2 * PAGE);
     assertThat(table.known(PAGE + 3, 2 * PAGE)).isEqualTo(table.entries(PAGE + 3, 2 * PAGE));
@@ -121,7 +121,7 @@ class IndexTableTest {
   }
 
   @Test
-  void whoKeepsNothingStillReads() throws Exception {
+  void tablesAreReadWithoutACache() throws Exception {
     cache = new IndexCache(0);
     table = table();
     assertEntries(0, PARTITIONS);

@@ -52,7 +52,7 @@ class LocalDirectoriesTest {
   }
 
   @Test
-  void whatCouldNotBeTriedOutIsTriedAgainWithALaterMapOutput(@TempDir Path directory)
+  void aFailedProbeIsRepeatedWithALaterMapOutput(@TempDir Path directory)
       throws Exception {
     Path file = directory.resolve("shuffle_0_0_0.data");
     FakeProtectionDomain domain = new FakeProtectionDomain();
@@ -63,7 +63,7 @@ class LocalDirectoriesTest {
     probed.count(counters);
     int attemptsAtTheStart = domain.attempts();
     assertUnavailable(probed, file, 0);
-    assertThat(domain.attempts()).as("the first one tries").isGreaterThan(attemptsAtTheStart);
+    assertThat(domain.attempts()).as("the first map output repeats the probe").isGreaterThan(attemptsAtTheStart);
 
     domain.limitBytes(Long.MAX_VALUE);
     assertUnavailable(probed, file, Backoff.FIRST_MS - 1);
@@ -73,12 +73,12 @@ class LocalDirectoriesTest {
 
     int attempts = domain.attempts();
     probed.form(file, 10 * Backoff.MAX_MS);
-    assertThat(domain.attempts()).as("it is settled").isEqualTo(attempts);
+    assertThat(domain.attempts()).as("the form is settled").isEqualTo(attempts);
   }
 
   @ParameterizedTest
   @CsvSource({"FILE, READ_ONLY_MAPPING", "ODP, ON_DEMAND_MAPPING"})
-  void whatWasAskedForByNameAndCouldNotBeTriedOutIsTriedAgain(
+  void aFailedProbeOfARequestedModeIsRepeated(
       RegistrationMode mode, RegistrationForm form, @TempDir Path directory) throws Exception {
     FakeProtectionDomain domain = new FakeProtectionDomain();
     domain.limitBytes(0);
@@ -87,7 +87,7 @@ class LocalDirectoriesTest {
     RegistryCounters counters = new RegistryCounters();
     probed.countIn(counters);
     assertThatThrownBy(() -> probed.form(0))
-        .as("it has no other form meanwhile")
+        .as("the directory has no other form in the meantime")
         .isInstanceOf(RegistrationUnavailableException.class)
         .hasMessageContaining(directory.toString());
 
@@ -97,7 +97,7 @@ class LocalDirectoriesTest {
   }
 
   @Test
-  void whatTheDeviceRefusesIsNotTriedAgain(@TempDir Path directory) throws Exception {
+  void aFormThatTheDeviceRefusesIsNotProbedAgain(@TempDir Path directory) throws Exception {
     FakeProtectionDomain domain = new FakeProtectionDomain(Kernel.PINS_NO_FILE);
     LocalDirectories probed =
         LocalDirectories.probe(domain, RegistrationMode.AUTO, List.of(directory));
@@ -108,7 +108,7 @@ class LocalDirectoriesTest {
   }
 
   @Test
-  void whatIsRefusedAtALaterAttemptIsNotTriedAgain(@TempDir Path parent) throws Exception {
+  void aFormThatTheDeviceRefusesAtALaterAttemptIsNotProbedAgain(@TempDir Path parent) throws Exception {
     Path directory = Files.createDirectory(parent.resolve("local"));
     Path file = directory.resolve("shuffle_0_0_0.data");
     FakeProtectionDomain domain = new FakeProtectionDomain();
@@ -124,7 +124,7 @@ class LocalDirectoriesTest {
   }
 
   @Test
-  void whatLiesWhereNothingCanBeRegisteredIsStaged(@TempDir Path directory) throws Exception {
+  void mapOutputsInADirectoryWithoutAFormAreStaged(@TempDir Path directory) throws Exception {
     TestMapOutputs outputs = new TestMapOutputs(directory);
     outputs.write(3, 7, 10, 20);
     FakeProtectionDomain domain = new FakeProtectionDomain(Kernel.PINS_NO_FILE);

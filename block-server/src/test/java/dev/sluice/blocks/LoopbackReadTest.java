@@ -38,7 +38,7 @@ class LoopbackReadTest {
   }
 
   @Test
-  void bringsWhatAPeerWouldRead() throws Exception {
+  void bringsTheBytesThatAPeerWouldRead() throws Exception {
     assertThat(LoopbackRead.read(node.domain(), region.toRemote())).isEqualTo(bytes);
     assertThat(
             LoopbackRead.read(

@@ -34,14 +34,14 @@ class MapOutputReaderTest extends RegisteredOutputFixture {
   }
 
   @Test
-  void whatDoesNotFitSaysWhetherItEverWill() {
+  void noRoomIsToldFromUnreadable() {
     byte[] target = new byte[100];
     assertThat(reader.copy(MAP, 0, 1, target, 1)).isEqualTo(MapOutputReader.NO_ROOM);
     assertThat(reader.copy(MAP, 2, 3, target, 0)).isEqualTo(MapOutputReader.UNREADABLE);
   }
 
   @Test
-  void whatDoesNotExistIsUnreadable() {
+  void missingPartitionsAndMapOutputsAreUnreadable() {
     byte[] target = new byte[100];
     assertThat(reader.copy(MAP, 4, 5, target, 0)).isEqualTo(MapOutputReader.UNREADABLE);
     assertThat(reader.copy(MAP, -1, 1, target, 0)).isEqualTo(MapOutputReader.UNREADABLE);
@@ -50,7 +50,7 @@ class MapOutputReaderTest extends RegisteredOutputFixture {
   }
 
   @Test
-  void whatWasUnregisteredIsUnreadable() {
+  void unregisteredMapOutputsAreUnreadable() {
     registry.unregister(SHUFFLE);
     assertThat(reader.copy(MAP, 0, 1, new byte[100], 0)).isEqualTo(MapOutputReader.UNREADABLE);
   }
@@ -76,7 +76,7 @@ class MapOutputReaderTest extends RegisteredOutputFixture {
 
   /** Runs in a JVM of its own: if that JVM crashes, this test fails and the build continues. */
   @Test
-  void aFileTruncatedUnderItsMappingHarmsNobody() throws Exception {
+  void aFileTruncatedUnderItsMappingIsHarmless() throws Exception {
     Path log = directory.resolve("log");
     Process process =
         new ProcessBuilder(

@@ -44,7 +44,7 @@ class MapOutputRegistryRaceTest {
   private TestMapOutputs outputs;
 
   @Test
-  void noRaceLeaksOrReadsWhatIsUnmapped() throws Exception {
+  void noRaceLeaksOrReadsUnmappedMemory() throws Exception {
     race(new RegistryLimits(1 << 20, 1_000, Long.MAX_VALUE / 2), 42, 1);
   }
 

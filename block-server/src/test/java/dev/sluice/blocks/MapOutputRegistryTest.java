@@ -276,13 +276,13 @@ class MapOutputRegistryTest {
   }
 
   @Test
-  void whatIsEvictedIsWithdrawnAndMayBeResolvedAgain() throws Exception {
+  void anEvictedShuffleIsWithdrawnAndMayBeResolvedAgain() throws Exception {
     outputs.write(SHUFFLE, 7, 100);
     MapOutputHeader location = resolve(SHUFFLE, 7);
     registry.evict(SHUFFLE);
     registry.evict(SHUFFLE + 1);
     afterAllThatWaits();
-    assertThat(domain.read(location.data())).as("readers may have found it just now").isNotNull();
+    assertThat(domain.read(location.data())).as("readers may just have located it").isNotNull();
     assertThat(listener.events).containsExactly("registered 3/7", "withdrawn 3", "registered 9/1");
 
     nowMs.set(Registrar.GRACE_MS - 1);
@@ -304,7 +304,7 @@ class MapOutputRegistryTest {
   }
 
   @Test
-  void ofAShuffleThatIsEvictedNoFailureIsRemembered() throws Exception {
+  void evictionForgetsFailuresOfTheShuffle() throws Exception {
     outputs.write(SHUFFLE, 7, 100);
     Files.write(outputs.data(SHUFFLE, 7), new byte[1]);
     assertThat(resolve(SHUFFLE, 7)).isNull();
@@ -346,7 +346,7 @@ class MapOutputRegistryTest {
 
   /** A caller that may not wait leaves the work to the registration, which a slow disk delays. */
   @Test
-  void whatIsUnregisteredWithoutWaitingGoesWhenItsRegistrationEnds() throws Exception {
+  void unregisteringWithoutWaitingTakesEffectWhenTheRegistrationEnds() throws Exception {
     CountDownLatch asked = new CountDownLatch(1);
     CountDownLatch proceed = new CountDownLatch(1);
     domain.whenRegistering(
@@ -370,7 +370,7 @@ class MapOutputRegistryTest {
   }
 
   @Test
-  void anInterruptedThreadUnregistersAtOnceWhatNobodyHolds() throws Exception {
+  void anInterruptedThreadUnregistersIdleShufflesAtOnce() throws Exception {
     outputs.write(SHUFFLE, 7, 10);
     resolve(SHUFFLE, 7);
     Thread.currentThread().interrupt();
@@ -417,7 +417,7 @@ class MapOutputRegistryTest {
   }
 
   @Test
-  void closingAnswersWhatWaits() throws Exception {
+  void closingAnswersWaitingRequests() throws Exception {
     CountDownLatch proceed = new CountDownLatch(1);
     MapOutputFiles slow =
         (shuffleId, mapId) -> {

@@ -79,7 +79,7 @@ class OpenFilesTest {
   }
 
   @Test
-  void thoseReadLatelyStayOpenAsFarAsThereIsRoom() throws Exception {
+  void recentlyReadFilesStayOpenWhileThereIsRoom() throws Exception {
     for (long mapId : MAPS) {
       read(files, mapId);
     }

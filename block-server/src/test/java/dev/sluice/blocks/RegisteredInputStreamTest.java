@@ -47,7 +47,7 @@ class RegisteredInputStreamTest extends RegisteredOutputFixture {
   }
 
   @Test
-  void whatCannotBeStreamedIsLeftToTheFile() {
+  void blocksThatCannotBeStreamedAreReadFromTheFile() {
     assertThat(open(1, 2)).as("empty").isNull();
     assertThat(open(4, 5)).as("no such partition").isNull();
     assertThat(open(-1, 1)).as("no such partition").isNull();
@@ -129,13 +129,13 @@ class RegisteredInputStreamTest extends RegisteredOutputFixture {
 
     nowMs.set(2 * IDLE_MS);
     open(0, 4).close();
-    assertThat(resolve(SHUFFLE + 1).isStaged()).as("no room beside it").isTrue();
+    assertThat(resolve(SHUFFLE + 1).isStaged()).as("no room while the other shuffle is in use").isTrue();
     registry.invalidate(SHUFFLE + 1, MAP);
     nowMs.set(4 * IDLE_MS);
-    assertThat(resolve(SHUFFLE + 1).isStaged()).as("is to take its place").isTrue();
+    assertThat(resolve(SHUFFLE + 1).isStaged()).as("room is being made").isTrue();
     registry.invalidate(SHUFFLE + 1, MAP);
     nowMs.addAndGet(Registrar.GRACE_MS);
-    assertThat(resolve(SHUFFLE + 1).isStaged()).as("takes its place").isFalse();
+    assertThat(resolve(SHUFFLE + 1).isStaged()).as("registered after the eviction").isFalse();
     assertThat(open(0, 4)).isNull();
   }
 }

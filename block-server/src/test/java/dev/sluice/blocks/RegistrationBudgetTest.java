@@ -141,7 +141,7 @@ class RegistrationBudgetTest {
   }
 
   @Test
-  void whatNobodyMayReadIsNotLookedAt() throws Exception {
+  void filesAreNotOpenedIfReadsAreOff() throws Exception {
     registry =
         new MapOutputRegistry(
             domain, outputs.directories(), outputs::find, RegistryLimits.OFF, listener, nowMs::get);
@@ -152,7 +152,7 @@ class RegistrationBudgetTest {
 
   /** The tables of these map outputs exceed the whole budget. */
   @Test
-  void whatIsStagedTakesNothingOfTheBudget() throws Exception {
+  void stagedMapOutputsTakeNoBudget() throws Exception {
     open(OUTPUT_BYTES, 2);
     MapOutputHeader first = resolve(1, 0);
     int[] partitions = new int[10_000];
@@ -168,7 +168,7 @@ class RegistrationBudgetTest {
 
   /** Withdrawing it would make no room. */
   @Test
-  void whatIsStagedIsNotWithdrawnForRoom() throws Exception {
+  void stagedMapOutputsAreNotWithdrawnForRoom() throws Exception {
     open(2 * OUTPUT_BYTES, 100);
     outputs.write(5, 7, 1 << 20);
     assertThat(ResolvedOutput.header(registry, 5, 7).isStaged()).isTrue();
@@ -180,7 +180,7 @@ class RegistrationBudgetTest {
   }
 
   @Test
-  void whatFindsNoDescriptorIsStaged() throws Exception {
+  void mapOutputsBeyondTheLimitOfDescriptorsAreStaged() throws Exception {
     int maxRegions = 16; // including the slab
     registry =
         new MapOutputRegistry(
@@ -196,12 +196,12 @@ class RegistrationBudgetTest {
       assertThat(location.isStaged()).as("map output %d", mapId).isEqualTo(mapId >= 15);
     }
     assertThat(outputs.openFiles()).isEqualTo(2 * 15);
-    assertThat(registry.counters().get(REGISTERED_BYTES)).as("the slab").isEqualTo(16 << 10);
+    assertThat(registry.counters().get(REGISTERED_BYTES)).as("only the slab counts").isEqualTo(16 << 10);
   }
 
   /** The kernel reclaims the pages when it needs memory. */
   @Test
-  void whatIsPagedOnDemandTakesNoBytes() throws Exception {
+  void onDemandMappingsTakeNoBytesOfTheBudget() throws Exception {
     registry =
         new MapOutputRegistry(
             domain,
@@ -214,17 +214,17 @@ class RegistrationBudgetTest {
       outputs.write(1, mapId, 1 << 20);
       assertThat(ResolvedOutput.header(registry, 1, mapId).isStaged()).isFalse();
     }
-    assertThat(registry.counters().get(REGISTERED_BYTES)).as("the slab").isEqualTo(16 << 10);
+    assertThat(registry.counters().get(REGISTERED_BYTES)).as("only the slab counts").isEqualTo(16 << 10);
     assertThat(outputs.mappings()).isEqualTo(5);
   }
 
   @Test
-  void whatIsStagedIsRegisteredWhenItsShuffleIsResolvedAnew() throws Exception {
+  void stagedMapOutputsAreRegisteredWhenTheirShuffleIsResolvedAnew() throws Exception {
     open(OUTPUT_BYTES, 100);
     resolve(1, 0);
     assertThat(ResolvedOutput.header(registry, 2, 7).isStaged()).isTrue();
     registry.unregister(1);
-    assertThat(ResolvedOutput.header(registry, 2, 7).isStaged()).as("its bytes go once").isTrue();
+    assertThat(ResolvedOutput.header(registry, 2, 7).isStaged()).as("a staged map output stays staged").isTrue();
     registry.evict(2);
     awaitTrue(() -> listener.events.contains("withdrawn 2"));
     nowMs.set(GRACE_MS);
@@ -273,7 +273,7 @@ class RegistrationBudgetTest {
   }
 
   @Test
-  void whatIsReadAfterItWasWithdrawnIsKept() throws Exception {
+  void withdrawnShufflesThatAreReadAreKept() throws Exception {
     open(OUTPUT_BYTES, 100);
     MapOutputHeader first = resolve(1, 0);
     assertThat(resolve(2, IDLE_MS)).isNull();
@@ -289,7 +289,7 @@ class RegistrationBudgetTest {
 
   /** The driver gets each segment once, instead of again with every map output. */
   @Test
-  void whatIsKeptIsPublishedSegmentBySegment() throws Exception {
+  void keptShufflesArePublishedSegmentBySegment() throws Exception {
     List<TableSegment> published = new CopyOnWriteArrayList<>();
     MapOutputListener segments =
         new MapOutputListener() {
@@ -324,7 +324,7 @@ class RegistrationBudgetTest {
   }
 
   @Test
-  void whatIsWithdrawnCanBeResolvedWhereItIs() throws Exception {
+  void withdrawnMapOutputsAreResolvedAtTheirPlace() throws Exception {
     open(OUTPUT_BYTES, 100);
     MapOutputHeader first = resolve(1, 0);
     assertThat(resolve(2, IDLE_MS)).isNull();
@@ -334,7 +334,7 @@ class RegistrationBudgetTest {
   }
 
   @Test
-  void whatIsWithdrawnIsUnregisteredAtOnce() throws Exception {
+  void withdrawnShufflesAreUnregisteredAtOnce() throws Exception {
     open(OUTPUT_BYTES, 100);
     MapOutputHeader first = resolve(1, 0);
     assertThat(resolve(2, IDLE_MS)).isNull();
@@ -347,7 +347,7 @@ class RegistrationBudgetTest {
 
   /** The registration looks for room while its withdrawn shuffle is being unregistered. */
   @Test
-  void whatIsUnregisteredWhileItLooksForRoomLeavesNothing() throws Exception {
+  void unregisteringAShuffleThatLooksForRoomLeavesNothing() throws Exception {
     CountDownLatch looking = new CountDownLatch(1);
     CountDownLatch mayGoOn = new CountDownLatch(1);
     AtomicBoolean waits = new AtomicBoolean();
@@ -430,7 +430,7 @@ class RegistrationBudgetTest {
   }
 
   @Test
-  void whatWasEvictedIsRegisteredAgainWhenResolved() throws Exception {
+  void evictedMapOutputsAreRegisteredAgainWhenResolved() throws Exception {
     open(OUTPUT_BYTES, 100);
     resolve(1, 0);
     resolve(2, IDLE_MS);
@@ -447,7 +447,7 @@ class RegistrationBudgetTest {
   }
 
   @Test
-  void whatCanNeverFitEvictsNothing() throws Exception {
+  void mapOutputsLargerThanTheBudgetEvictNothing() throws Exception {
     open(2 * OUTPUT_BYTES, 100);
     outputs.write(5, 7, 100_000);
     MapOutputHeader first = resolve(1, 0);
@@ -493,7 +493,7 @@ class RegistrationBudgetTest {
     domain.limitBytes(Long.MAX_VALUE);
     nowMs.set(Backoff.FIRST_MS - 1);
     registry.touch(1);
-    assertThat(resolve(2)).as("too early to try").isNull();
+    assertThat(resolve(2)).as("too early to retry").isNull();
     assertThat(resolve(2, Backoff.FIRST_MS)).isNotNull();
 
     assertThat(domain.read(first.data())).isNotNull();
@@ -514,7 +514,7 @@ class RegistrationBudgetTest {
   }
 
   @Test
-  void whatIsReleasedBelowTheProvidersLimitIsUsedAtOnce() throws Exception {
+  void bytesReleasedBelowTheProvidersLimitAreUsedAtOnce() throws Exception {
     open(Long.MAX_VALUE, 100);
     domain.limitBytes(OUTPUT_BYTES);
     resolve(1, 0);

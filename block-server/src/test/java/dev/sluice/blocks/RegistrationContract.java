@@ -92,7 +92,7 @@ abstract class RegistrationContract {
 
   private LocalDirectories probe(RegistrationMode mode) {
     assumeThat(mode == RegistrationMode.AUTO && best() == RegistrationForm.READ_WRITE_MAPPING)
-        .as("nothing is registered on this kernel unless it is asked for")
+        .as("by default, Sluice registers nothing on this kernel")
         .isFalse();
     try {
       return LocalDirectories.probe(serving.domain(), mode, List.of(directory));
@@ -171,7 +171,7 @@ abstract class RegistrationContract {
   }
 
   @Test
-  void whatIsPagedOnDemandIsResidentOnceItWasRead() throws Exception {
+  void onDemandPagesAreResidentOnceTheyWereRead() throws Exception {
     byte[] data = outputs.write(SHUFFLE, 7, PARTITIONS);
     LocalDirectories directories = probe(RegistrationMode.ODP);
     try (MapOutputRegistry registry = registry(directories, 1L << 40)) {
@@ -183,7 +183,7 @@ abstract class RegistrationContract {
   }
 
   @Test
-  void whatIsRegisteredIsMappedOrAnOpenFile() throws Exception {
+  void registeredMapOutputsAreMappedOrOpenFiles() throws Exception {
     outputs.write(SHUFFLE, 7, PARTITIONS);
     LocalDirectories directories = probe(RegistrationMode.FILE);
     assertThat(outputs.openFiles()).isZero();
@@ -221,7 +221,7 @@ abstract class RegistrationContract {
   }
 
   @Test
-  void whatWouldBeDirtiedIsStagedUnlessItIsAskedFor() throws Exception {
+  void filesThatRegisteringWouldDirtyAreStagedByDefault() throws Exception {
     outputs.write(SHUFFLE, 7, PARTITIONS);
     LocalDirectories directories =
         LocalDirectories.probe(serving.domain(), RegistrationMode.AUTO, List.of(directory));
@@ -233,7 +233,7 @@ abstract class RegistrationContract {
   }
 
   @Test
-  void theBestFormDirtiesWhatItSays() throws Exception {
+  void theBestFormDirtiesTheBytesThatItReports() throws Exception {
     outputs.write(SHUFFLE, 7, PARTITIONS);
     LocalDirectories directories = probe(RegistrationMode.FILE);
     assertThat(directories.form(outputs.data(SHUFFLE, 7), 0)).isEqualTo(best());

@@ -125,7 +125,7 @@ class RegistrationSlowDiskTest {
   }
 
   @Test
-  void whatLiesInAnotherDirectoryIsRegistered() throws Exception {
+  void mapOutputsInAnotherDirectoryAreRegistered() throws Exception {
     for (int shuffleId = SHUFFLE + 1; shuffleId < SHUFFLE + MANY; shuffleId++) {
       slow.write(shuffleId, SLOW, 10);
     }
@@ -150,9 +150,9 @@ class RegistrationSlowDiskTest {
     assertThat(resolveOne(FAST)).isNotNull();
   }
 
-  /** As if a reader asks before the map output is handed over. */
+  /** A reader may ask before the map output is handed over. */
   @Test
-  void whatIsCommittedWhileItIsLookedForIsRegistered() throws Exception {
+  void mapOutputsCommittedDuringALookupAreRegistered() throws Exception {
     CompletableFuture<List<MapOutputLocation>> early = resolve(LATE);
     looked.await();
     fast.write(SHUFFLE, LATE, 10);
@@ -176,7 +176,7 @@ class RegistrationSlowDiskTest {
   }
 
   @Test
-  void whoAsksForBothHasAnAnswerInTime() throws Exception {
+  void requestsForBothDirectoriesAreAnsweredInTime() throws Exception {
     registry.close();
     registry = registry(new RegistryLimits(1 << 20, 100, 1_000, 1));
     CompletableFuture<List<MapOutputLocation>> slowOne = resolve(SLOW);
@@ -190,7 +190,7 @@ class RegistrationSlowDiskTest {
   }
 
   @Test
-  void whatIsAskedForTwiceIsRegisteredOnce() throws Exception {
+  void mapOutputsRequestedTwiceAreRegisteredOnce() throws Exception {
     CompletableFuture<List<MapOutputLocation>> first = resolve(SLOW);
     SlowFile.awaitReaders(1);
     CompletableFuture<List<MapOutputLocation>> second = resolve(SLOW, FAST);
@@ -202,7 +202,7 @@ class RegistrationSlowDiskTest {
   }
 
   @Test
-  void whatIsUnregisteredWhileItIsOpenedIsNotRegistered() throws Exception {
+  void mapOutputsUnregisteredWhileBeingOpenedAreNotRegistered() throws Exception {
     CompletableFuture<List<MapOutputLocation>> resolving = resolve(SLOW);
     SlowFile.awaitReaders(1);
     registry.unregister(SHUFFLE);
@@ -216,7 +216,7 @@ class RegistrationSlowDiskTest {
   }
 
   @Test
-  void whatIsReplacedWhileItIsOpenedIsOpenedAgain() throws Exception {
+  void mapOutputsReplacedWhileBeingOpenedAreOpenedAgain() throws Exception {
     CompletableFuture<List<MapOutputLocation>> stale = resolve(SLOW);
     SlowFile.awaitReaders(1);
     try (FileChannel disk = FileChannel.open(slow.index(SHUFFLE, SLOW), StandardOpenOption.WRITE)) {
@@ -234,7 +234,7 @@ class RegistrationSlowDiskTest {
   }
 
   @Test
-  void closingAnswersWhoWaitsForIt() throws Exception {
+  void closingAnswersRequestsThatWaitForTheDisk() throws Exception {
     CompletableFuture<List<MapOutputLocation>> resolving = resolve(SLOW);
     SlowFile.awaitReaders(1);
     CompletableFuture<Void> closing = CompletableFuture.runAsync(registry::close);

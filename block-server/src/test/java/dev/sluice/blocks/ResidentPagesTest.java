@@ -62,7 +62,7 @@ class ResidentPagesTest {
   }
 
   @Test
-  void moreThanTheBudgetIsGivenBackAndReadAgain() throws Exception {
+  void pagesBeyondTheBudgetAreGivenBackAndReadAgain() throws Exception {
     open(RegistrationForm.ON_DEMAND_MAPPING, 1 << 20);
     byte[] data = outputs.write(1, 7, OUTPUT_BYTES);
     for (int time = 0; time < 3; time++) {
@@ -73,7 +73,7 @@ class ResidentPagesTest {
   }
 
   @Test
-  void whatWasReadLeastRecentlyIsGivenBackFirst() throws Exception {
+  void leastRecentlyReadPagesAreGivenBackFirst() throws Exception {
     open(RegistrationForm.ON_DEMAND_MAPPING, MAX_BYTES);
     byte[] first = outputs.write(1, 7, OUTPUT_BYTES);
     byte[] second = outputs.write(2, 7, OUTPUT_BYTES);
@@ -95,7 +95,7 @@ class ResidentPagesTest {
   }
 
   @Test
-  void whatIsPinnedIsNotLookedAt() throws Exception {
+  void pinnedPagesAreNotGivenBack() throws Exception {
     open(RegistrationForm.READ_ONLY_MAPPING, MAX_BYTES);
     byte[] data = outputs.write(1, 7, OUTPUT_BYTES);
     readAll(1, data);

@@ -48,7 +48,7 @@ class TableSegmentsTest extends RegisteredOutputFixture {
   }
 
   @Test
-  void aTableThatIsLargeHasFewSlotsBesideIt() {
+  void aLargeTableSharesItsSegmentWithFewSlots() {
     assertThat(TableSegment.nextSlots(0, 10_000)).isEqualTo(4);
     assertThat(TableSegment.nextSlots(4, 10_000)).isEqualTo(4);
     assertThat(TableSegment.nextSlots(0, 1_000_000)).isEqualTo(1);
@@ -78,7 +78,7 @@ class TableSegmentsTest extends RegisteredOutputFixture {
 
   /** Segments are smaller when the budget is nearly used up: each of these takes a page. */
   @Test
-  void segmentsFitWhatIsLeftOfTheBudget() throws Exception {
+  void segmentsFitTheRestOfTheBudget() throws Exception {
     registry.close();
     registry = registry(24 << 10, () -> 0);
     List<MapOutputLocation> located = new ArrayList<>();

@@ -144,7 +144,7 @@ public final class TestMapOutputs {
   public static void await(CountDownLatch latch) {
     try {
       if (!latch.await(10, TimeUnit.SECONDS)) {
-        throw new AssertionError("Nobody comes");
+        throw new AssertionError("the latch was not counted down in time");
       }
     } catch (InterruptedException e) {
       throw new AssertionError(e);

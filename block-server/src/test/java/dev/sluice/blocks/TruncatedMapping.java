@@ -82,7 +82,7 @@ final class TruncatedMapping {
   private static void checkNotFatal(Throwable failure) {
     for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
       if (cause instanceof VirtualMachineError) {
-        throw new AssertionError("the failure of a file ends the executor", failure);
+        throw new AssertionError("the failure of a file would end the executor", failure);
       }
     }
   }
@@ -100,7 +100,7 @@ final class TruncatedMapping {
         if (bytes != MapOutputReader.UNREADABLE) {
           readable++;
           if (!Arrays.equals(target, 0, bytes, data, start, end)) {
-            throw new AssertionError("partition " + partition + " is not what was written");
+            throw new AssertionError("partition " + partition + " has wrong bytes");
           }
         }
         start = end;

@@ -180,14 +180,14 @@ class BlockServerClientTest {
     client.touch(gone, SHUFFLE);
     client.released(gone, 7);
     assertThatThrownBy(() -> get(client.resolve(gone, SHUFFLE + 7, new long[] {1})))
-        .as("so that what was said before has arrived")
+        .as("earlier messages have arrived")
         .isInstanceOf(ExecutionException.class);
 
     assertThat(server.acceptor.events).containsExactly("accepted client 7");
     assertThat(resolve(4, 1).segment().isRegistered()).isFalse();
     server.nowMs.addAndGet(GRACE_MS);
     outputs.write(4, 2, 10);
-    assertThat(resolve(4, 2).segment().isRegistered()).as("the other one was idle").isTrue();
+    assertThat(resolve(4, 2).segment().isRegistered()).as("the other shuffle was idle").isTrue();
   }
 
   @Test
@@ -275,7 +275,7 @@ class BlockServerClientTest {
   }
 
   @Test
-  void tablesOfWhatIsStagedAreAskedFor() throws Exception {
+  void tablesOfStagedMapOutputsAreAskedFor() throws Exception {
     outputs.write(SHUFFLE, 1, new int[10_000]);
     outputs.write(SHUFFLE, 2, 10, 20);
     assertThat(resolve(SHUFFLE, 1).segment().isRegistered()).isFalse();
@@ -381,7 +381,7 @@ class BlockServerClientTest {
   }
 
   @Test
-  void aServerThatGoesAwayFailsWhatWaits() throws Exception {
+  void aServerThatGoesAwayFailsWaitingRequests() throws Exception {
     server.filesReady = new CountDownLatch(1);
     outputs.write(SHUFFLE, 1, 10);
     get(client.exchange(peer, "soft", FakeAcceptor.queuePair(7)));
@@ -392,7 +392,7 @@ class BlockServerClientTest {
   }
 
   @Test
-  void losingAPeerFailsWhatWaits() throws Exception {
+  void losingAPeerFailsWaitingRequests() throws Exception {
     server.filesReady = new CountDownLatch(1);
     outputs.write(SHUFFLE, 1, 10);
     get(client.exchange(peer, "soft", FakeAcceptor.queuePair(7)));
@@ -432,7 +432,7 @@ class BlockServerClientTest {
 
     client.touch(new PeerAddress("next", "localhost", peer.port()), SHUFFLE);
 
-    assertThat(client.channels()).as("the one that is connected, and the new one").isEqualTo(2);
+    assertThat(client.channels()).as("the connected channel and the new one").isEqualTo(2);
   }
 
   @Test

@@ -129,7 +129,7 @@ class LeaseConnectionTest {
   }
 
   @Test
-  void whoGivesBackConnectsAnew() throws Exception {
+  void givingALeaseBackReconnects() throws Exception {
     Staged lease = staged();
     disconnect();
     awaitNothingInUse(
@@ -140,7 +140,7 @@ class LeaseConnectionTest {
   }
 
   @Test
-  void nobodyGivesBackTheLeaseOfAnother() throws Exception {
+  void onlyTheLeasesOwnerGivesItBack() throws Exception {
     Staged lease = staged();
     for (ProcessName stranger :
         Arrays.asList(new ProcessName("app", "other"), new ProcessName("other", "client"))) {
@@ -155,7 +155,7 @@ class LeaseConnectionTest {
 
   /** Message to a process that listened here before. */
   @Test
-  void whatIsSaidToAnotherProcessFreesNothingHere() throws Exception {
+  void messagesForAnotherProcessFreeNoLease() throws Exception {
     Staged lease = staged();
     say(client, new PeerAddress("gone", "localhost", peer.port()), lease);
     assertThat(bytesInUse()).isEqualTo(BYTES);

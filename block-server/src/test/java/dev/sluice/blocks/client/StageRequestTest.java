@@ -44,7 +44,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** How a client treats a peer that stages late, or not at all. */
+/** Behaviour of a client towards a peer that stages late, or not at all. */
 @Timeout(60)
 class StageRequestTest {
   private static final TransportConf CONF = TestBlockServer.conf(Map.of());
@@ -154,14 +154,14 @@ class StageRequestTest {
   }
 
   @Test
-  void whatIsStagedForNobodyIsGivenBackAtOnce() throws Exception {
+  void lateLeasesAreGivenBackAtOnce() throws Exception {
     waitInVain();
     answer(LEASE);
     assertThat(messages.poll(10, TimeUnit.SECONDS)).isEqualTo(done(LEASE.leaseId()));
   }
 
   @Test
-  void whatIsStagedInTimeIsForWhoAskedToGiveBack() throws Exception {
+  void leasesGrantedInTimeAreGivenBackByTheCaller() throws Exception {
     assertThat(stage(LEASE)).isEqualTo(LEASE);
     waitInVain();
     answer(REFUSAL);
@@ -337,7 +337,7 @@ class StageRequestTest {
 
   /** The caller counts the lease from its own request on. */
   @Test
-  void whatARequestWaitedHereIsNotOfItsLease() throws Exception {
+  void waitingAtTheClientDoesNotShortenTheLease() throws Exception {
     CompletableFuture<Object> first = stagePieces(3_000, IN_TIME_MS);
     CompletableFuture<Object> second = stagePieces(3_000, IN_TIME_MS);
     nowMs.addAndGet(7_000);

@@ -32,7 +32,7 @@ class ExecutorFoldersTest {
   }
 
   @Test
-  void oneThatWasSeenLockedByAnEarlierDaemonGoes() throws Exception {
+  void aFolderThatAnEarlierDaemonSawLockedIsRemoved() throws Exception {
     Path folder = folder("!");
     List<Path> removed = new ArrayList<>();
     ExecutorFolders.removeDead(directory, removed::add);
@@ -40,7 +40,7 @@ class ExecutorFoldersTest {
   }
 
   @Test
-  void ofAnotherUsersFolderNobodyIsWarned() throws Exception {
+  void foldersOfOtherUsersCauseNoWarning() throws Exception {
     Path folder = folder("!");
     try (LogCapture log = new LogCapture(ExecutorFolders.class, Level.WARN)) {
       ExecutorFolders.removeDead(

@@ -64,7 +64,7 @@ final class ExecutorProcess implements AutoCloseable {
     while (line != null && !line.startsWith(HANDED_OVER)) {
       line = lines.readLine();
     }
-    assertThat(line).as("it has handed over").isNotNull();
+    assertThat(line).as("the executor has handed its map output over").isNotNull();
     String[] words = line.substring(HANDED_OVER.length()).split(" ");
     return new ExecutorProcess(
         process, new PeerAddress(words[0], words[1], Integer.parseInt(words[2])));

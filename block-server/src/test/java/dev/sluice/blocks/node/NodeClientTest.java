@@ -41,7 +41,7 @@ class NodeClientTest {
 
   /** Spark interrupts tasks that it kills, for example speculative ones. */
   @Test
-  void aTaskThatIsKilledTakesNobodyElsesConnection() throws Exception {
+  void aKilledTaskDoesNotBreakTheConnectionOfOthers() throws Exception {
     TestMapOutputs outputs =
         new TestMapOutputs(Files.createDirectory(directory.resolve("executor")));
     outputs.write(SHUFFLE, 1, 1_000);
@@ -153,7 +153,7 @@ class NodeClientTest {
         assertThatThrownBy(() -> handOver.get(TIMEOUT.toSeconds(), TimeUnit.SECONDS))
             .isInstanceOf(ExecutionException.class)
             .hasMessageContaining("was not handed over");
-        assertThat(System.nanoTime() - endNanos).as("all together").isNegative();
+        assertThat(System.nanoTime() - endNanos).as("all tasks share one time limit").isNegative();
       }
       kills.set(0);
       Files.delete(socket);

@@ -24,7 +24,7 @@ class NodeCommandTest {
     assertThat(output(List.of())).containsPattern("ExitOnOutOfMemoryError +=\\s*true");
   }
 
-  /** glibc would else keep the buffers of ended applications, for each thread. */
+  /** Otherwise glibc would keep the buffers of ended applications, for each thread. */
   @Test
   void largeBuffersAreMappedHoweverManyWereFreed() throws Exception {
     String printed = "exec() { env; }; source \"$0\"";

@@ -39,7 +39,7 @@ class NodeDisksTest {
 
   @Test
   @Timeout(60)
-  void oneThatHangsIsUsedAgainOnceItHasAnswered() throws Exception {
+  void aDiskThatHungIsUsedAgainOnceItHasAnswered() throws Exception {
     NodeDisks disks = new NodeDisks(List.of(HANGING, GOOD));
     assertThat(disks.onEach("a test", this::ask)).containsExactly(GOOD);
     assertThat(disks.answering()).containsExactly(GOOD);

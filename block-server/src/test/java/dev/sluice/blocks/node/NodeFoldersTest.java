@@ -41,7 +41,7 @@ class NodeFoldersTest extends NodeDaemonTestCase {
   /** The other user could open even files that root writes there. */
   @Test
   void aFolderOfAnotherUserIsRefused() throws Exception {
-    assumeTrue(System.getProperty("user.name").equals("root"), "only root gives folders away");
+    assumeTrue(System.getProperty("user.name").equals("root"), "only root can change the owner of a folder");
     Path root = Files.createDirectory(directory.resolve("node/.sluice"));
     Files.setPosixFilePermissions(root, PosixFilePermissions.fromString("rwx------"));
     Files.setAttribute(root, "unix:uid", 12_345);
@@ -80,7 +80,7 @@ class NodeFoldersTest extends NodeDaemonTestCase {
   }
 
   @Test
-  void whatABlockServerOfBeforeWroteOfAnApplicationIsRead() throws Exception {
+  void applicationStateOfAnOlderReleaseIsRead() throws Exception {
     start();
     byte[] data = outputs.write(SHUFFLE, 10, 1_000);
     try (NodeClient executor = enter(APPLICATION, SECRET)) {
@@ -108,7 +108,7 @@ class NodeFoldersTest extends NodeDaemonTestCase {
   }
 
   @Test
-  void whatIsThereIsServedWhereNothingMoreCanBeWritten() throws Exception {
+  void mapOutputsOnAFullDiskAreServed() throws Exception {
     start();
     byte[] data = outputs.write(SHUFFLE, 10, 1_000);
     try (NodeClient executor = enter(APPLICATION, SECRET)) {
@@ -205,7 +205,7 @@ class NodeFoldersTest extends NodeDaemonTestCase {
   }
 
   @Test
-  void whatFailsForManyApplicationsIsSaidOnce() throws Exception {
+  void aFailureOfManyApplicationsIsLoggedOnce() throws Exception {
     withTwoRoots();
     start();
     String other = "other-0";
@@ -219,12 +219,12 @@ class NodeFoldersTest extends NodeDaemonTestCase {
         first.refresh();
         second.refresh();
       }
-      assertThat(log.messages()).as("of 8 times").hasSizeLessThan(2);
+      assertThat(log.messages()).as("errors of 8 attempts").hasSizeLessThan(2);
     }
   }
 
   @Test
-  void whatADaemonWasTryingOutWhenItWasKilledIsDeleted() throws Exception {
+  void probeFilesOfAKilledDaemonAreDeleted() throws Exception {
     Path root = Files.createDirectory(directory.resolve("node/.sluice"));
     Files.setPosixFilePermissions(root, PosixFilePermissions.fromString("rwx------"));
     Path left = Files.createFile(root.resolve("sluice-probe-1.data"));
@@ -236,7 +236,7 @@ class NodeFoldersTest extends NodeDaemonTestCase {
 
   /** Simulates a folder that an executor renames before its age is read, which then fails. */
   @Test
-  void whatCannotBeReadInAFolderLeavesTheRestOfItCounted() throws Exception {
+  void unreadableEntriesOfAFolderLeaveTheOthersCounted() throws Exception {
     start();
     outputs.write(SHUFFLE, 10, 1_000);
     try (NodeClient executor = enter(APPLICATION, SECRET)) {
@@ -252,9 +252,9 @@ class NodeFoldersTest extends NodeDaemonTestCase {
     }
   }
 
-  /** Its driver would else send readers there for map outputs in the other directory. */
+  /** Otherwise its driver would send readers there for map outputs in the other directory. */
   @Test
-  void withoutOneOfItsDirectoriesANodeDoesNotHaveWhatItHad() throws Exception {
+  void aNodeThatLacksADirectoryDropsItsFormerMapOutputs() throws Exception {
     Path second = withTwoRoots();
     String first = since();
     assertThat(since()).isEqualTo(first);
@@ -328,7 +328,7 @@ class NodeFoldersTest extends NodeDaemonTestCase {
 
   /** The executor did not wait for the answer; another one has a copy. */
   @Test
-  void whatWasTakenBackIsTakenElsewhere() throws Exception {
+  void mapOutputsTakenBackAreAcceptedInAnotherFolder() throws Exception {
     withTwoRoots();
     start();
     byte[] data = outputs.write(SHUFFLE, 10, 1_000);
@@ -361,7 +361,7 @@ class NodeFoldersTest extends NodeDaemonTestCase {
 
   /** The state is of another boot here, and of this boot in the other directory. */
   @Test
-  void whatIsOfAnotherBootInOneDirectoryIsNotServed() throws Exception {
+  void stateOfAnotherBootInOneDirectoryIsNotServed() throws Exception {
     Path second = withTwoRoots();
     start();
     outputs.write(SHUFFLE, 10, 1_000);
@@ -381,7 +381,7 @@ class NodeFoldersTest extends NodeDaemonTestCase {
 
   /** Renaming fails, since the path would be too long. */
   @Test
-  void whatCannotBeTakenAwayHoldsNobodyUp() throws Exception {
+  void aFolderThatCannotBeRemovedDelaysNothing() throws Exception {
     Path deep = directory;
     while (deep.toString().length() < PATH_MAX - 50) {
       int missing = PATH_MAX - 31 - deep.toString().length();
@@ -400,13 +400,13 @@ class NodeFoldersTest extends NodeDaemonTestCase {
               () -> {},
               gone::countDown);
       tenant.tidy(Duration.ZERO);
-      assertThat(gone.await(WAIT_S, TimeUnit.SECONDS)).as("another one may come").isTrue();
+      assertThat(gone.await(WAIT_S, TimeUnit.SECONDS)).as("the application may enter again").isTrue();
       assertThat(tenant.enter("")).isNull();
     }
   }
 
   @Test
-  void aDrainWaitsUntilWhatIsOverIsDeleted() throws Exception {
+  void drainingWaitsUntilEndedApplicationsAreDeleted() throws Exception {
     start();
     outputs.write(SHUFFLE, 10, 1_000);
     try (NodeClient executor = enter(APPLICATION, SECRET);

@@ -161,7 +161,7 @@ class NodeHandOverTest extends NodeDaemonTestCase {
   }
 
   @Test
-  void aFullFileSystemRefusesHandOversAndKeepsWhatItHas() throws Exception {
+  void aFullFileSystemRefusesHandOversAndKeepsItsMapOutputs() throws Exception {
     start();
     byte[] data = outputs.write(SHUFFLE, 10, 1_000);
     outputs.write(SHUFFLE, 11, 1_000);
@@ -192,7 +192,7 @@ class NodeHandOverTest extends NodeDaemonTestCase {
 
   @Test
   void withoutADeviceThereIsNoneByVerbsAndSoftByAuto() throws Exception {
-    assumeFalse(Files.isDirectory(Path.of("/sys/class/infiniband")), "there is a device");
+    assumeFalse(Files.isDirectory(Path.of("/sys/class/infiniband")), "this machine has an RDMA device");
     set(NodeSetting.PROVIDER, "verbs");
     assertThatThrownBy(this::start)
         .isInstanceOf(ProviderUnavailableException.class)
@@ -327,7 +327,7 @@ class NodeHandOverTest extends NodeDaemonTestCase {
   }
 
   @Test
-  void whatFindsNoRoomIsStaged() throws Exception {
+  void mapOutputsWithoutRoomAreStaged() throws Exception {
     set(NodeSetting.MAX_APPLICATIONS, Integer.toString(Integer.MAX_VALUE)); // leaves no region
     start();
     byte[] data = outputs.write(SHUFFLE, 10, 1_000);
@@ -378,7 +378,7 @@ class NodeHandOverTest extends NodeDaemonTestCase {
   }
 
   @Test
-  void sparksOwnTransferReadsWhatIsNotRead() throws Exception {
+  void sparksOwnTransferFetchesBlocksThatAreNotRead() throws Exception {
     start();
     byte[] data = outputs.write(SHUFFLE, 10, 300, 0, 700, 5);
     try (NodeClient executor = enter(APPLICATION, SECRET);
@@ -463,7 +463,7 @@ class NodeHandOverTest extends NodeDaemonTestCase {
   }
 
   @Test
-  void whatItHoldsIsOnItsPages() throws Exception {
+  void heldMapOutputsAreOnTheMetricsPages() throws Exception {
     int port;
     try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       port = free.getLocalPort();

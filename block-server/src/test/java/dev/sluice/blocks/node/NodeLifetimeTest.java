@@ -19,7 +19,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** How long a node keeps an application's map outputs, and on which port it listens for it. */
+/** Lifetime of an application's map outputs at a node, and the port that serves the application. */
 class NodeLifetimeTest extends NodeDaemonTestCase {
   @Test
   void anExecutorFindsADaemonThatWasStartedElsewhereWithoutAHandOver() throws Exception {
@@ -91,7 +91,7 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
 
   /** A crash may have lost the data, or all but its length. */
   @Test
-  void whatIsOfAnotherBootIsNotServed() throws Exception {
+  void mapOutputsOfAnotherBootAreNotServed() throws Exception {
     start();
     outputs.write(SHUFFLE, 10, 1_000);
     PeerAddress before;
@@ -110,12 +110,12 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
       PeerAddress again = executor.endpoint().peer();
       Heard heard = driver.tell(again, new Renew(new int[] {SHUFFLE}, Heard.NEVER));
       assertThat(heard.keeps(again.id())).isTrue();
-      assertThat(heard.keeps(before.id())).as("what is gone").isFalse();
+      assertThat(heard.keeps(before.id())).as("map outputs of the former boot are kept").isFalse();
     }
   }
 
   @Test
-  void whatAnExecutorTakesBackIsForgotten() throws Exception {
+  void mapOutputsThatAnExecutorTakesBackAreForgotten() throws Exception {
     set(NodeSetting.EXPIRE_AFTER, "1s");
     start();
     outputs.write(SHUFFLE, 10, 1_000);
@@ -160,7 +160,7 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
 
   /** SQL removes files, and writes the same shuffle again when the query runs again. */
   @Test
-  void whatIsWrittenAgainUnderAnIdThatWasOverStays() throws Exception {
+  void mapOutputsWrittenAgainUnderAnEndedShufflesIdStay() throws Exception {
     start();
     outputs.write(SHUFFLE, 10, 1_000);
     outputs.write(SHUFFLE + 1, 20, 1_000);
@@ -189,7 +189,7 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
 
   /** The list may come late. */
   @Test
-  void whatWasHandedOverOutlivesAListOfLiveShufflesThatIsOlder() throws Exception {
+  void mapOutputsOutliveAnOlderListOfLiveShuffles() throws Exception {
     start();
     byte[] data = outputs.write(SHUFFLE, 10, 1_000);
     try (NodeClient executor = enter(APPLICATION, SECRET);
@@ -207,7 +207,7 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
   }
 
   @Test
-  void aListOfLiveShufflesRemovesWhatIsOlderAndNotInIt() throws Exception {
+  void aListOfLiveShufflesRemovesOlderShufflesThatItLacks() throws Exception {
     start();
     outputs.write(SHUFFLE, 10, 1_000);
     byte[] live = outputs.write(SHUFFLE + 1, 11, 1_000);
@@ -228,7 +228,7 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
   }
 
   @Test
-  void whatIsHandedOverAfterTheApplicationsEndIsRefusedAndLeavesNothing() throws Exception {
+  void handOversAfterTheApplicationsEndAreRefusedAndLeaveNothing() throws Exception {
     start();
     outputs.write(SHUFFLE, 10, 1_000);
     outputs.write(SHUFFLE, 11, 1_000);
@@ -291,14 +291,14 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
 
       String before = silent.endpoint().peer().id();
       silent.handOver(SHUFFLE, 11, outputs.find(SHUFFLE, 11));
-      assertThat(metric(OTHER, NodeMetric.BYTES)).as("entered again").isEqualTo(1_000);
+      assertThat(metric(OTHER, NodeMetric.BYTES)).as("bytes after the application entered again").isEqualTo(1_000);
       assertThat(new Heard(silent.endpoint().peer().id(), 0).keeps(before)).isFalse();
     }
   }
 
   /** The first applications start threads that stay, such as the poller of virtual threads. */
   @Test
-  void manyApplicationsThatHaveEndedLeaveWhatAFewLeft() throws Exception {
+  void manyEndedApplicationsLeaveAsMuchAsAFew() throws Exception {
     set(NodeSetting.MAX_APPLICATIONS, "100");
     start();
     outputs.write(SHUFFLE, 10, 1_000);
@@ -310,7 +310,7 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
     long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_S);
     while (descriptors() > descriptors) {
       assertThat(System.nanoTime())
-          .as("%d of %d", descriptors, descriptors())
+          .as("descriptors: %d before, %d now", descriptors, descriptors())
           .isLessThan(deadlineNanos);
       Thread.sleep(100);
     }
@@ -336,7 +336,7 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
   }
 
   @Test
-  void anApplicationThatCannotBeServedAfterAStartGoesWhenNobodyComesForIt() throws Exception {
+  void anApplicationThatCannotBeServedAfterAStartGoesWhenNoPeerComesForIt() throws Exception {
     set(NodeSetting.EXPIRE_AFTER, "2s");
     start();
     int port;

@@ -49,7 +49,7 @@ class NodeMainTest {
             .redirectOutput(output.toFile())
             .start();
     try {
-      assertThat(process.waitFor(TIMEOUT_S, TimeUnit.SECONDS)).as("it ends").isTrue();
+      assertThat(process.waitFor(TIMEOUT_S, TimeUnit.SECONDS)).as("the process ends").isTrue();
     } finally {
       process.destroyForcibly();
     }
@@ -94,7 +94,7 @@ class NodeMainTest {
 
   /** Settings that are allowed, but name resources that cannot be used. */
   @Test
-  void whatCannotBeHadIsOneLine() throws Exception {
+  void unusableDirectoriesAreReportedInOneLine() throws Exception {
     assertMistake(
         "/nosuch: not a directory (sluice.node.directories)",
         settings("sluice.node.directories=" + data + "/nosuch"));
@@ -103,7 +103,7 @@ class NodeMainTest {
   }
 
   @Test
-  void checkSaysWhatItFindsAndStartsNothing() throws Exception {
+  void checkReportsItsFindingsAndStartsNothing() throws Exception {
     String[] settings = settings();
     List<String> arguments = new ArrayList<>(List.of("--check"));
     arguments.addAll(List.of(settings));

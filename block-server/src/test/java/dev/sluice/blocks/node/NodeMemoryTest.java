@@ -60,7 +60,7 @@ class NodeMemoryTest {
 
   /** The rest was promised to containers that YARN or Kubernetes starts later. */
   @Test
-  void whereNothingIsConfiguredAQuarterOfWhatIsFreeIsRegistered() throws Exception {
+  void byDefaultAQuarterOfTheFreeMemoryIsRegistered() throws Exception {
     assertThat(registrationBytes(256L << 30, meminfo(100, 8_000))).isEqualTo(2_000 * MIB);
     assertThat(registrationBytes(256L << 30, meminfo(100, 0))).isZero();
   }
@@ -76,7 +76,7 @@ class NodeMemoryTest {
   }
 
   @Test
-  void aKernelThatDoesNotSayWhatIsFreeHasItsLimit() throws Exception {
+  void theDefaultHasALimitIfTheKernelDoesNotTellFreeMemory() throws Exception {
     assertThat(registrationBytes(2L << 30, "MemTotal: 1 kB")).isEqualTo(512 * MIB);
     assertThat(MachineMemory.read(directory.resolve("none"), 2L << 30))
         .isEqualTo(new MachineMemory(2L << 30, 2L << 30));
@@ -91,7 +91,7 @@ class NodeMemoryTest {
   }
 
   @Test
-  void whatMayBeLockedBoundsTheDefault() throws Exception {
+  void theLimitOfLockedMemoryBoundsTheDefault() throws Exception {
     NodeOptions options = options(Map.of("sluice.node.maxApplications", "4"));
     assertThat(NodeMemory.within(limit(1L << 30), options, MACHINE))
         .isEqualTo(new NodeMemory((256 - 64 - 8) * MIB, 64 * MIB, 4));
@@ -100,7 +100,7 @@ class NodeMemoryTest {
   }
 
   @Test
-  void whatMayBeLockedSuffices() throws Exception {
+  void aSufficientLimitOfLockedMemoryChangesNothing() throws Exception {
     for (LockedMemory locked :
         new LockedMemory[] {
           limit(9L << 30), limit(Long.MAX_VALUE), new LockedMemory(0, Exemption.EFFECTIVE)
@@ -112,13 +112,13 @@ class NodeMemoryTest {
 
   /** 1,024 accepted queue pairs take 8 MiB, not 64 KiB each for a send queue. */
   @Test
-  void whatMayBeLockedIsTakenWhereItIsLess() throws Exception {
+  void aLowerLimitOfLockedMemoryIsUsed() throws Exception {
     assertThat(NodeMemory.within(limit(1L << 30), OPTIONS, MACHINE))
         .isEqualTo(new NodeMemory((256 - 64 - 8) * MIB, 64 * MIB, 4));
     assertThat(NodeMemory.within(limit(64 * MIB), OPTIONS, MACHINE))
         .isEqualTo(new NodeMemory((16 - 4 - 4) * MIB, 4 * MIB, 4));
     assertThat(NodeMemory.within(limit(8 * MIB), OPTIONS, MACHINE))
-        .as("not for all at once")
+        .as("too little for all applications at once")
         .isEqualTo(new NodeMemory(0, 4 * MIB, 4));
   }
 

@@ -40,7 +40,7 @@ class NodeOptionsTest {
   }
 
   @Test
-  void whatIsAnArgumentCountsWhateverTheFileSays() throws Exception {
+  void argumentsOverrideTheFile() throws Exception {
     Path file = directory.resolve("conf");
     Files.writeString(file, "sluice.node.directories=/data1\nsluice.node.host=192.0.2.1\n");
     List<String> arguments = List.of("--conf", file.toString(), "sluice.node.host=192.0.2.2");

@@ -102,7 +102,7 @@ class NodeProcessTest {
     }
   }
 
-  /** It would else live on, and no executor could enter. */
+  /** Otherwise the daemon would live on, and no executor could enter. */
   @Test
   void aDaemonOfWhichAThreadEndsIsStartedAgainByItsSupervisor() throws Exception {
     try (NodeProcess daemon =
@@ -114,7 +114,7 @@ class NodeProcessTest {
         .contains("Thread sluice-node-accept of the node daemon failed");
   }
 
-  /** The timer would else hide the Error, and ended applications would stay. */
+  /** Otherwise the timer would hide the Error, and ended applications would stay. */
   @Test
   void aDaemonOfWhichTheTimerEndsIsStartedAgainByItsSupervisor() throws Exception {
     Path damaged = directory.resolve("classes/dev/sluice/blocks/node/TidyThread.class");
@@ -131,7 +131,7 @@ class NodeProcessTest {
   }
 
   @Test
-  void whatWasHandedOverOutlivesTheExecutorAndIsServedAfterTheDaemonWasKilled() throws Exception {
+  void mapOutputsOutliveTheirExecutorAndAKilledDaemon() throws Exception {
     byte[] first = outputs.write(SHUFFLE, 10, 1_000, 0, 50_000);
     byte[] second = outputs.write(SHUFFLE, 11, 0, 7);
     NodeEndpoint node;
@@ -164,7 +164,7 @@ class NodeProcessTest {
   }
 
   @Test
-  void whatWasTakenIsServedHoweverOftenTheDaemonWasKilledMeanwhile() throws Exception {
+  void acceptedMapOutputsSurviveAnyNumberOfKills() throws Exception {
     Map<Long, byte[]> written = new HashMap<>();
     for (long mapId = 0; mapId < MAP_OUTPUTS; mapId++) {
       written.put(mapId, outputs.write(SHUFFLE, mapId, 100, 900));
@@ -186,7 +186,7 @@ class NodeProcessTest {
       for (Future<?> handOver : handOvers) {
         handOver.get(TIMEOUT.toSeconds() * 2, TimeUnit.SECONDS);
       }
-      assertThat(taken).as("hand-overs that met a kill were repeated").hasSize(MAP_OUTPUTS);
+      assertThat(taken).as("hand-overs that a kill interrupted are repeated").hasSize(MAP_OUTPUTS);
       for (long mapId : taken) {
         assertThat(readAny(reader, executor.endpoint().peer(), mapId, written.get(mapId).length))
             .isEqualTo(written.get(mapId));
@@ -324,7 +324,7 @@ class NodeProcessTest {
 
   /** Map outputs that it handed over are served from another name of the same file. */
   @Test
-  void whatIsLeftOfAnExecutorThatWasKilledIsDeleted() throws Exception {
+  void foldersOfAKilledExecutorAreDeleted() throws Exception {
     byte[] data = outputs.write(SHUFFLE, ExecutorProcess.MAP_ID, 1_000);
     Path folders = directory.resolve("node");
     Path dead = Files.createDirectory(folders.resolve("blockmgr-1"));
@@ -367,7 +367,7 @@ class NodeProcessTest {
 
   @Test
   void anotherUsersProcessAtTheSocketIsNotToldTheSecret() throws Exception {
-    assumeTrue(Files.getOwner(directory).getName().equals("root"), "may start another user's");
+    assumeTrue(Files.getOwner(directory).getName().equals("root"), "only root can start a process of another user");
     Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxrwxrwx"));
     Process stranger =
         new ProcessBuilder(
@@ -415,7 +415,7 @@ class NodeProcessTest {
     }
     tasks.shutdown();
     assertThat(tasks.awaitTermination(TIMEOUT.toSeconds(), TimeUnit.SECONDS))
-        .as("all end long before each has waited for all others")
+        .as("tasks do not wait one after the other")
         .isTrue();
     return handOvers;
   }

@@ -128,7 +128,7 @@ class NodeSlowDiskTest {
   }
 
   @Test
-  void itHoldsUpNothingOfOtherApplications() throws Exception {
+  void aDiskThatHangsDelaysNoOtherApplication() throws Exception {
     PeerAddress stuck = handOverInVain(HAND_OVERS);
     assertThatThrownBy(() -> enter(STUCK))
         .hasMessageContaining(HAND_OVERS + " executors are connected already");

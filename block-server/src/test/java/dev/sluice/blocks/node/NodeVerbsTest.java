@@ -59,7 +59,7 @@ class NodeVerbsTest {
 
   /** In the end no process of the other side runs: READs need only the device. */
   @Test
-  void whatIsHandedOverIsReadWhileExecutorAndDaemonAreStopped() throws Exception {
+  void mapOutputsAreReadWhileExecutorAndDaemonAreStopped() throws Exception {
     byte[] data = outputs.write(ExecutorProcess.SHUFFLE, ExecutorProcess.MAP_ID, BYTES);
     try (NodeProcess node = startNode();
         ExecutorProcess executor = ExecutorProcess.start(socket, directory.resolve("executor"));

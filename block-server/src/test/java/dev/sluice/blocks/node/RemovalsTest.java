@@ -69,7 +69,7 @@ class RemovalsTest {
 
   /** SQL removes files, and writes the same shuffle again when the query runs again. */
   @Test
-  void whatIsWrittenAgainStaysHoweverLongTheRemovalTakes() throws Exception {
+  void mapOutputsWrittenAgainStayHoweverLongTheRemovalTakes() throws Exception {
     take(SHUFFLE, 10);
     take(SHUFFLE + 1, 20);
     domain.whenRegistering(

@@ -169,7 +169,7 @@ class RequestChannelTest {
   }
 
   @Test
-  void whoIsInterruptedWaitsForNoAnswerAndTheNextOneTakesItFirst() throws Exception {
+  void anInterruptedCallerDoesNotWaitAndTheNextOneSkipsItsAnswer() throws Exception {
     FutureTask<Object> interrupted = start(() -> ask(REQUEST, LONG_MS));
     assertThat(daemon.receive()).isEqualTo(REQUEST);
     asker.interrupt();
@@ -186,13 +186,13 @@ class RequestChannelTest {
   private void awaitWaiting() {
     long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
     while (asker.isInterrupted()) {
-      assertThat(System.nanoTime()).as("it does not wait").isLessThan(deadlineNanos);
+      assertThat(System.nanoTime()).as("the thread does not wait for an answer").isLessThan(deadlineNanos);
       Thread.onSpinWait();
     }
   }
 
   @Test
-  void whoIsInterruptedWithinAnAnswerWaitsForTheRestOfIt() throws Exception {
+  void aCallerInterruptedWithinAnAnswerReadsTheRestOfIt() throws Exception {
     FutureTask<Object> answer =
         start(
             () -> {
@@ -210,7 +210,7 @@ class RequestChannelTest {
   }
 
   @Test
-  void whoIsInterruptedWithinARequestSendsTheRestOfIt() throws Exception {
+  void aCallerInterruptedWithinARequestSendsTheRestOfIt() throws Exception {
     FutureTask<Object> answer = start(() -> ask(LARGE, LONG_MS));
     assertThat(socket.read(ByteBuffer.allocate(1))).isOne();
     asker.interrupt();
@@ -223,7 +223,7 @@ class RequestChannelTest {
   }
 
   @Test
-  void theDeadlineEndsWaitingAlsoOfWhoIsInterrupted() throws Exception {
+  void theDeadlineAlsoEndsTheWaitOfAnInterruptedCaller() throws Exception {
     FutureTask<Object> answer = start(() -> ask(REQUEST, 1_000));
     assertThat(daemon.receive()).isEqualTo(REQUEST);
     socket.write(frame(entered(7)).slice(0, 6));

@@ -136,7 +136,7 @@ class BlockServerSecurityTest {
   }
 
   @Test
-  void whatARightfulClientSaidIsRefusedWhenItIsSaidAgain() throws Exception {
+  void replayedMessagesOfARightfulClientAreRefused() throws Exception {
     try (RecordingProxy proxy = new RecordingProxy(server.port());
         BlockServerClient client = client(auth("right"))) {
       PeerAddress proxied = new PeerAddress("server", "localhost", proxy.port());

@@ -78,7 +78,7 @@ class BlockServerStrangersTest {
   }
 
   @Test
-  void garbageInWhateverPiecesEndsInAClosedConnection() throws Exception {
+  void garbageInPiecesOfAnySizeEndsInAClosedConnection() throws Exception {
     assertAllEnd(new Mutator(1, frames()), 3); // the first ones make threads and load classes
     long before = openFiles();
     assertAllEnd(new Mutator(2, frames()), CONNECTIONS);
@@ -138,12 +138,12 @@ class BlockServerStrangersTest {
       } catch (IOException e) {
         // The server has closed it meanwhile.
       }
-      assertThat(sent).as("bytes that were taken").isLessThan(1 << 27);
+      assertThat(sent).as("bytes that the server accepted").isLessThan(1 << 27);
     }
   }
 
   @Test
-  void whoHasSaidSomethingSensibleMayBeSilent() throws Exception {
+  void peersThatSentAValidMessageMayBeSilent() throws Exception {
     byte[] resolve =
         new MessageCodec(ControlMessages.TYPES)
             .encode(new ControlMessages.Resolve(1, new long[] {1}));

@@ -92,13 +92,13 @@ public final class ControlFuzz {
 
     void assertOne() {
       try {
-        assertThat(first.await(ANSWER_TIMEOUT_MS, TimeUnit.MILLISECONDS)).as("answered").isTrue();
+        assertThat(first.await(ANSWER_TIMEOUT_MS, TimeUnit.MILLISECONDS)).as("the request was answered").isTrue();
       } catch (InterruptedException e) {
         throw new AssertionError(e);
       }
       assertThat(count).hasValue(1);
       if (failure != null && !(failure instanceof IOException)) {
-        throw new AssertionError("a failure that was not foreseen", failure);
+        throw new AssertionError("unexpected failure", failure);
       }
     }
   }
@@ -163,7 +163,7 @@ public final class ControlFuzz {
         handler.receive(client, ByteBuffer.wrap(codec.encode(done)));
       }
     } catch (MessageException e) {
-      throw new AssertionError("an answer of ours", e);
+      throw new AssertionError("the server's answer cannot be decoded", e);
     }
   }
 
@@ -180,7 +180,7 @@ public final class ControlFuzz {
     try {
       byte[] encoded = codec.encode(message);
       if (!Arrays.equals(codec.encode(codec.decode(encoded)), encoded)) {
-        throw new AssertionError("another message comes back than " + message);
+        throw new AssertionError("encoding and decoding changed the message " + message);
       }
     } catch (MessageException e) {
       throw new AssertionError(message + " cannot be sent", e);

@@ -154,7 +154,7 @@ class MessagesOfVersion3Test {
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void noPeerIsGoneWhileAConnectionThatNobodyNamesIsOpen(boolean resolvesFirst) throws Exception {
+  void noPeerIsGoneWhileAnUnnamedConnectionIsOpen(boolean resolvesFirst) throws Exception {
     TransportClient old = connect("7", resolvesFirst);
     TransportClient other = connect("8", resolvesFirst);
     handler.channelInactive(old);

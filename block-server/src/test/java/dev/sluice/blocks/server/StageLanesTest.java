@@ -10,7 +10,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class StageLanesTest {
   @ParameterizedTest
   @CsvSource({"4,2,1", "4,8,1", "4,8,2", "4,8,12", "24,8,1", "24,8,2", "24,4,12", "512,8,12"})
-  void whatIsReadFromDiskHasHalfOfTheMemoryAtMost(int mebibytes, int threads, int directories) {
+  void readsFromDiskTakeAtMostHalfOfTheMemory(int mebibytes, int threads, int directories) {
     StageLanes lanes = new StageLanes((long) mebibytes << 20, threads, directories);
     int[] most = lanes.maxReaders();
     assertThat(IntStream.of(most)).allMatch(readers -> readers >= 2);

@@ -57,7 +57,7 @@ class StageQueueTest {
 
   /** The peer may leave, or its disk hang, before the request is queued. */
   @Test
-  void whoHasItsAnswerAlreadyHasNoTurn() {
+  void answeredRequestsGetNoTurn() {
     StageRequest answered = request("a", SHARE, 0);
     answered.answer(Stager.HANGS);
     queue.end(answered);
@@ -97,7 +97,7 @@ class StageQueueTest {
   }
 
   @Test
-  void whoCannotHaveATurnIsNotLookedAt() {
+  void requestsThatCannotBeAdmittedAreNotChecked() {
     for (int peer = 0; peer < READERS; peer++) {
       add(peer, PAGE, 0, 1);
     }

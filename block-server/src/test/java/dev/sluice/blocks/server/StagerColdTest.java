@@ -172,14 +172,14 @@ class StagerColdTest {
   }
 
   @Test
-  void whatIsReadFromDiskHoldsUpNothingThatIsNot() throws Exception {
+  void readsFromDiskDoNotDelayCachedReads() throws Exception {
     holdUp(IN_TIME_MS, COLD);
     stageHotOnes();
     assertThat(held()).hasSize(COLD_READERS).allMatch(peer -> peer.answers.isEmpty());
   }
 
   @Test
-  void whatAPeerWantsFromDiskHoldsUpNothingElseThatItWants() throws Exception {
+  void aPeersReadsFromDiskDoNotDelayItsOtherRequests() throws Exception {
     Object process = new Object();
     for (int i = 0; held().isEmpty(); i++) {
       assumeTrue(i < COLD.length, "the disk is always faster");
@@ -225,7 +225,7 @@ class StagerColdTest {
   }
 
   @Test
-  void whoWaitsForTheDiskHasTheTimeItHadAtFirst() throws Exception {
+  void waitingForTheDiskDoesNotExtendTheRequestsTime() throws Exception {
     holdUp(1_000, COLD);
     nowNanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(1_000));
     for (Peer peer : peers) {
@@ -235,7 +235,7 @@ class StagerColdTest {
   }
 
   @Test
-  void aDiskThatHangsIsNotWaitedForAndWhatThePageCacheHasIsStaged() throws Exception {
+  void cachedBytesAreStagedWithoutWaitingForADiskThatHangs() throws Exception {
     int half = COLD.length / 2;
     holdUp(1_000, Arrays.copyOf(COLD, half));
     nowNanos.addAndGet(TimeUnit.SECONDS.toNanos(7));

@@ -92,7 +92,7 @@ class StagerSlowDiskTest {
   }
 
   @Test
-  void aPeerThatWaitsForTheSlowOneGetsWhatTheOtherHas() throws Exception {
+  void aPeerThatWaitsForTheSlowDiskIsServedFromTheOther() throws Exception {
     for (int i = 0; i < 20; i++) {
       stage("fast", IN_TIME_MS, new Piece(SLOW, i, 1));
     }
@@ -104,7 +104,7 @@ class StagerSlowDiskTest {
 
   /** One of its requests takes the whole share. */
   @Test
-  void aPeerWhoseShareTheSlowOneKeepsGetsWhatTheOtherHas() throws Exception {
+  void aPeerWhoseShareTheSlowDiskTakesIsServedFromTheOther() throws Exception {
     for (int round = 1; round <= 2; round++) {
       stage("fast", 1_000, new Piece(SLOW, 0, MAX_BYTES));
       SlowFile.awaitReaders(round);
@@ -143,7 +143,7 @@ class StagerSlowDiskTest {
   }
 
   @Test
-  void whoWaitsForTheDiskIsAnsweredInTime() throws Exception {
+  void requestsThatWaitForTheDiskAreAnsweredInTime() throws Exception {
     for (int peer = 0; peer < 20; peer++) {
       stage(peer, 1_000, new Piece(SLOW, 0, MAX_BYTES));
     }
@@ -157,7 +157,7 @@ class StagerSlowDiskTest {
   }
 
   @Test
-  void whatIsReadWhenItClosesIsGivenBackByItsReader() {
+  void readsUnderWayAtTheCloseReleaseTheirMemory() {
     stage("a", IN_TIME_MS, new Piece(SLOW, 0, 1));
     SlowFile.awaitReaders(1);
     Thread.currentThread().interrupt(); // close() does not wait then.

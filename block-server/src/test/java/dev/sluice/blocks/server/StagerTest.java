@@ -167,7 +167,7 @@ class StagerTest {
   }
 
   @Test
-  void nobodyEndsTheLeaseOfAnother() throws Exception {
+  void onlyTheLeasesOwnerEndsIt() throws Exception {
     Staged greedy = staged("greedy", all(0, MAX_BYTES));
     stage("greedy", IN_TIME_MS, all(0, 1));
     stager.done("other", greedy.leaseId());
@@ -188,7 +188,7 @@ class StagerTest {
   }
 
   @Test
-  void whatComesTooLateIsNotReadFromDisk() throws Exception {
+  void requestsAdmittedTooLateAreNotReadFromDisk() throws Exception {
     Staged greedy = staged("a", all(0, MAX_BYTES));
     stage("a", 5, all(0, 1));
     nowNanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(5));
@@ -199,7 +199,7 @@ class StagerTest {
 
   /** No reader reports that it is done, as when readers pause. */
   @Test
-  void whoWaitsForItsShareIsAnsweredInTime() throws Exception {
+  void requestsThatWaitForTheirShareAreAnsweredInTime() throws Exception {
     Staged greedy = staged("a", all(0, MAX_BYTES));
     stage("a", 1_000, all(0, 1));
     nowNanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(1_000));
@@ -212,7 +212,7 @@ class StagerTest {
 
   /** Requests are checked in no fixed order. */
   @Test
-  void whoWaitsIsAnsweredInTimeThoughOthersCannotBe() throws Exception {
+  void waitingRequestsAreAnsweredInTimeEvenIfAnsweringOthersFails() throws Exception {
     staged("a", all(0, MAX_BYTES));
     Stage one = new Stage(SHUFFLE, 1_000, List.of(all(0, 1)));
     for (int i = 0; i < 10; i++) {
@@ -231,7 +231,7 @@ class StagerTest {
   }
 
   @Test
-  void whoWaitsForMemoryIsAnsweredInTime() throws Exception {
+  void requestsThatWaitForMemoryAreAnsweredInTime() throws Exception {
     Staged first = staged("0", all(0, MAX_BYTES));
     for (int peer = 1; peer < MEMORY_BYTES / MAX_BYTES; peer++) {
       assertThat(staged(peer, all(0, MAX_BYTES))).isNotNull();
@@ -245,7 +245,7 @@ class StagerTest {
 
   /** Leases have all memory: two requests of a directory wait for it, a third one for admission. */
   @Test
-  void whoWaitsForItsTurnAndThenForMemoryHasWaitedOnce() throws Exception {
+  void waitingForATurnAndThenForMemoryCountsOnce() throws Exception {
     List<Staged> leases = new ArrayList<>();
     for (int peer = 0; peer < MEMORY_BYTES / MAX_BYTES; peer++) {
       leases.add(staged(peer, all(0, MAX_BYTES)));
@@ -276,7 +276,7 @@ class StagerTest {
   }
 
   @Test
-  void whatIsUnregisteredWhileItWaitsIsStale() throws Exception {
+  void mapOutputsUnregisteredDuringTheWaitAreStale() throws Exception {
     Staged lease = staged("a", all(0, MAX_BYTES));
     stage("a", IN_TIME_MS, all(0, 1));
     outputs.delete(SHUFFLE, 1);
@@ -287,7 +287,7 @@ class StagerTest {
 
   /** The same place in another file has other bytes. */
   @Test
-  void whatIsReplacedWhileItWaitsIsStale() throws Exception {
+  void mapOutputsReplacedDuringTheWaitAreStale() throws Exception {
     Staged lease = staged("a", all(0, MAX_BYTES));
     stage("a", IN_TIME_MS, all(0, 1));
     registry.invalidate(SHUFFLE, 1);
@@ -344,7 +344,7 @@ class StagerTest {
   }
 
   @Test
-  void aFileThatNobodyReadsIsClosed() throws Exception {
+  void aFileWithoutReadersIsClosed() throws Exception {
     stager.done("a", staged("a", all(0, 10)).leaseId());
     assertThat(outputs.openFiles()).isEqualTo(1);
     nowNanos.addAndGet(FILE_IDLE_NANOS);
@@ -352,7 +352,7 @@ class StagerTest {
   }
 
   @Test
-  void whatComesBehindSmallPiecesIsReadWithThem() throws Exception {
+  void bytesBehindSmallPiecesAreReadAhead() throws Exception {
     stager.done("a", staged("a", all(0, 1_000)).leaseId());
     try (FileChannel file = FileChannel.open(outputs.data(SHUFFLE, 1), StandardOpenOption.WRITE)) {
       file.truncate(1_000);
@@ -360,7 +360,7 @@ class StagerTest {
     Staged behind = staged("a", all(1_000, 2_000));
     assertThat(domain.read(behind.region())).isEqualTo(bytes(1_000, 2_000));
     stage("a", IN_TIME_MS, all(1_000, 2_000));
-    assertThat(answer()).as("what is asked for again").isInstanceOf(NotStaged.class);
+    assertThat(answer()).as("second request for the same bytes").isInstanceOf(NotStaged.class);
   }
 
   private void awaitNoFiles() throws Exception {
@@ -371,7 +371,7 @@ class StagerTest {
   }
 
   @Test
-  void moreThanSoManyPiecesAreRefused() throws Exception {
+  void requestsWithTooManyPiecesAreRefused() throws Exception {
     Piece[] pieces = new Piece[ControlMessages.MAX_PIECES + 1];
     Arrays.fill(pieces, all(0, 1));
     stage("a", IN_TIME_MS, pieces);
@@ -388,7 +388,7 @@ class StagerTest {
   }
 
   @Test
-  void nobodyWhoHasLeftGetsALease() throws Exception {
+  void peersThatLeftGetNoLease() throws Exception {
     slow = true;
     stage("a", 1_000, all(0, MAX_BYTES));
     assertThat(answer()).isEqualTo(LATE);
@@ -397,7 +397,7 @@ class StagerTest {
 
   /** The second file is missing, but it is never opened. */
   @Test
-  void whatIsLateInTheMiddleIsNotReadToItsEnd() throws Exception {
+  void requestsThatBecomeLateAreNotReadToTheEnd() throws Exception {
     Files.delete(outputs.data(SHUFFLE, 2));
     slow = true;
     stage("a", 1_000, all(0, 1), new Piece(2, 0, 1));
@@ -415,7 +415,7 @@ class StagerTest {
   }
 
   @Test
-  void whoWaitsWhenItIsClosedIsAnswered() throws Exception {
+  void closingAnswersWaitingRequests() throws Exception {
     staged("a", all(0, MAX_BYTES));
     stage("a", IN_TIME_MS, all(0, 1));
     stager.close();

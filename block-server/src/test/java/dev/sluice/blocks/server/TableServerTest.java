@@ -121,7 +121,7 @@ class TableServerTest {
   }
 
   @Test
-  void whatThereIsNotIsStale() throws Exception {
+  void missingTablesAreStale() throws Exception {
     List<long[]> tables =
         tables(
             new Partitions(9, 0, 1),
@@ -163,7 +163,7 @@ class TableServerTest {
   }
 
   @Test
-  void whatWasUnregisteredIsStale() throws Exception {
+  void tablesOfUnregisteredMapOutputsAreStale() throws Exception {
     registry.invalidate(SHUFFLE, FAST);
     assertThat(tables(fast()).getFirst()).isEmpty();
     registry.unregister(SHUFFLE);
@@ -171,7 +171,7 @@ class TableServerTest {
   }
 
   @Test
-  void whatIsReplacedWhileItIsReadIsStale() throws Exception {
+  void tablesReplacedDuringTheReadAreStale() throws Exception {
     try (SlowFile disk = SlowFile.inPlaceOf(slow.index(SHUFFLE, SLOW))) {
       ask(IN_TIME_MS, slow(), fast());
       SlowFile.awaitReaders(1);
@@ -198,7 +198,7 @@ class TableServerTest {
   }
 
   @Test
-  void whatOtherDisksHaveIsAnsweredWithoutTheOneThatHangs() throws Exception {
+  void tablesOfOtherDisksAreAnsweredWithoutTheDiskThatHangs() throws Exception {
     try (SlowFile disk = SlowFile.inPlaceOf(slow.index(SHUFFLE, SLOW))) {
       ask(2_000, slow(), fast());
       assertThatOnlyFastIsRead(answer());
@@ -208,13 +208,13 @@ class TableServerTest {
     }
     long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
     while (Arrays.equals(tables(slow(), fast()).getFirst(), Tables.UNREADABLE)) {
-      assertThat(System.nanoTime()).as("it is asked again").isLessThan(deadlineNanos);
+      assertThat(System.nanoTime()).as("the disk is not asked again").isLessThan(deadlineNanos);
     }
   }
 
   /** Their tasks have waited for another resource until then. */
   @Test
-  void aDiskThatHangsIsFoundByThoseWhoHadLittleTime() throws Exception {
+  void questionsWithLittleTimeDetectADiskThatHangs() throws Exception {
     try (SlowFile disk = SlowFile.inPlaceOf(slow.index(SHUFFLE, SLOW))) {
       ask(200, slow());
       assertThat(answer()).isEqualTo(TableQuestion.LATE);
@@ -233,7 +233,7 @@ class TableServerTest {
   }
 
   @Test
-  void whoWaitsForADiskIsAnsweredInTimeAndOnce() throws Exception {
+  void questionsThatWaitForADiskAreAnsweredInTimeAndOnce() throws Exception {
     try (SlowFile disk = SlowFile.inPlaceOf(slow.index(SHUFFLE, SLOW))) {
       for (int i = 0; i < 20; i++) {
         ask(200, slow());
@@ -247,7 +247,7 @@ class TableServerTest {
   }
 
   @Test
-  void whatAPeerAsksForBeyondItsShareIsRefusedAndOthersGetTheirs() throws Exception {
+  void questionsBeyondAPeersShareAreRefusedAndOthersAnswered() throws Exception {
     Partitions[] many = Collections.nCopies(4_000, slow()).toArray(Partitions[]::new);
     try (SlowFile disk = SlowFile.inPlaceOf(slow.index(SHUFFLE, SLOW))) {
       for (int i = 0; i < 10; i++) {
@@ -264,7 +264,7 @@ class TableServerTest {
           .filteredOn(Tables.class::isInstance)
           .hasSize(1);
       ask("greedy", IN_TIME_MS, fast());
-      assertThat(answer()).as("it has room again").isInstanceOf(Tables.class);
+      assertThat(answer()).as("the queue has room again").isInstanceOf(Tables.class);
       disk.answer();
     }
   }
@@ -277,7 +277,7 @@ class TableServerTest {
   }
 
   @Test
-  void whoWaitsWhenItClosesIsAnswered() throws Exception {
+  void closingAnswersWaitingQuestions() throws Exception {
     try (SlowFile disk = SlowFile.inPlaceOf(slow.index(SHUFFLE, SLOW))) {
       for (int i = 0; i < 5; i++) {
         ask(IN_TIME_MS, slow());
@@ -295,9 +295,9 @@ class TableServerTest {
     assertThat(answer()).isEqualTo(STOPS);
   }
 
-  /** A question would else wake a thread for each pair of directories. */
+  /** Otherwise a question would wake a thread for each pair of directories. */
   @Test
-  void whatIsInMemoryIsAnsweredWhereItIsAsked() throws Exception {
+  void cachedTablesAreAnsweredOnTheCallersThread() throws Exception {
     List<long[]> read = tables(slow(), fast());
     List<Thread> by = new ArrayList<>();
     try (SlowFile disk = SlowFile.inPlaceOf(slow.index(SHUFFLE, SLOW))) {
@@ -371,7 +371,7 @@ class TableServerTest {
       ask(2_000, fast());
       Object first = answer();
       disk.answer();
-      assertThat(first).as("who wants the fast disk alone").isInstanceOf(Tables.class);
+      assertThat(first).as("the question for the fast disk alone").isInstanceOf(Tables.class);
     }
   }
 

@@ -115,7 +115,7 @@ class MessageCodecTest {
     Told told = new Told("app-1-ab", new Renew(new int[] {1}, Heard.NEVER));
     ByteBuffer renewal = directBuffer(codec.encode(told));
     assertThat(lifetimes.knows(renewal)).isTrue();
-    assertThat(lifetimes.decode(renewal)).as("nothing was consumed").isInstanceOf(Told.class);
+    assertThat(lifetimes.decode(renewal)).as("no byte of the message was consumed").isInstanceOf(Told.class);
     assertThat(lifetimes.knows(directBuffer(codec.encode(new Touch(1))))).isFalse();
     assertThat(lifetimes.knows(directBuffer(new byte[] {1}))).isFalse();
     assertThat(lifetimes.knows(directBuffer(new byte[0]))).isFalse();
@@ -192,7 +192,7 @@ class MessageCodecTest {
   }
 
   @Test
-  void moreTablesThanCanBeAskedForAreRefused() throws Exception {
+  void questionsForTooManyTablesAreRefused() throws Exception {
     long[][] none = new long[ControlMessages.MAX_PIECES + 1][0];
     byte[] frame = codec.encode(new Tables(List.of(none)));
     assertThatThrownBy(() -> codec.decode(frame))
@@ -201,7 +201,7 @@ class MessageCodecTest {
   }
 
   @Test
-  void moreLocationsThanCanBeAskedForAreRefused() throws Exception {
+  void questionsForTooManyLocationsAreRefused() throws Exception {
     MapOutputLocation[] none = new MapOutputLocation[ControlMessages.MAX_RESOLVE + 1];
     byte[] frame = codec.encode(new Resolved(Arrays.asList(none)));
     assertThatThrownBy(() -> codec.decode(frame))
