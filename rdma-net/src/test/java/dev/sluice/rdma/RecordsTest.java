@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 class RecordsTest {
   @Test
-  void whatIsNotChangedStays() {
+  void unchangedComponentsStay() {
     TransferOptions options = TransferOptions.DEFAULT.with(o -> o.maxQueuePairs = 7);
     assertThat(options.maxQueuePairs()).isEqualTo(7);
     assertThat(options.with(o -> o.maxQueuePairs = TransferOptions.DEFAULT.maxQueuePairs()))
@@ -17,7 +17,7 @@ class RecordsTest {
   }
 
   @Test
-  void whatTheRecordRefusesIsThrownAsItIs() {
+  void exceptionsOfTheRecordAreThrownUnwrapped() {
     assertThatThrownBy(() -> TransferOptions.DEFAULT.with(o -> o.maxQueuePairs = 0))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("maxQueuePairs is 0, must be at least 1");

@@ -19,14 +19,14 @@ import org.junit.jupiter.api.Test;
 public abstract class DeviceContract extends RdmaProviderContract {
 
   @Test
-  void deviceSaysWhatItIs() {
+  void deviceDescribesItself() {
     assertThat(left.device.providerName()).isEqualTo(provider().name());
     assertThat(left.device.name()).isNotBlank();
     assertThat(left.device.gid()).isNotEqualTo(new Gid(0, 0));
   }
 
   @Test
-  void limitsAllowWhatSluiceNeeds() {
+  void limitsSufficeForSluice() {
     DeviceAttributes limits = left.device.attributes();
     assertThat(limits.maxQueuePairs()).isGreaterThanOrEqualTo(1000);
     assertThat(limits.maxQueuePairWr()).isGreaterThanOrEqualTo(1000);
@@ -93,7 +93,7 @@ public abstract class DeviceContract extends RdmaProviderContract {
   }
 
   @Test
-  void completionQueueHoldsWhatWasAskedFor() throws Exception {
+  void completionQueueHasTheRequestedSize() throws Exception {
     int max = left.device.attributes().maxCompletionQueueEntries();
     for (int entries : new int[] {1, max / 2, max}) {
       CompletionQueue queue = left.device.createCompletionQueue(entries, null);

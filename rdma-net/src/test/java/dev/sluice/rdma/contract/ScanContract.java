@@ -88,7 +88,7 @@ public abstract class ScanContract extends RdmaProviderContract {
   }
 
   @Test
-  void whatIsOnesOwnIsRead() throws Exception {
+  void ownMemoryIsRead() throws Exception {
     registerBoth();
     connectedPair().left().postSend(List.of(read(1, target, own, BYTES)));
     assertThat(statuses(left.await(1))).containsExactly(SUCCESS);

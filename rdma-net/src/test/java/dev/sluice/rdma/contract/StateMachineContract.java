@@ -108,7 +108,7 @@ public abstract class StateMachineContract extends RdmaProviderContract {
   }
 
   @Test
-  void errorFlushesWhatIsUnderWayAndWhatIsPostedLater() throws Exception {
+  void errorFlushesPendingAndLaterRequests() throws Exception {
     assumeConnectingByAddresses();
     QueuePair queuePair = unanswered();
     queuePair.toError();

@@ -28,7 +28,7 @@ class DiskFileTest {
   }
 
   @Test
-  void tellsWhatThePageCacheHas() throws Exception {
+  void reportsCachedPages() throws Exception {
     Path path = write("data", 1);
     PageCache.assumeDroppable(path);
     try (DiskFile file = DiskFile.open(path)) {
@@ -103,7 +103,7 @@ class DiskFileTest {
   }
 
   @Test
-  void whatIsNoRegularFileIsRefused() {
+  void missingFilesAndDirectoriesAreRefused() {
     assertThatThrownBy(() -> DiskFile.open(directory.resolve("none")))
         .isInstanceOf(FileNotFoundException.class);
     assertThatThrownBy(() -> DiskFile.open(directory)).isInstanceOf(IOException.class);

@@ -45,7 +45,7 @@ class SharedFileTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void whatThePageCacheHasIsReadAtOnce(boolean direct) throws Exception {
+  void cachedBytesAreReadAtOnce(boolean direct) throws Exception {
     try (SharedFile file = open(write())) {
       for (int length : new int[] {1, 900, 2048, 5000, 200_000}) {
         for (int position : new int[] {0, 10, 7_500, 16_384, 20_000, BYTES - length}) {
@@ -73,7 +73,7 @@ class SharedFileTest {
 
   @ParameterizedTest
   @ValueSource(ints = {5_000, BYTES})
-  void whatItHasNotIsLeftToWhoeverMayWait(int length) throws Exception {
+  void uncachedBytesAreLeftToReadersThatMayWait(int length) throws Exception {
     ByteBuffer target = ByteBuffer.allocateDirect(length);
     try (SharedFile file = openCold(write(), target)) {
       file.read(0, target);
@@ -85,7 +85,7 @@ class SharedFileTest {
 
   /** Adjacent small pieces, each read twice. */
   @Test
-  void whatItHasNotIsReadAheadAllTheSame() throws Exception {
+  void uncachedBytesAreReadAhead() throws Exception {
     Path path = write();
     ByteBuffer target = ByteBuffer.allocateDirect(100);
     try (SharedFile file = openCold(path, target)) {
@@ -111,7 +111,7 @@ class SharedFileTest {
   }
 
   @Test
-  void whatLiesBehindItsEndIsSaidToDoSo() throws Exception {
+  void readingBehindTheEndIsReported() throws Exception {
     try (SharedFile file = open(write())) {
       for (int length : new int[] {100, 5_000}) {
         ByteBuffer target = ByteBuffer.allocateDirect(length);
@@ -147,7 +147,7 @@ class SharedFileTest {
   }
 
   @Test
-  void whatIsNotThereIsNamed() {
+  void missingFilesAreNamed() {
     assertThatThrownBy(() -> open(directory.resolve("none")))
         .isInstanceOf(FileNotFoundException.class)
         .hasMessageContaining("none");

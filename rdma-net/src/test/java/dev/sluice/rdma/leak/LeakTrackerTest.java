@@ -26,7 +26,7 @@ class LeakTrackerTest {
   }
 
   @Test
-  void namesWhoOpenedWhatIsLeft() {
+  void namesTheOpenerOfEachOpenObject() {
     LeakTracker tracker = new LeakTracker();
     tracker.opened("buffer", 1);
     tracker.opened("socket", 2).closed();
@@ -37,7 +37,7 @@ class LeakTrackerTest {
         .satisfies(
             error ->
                 assertThat(error.getSuppressed()[0].getStackTrace())
-                    .anyMatch(frame -> frame.getMethodName().equals("namesWhoOpenedWhatIsLeft")));
+                    .anyMatch(frame -> frame.getMethodName().equals("namesTheOpenerOfEachOpenObject")));
   }
 
   @Test

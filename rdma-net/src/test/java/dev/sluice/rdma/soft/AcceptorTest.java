@@ -92,7 +92,7 @@ class AcceptorTest {
   }
 
   @Test
-  void oneThatCannotBeWatchedIsClosed() throws Exception {
+  void connectionsThatCannotBeWatchedAreClosed() throws Exception {
     loop.close();
     connect();
     assertThatThrownBy(() -> acceptor.ready(null)).isInstanceOf(ClosedSelectorException.class);

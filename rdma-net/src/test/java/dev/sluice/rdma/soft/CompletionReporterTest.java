@@ -42,7 +42,7 @@ class CompletionReporterTest {
   }
 
   @Test
-  void whatCompletesUnderTheLockIsToldTogetherWhenTheLockIsGivenUp() throws Exception {
+  void completionsUnderTheLockAreReportedTogetherAtItsRelease() throws Exception {
     node.cq.requestNotify();
     queuePair.lock();
     try {

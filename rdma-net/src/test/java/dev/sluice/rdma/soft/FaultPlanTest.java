@@ -76,7 +76,7 @@ class FaultPlanTest {
         "minLength=4096;status@2:REM_ACCESS_ERR",
         "seed=-3;kill=1.0"
       })
-  void printsWhatItReads(String plan) {
+  void parsedPlansArePrintedUnchanged(String plan) {
     assertThat(FaultPlan.parse(plan)).hasToString(plan);
   }
 

@@ -123,7 +123,7 @@ class FrameBatchTest {
 
   /** Includes payloads that end like a copy that stopped at a fault. */
   @Test
-  void everyPayloadArrivesWhateverItsLastByte() throws Exception {
+  void everyPayloadArrivesWithAnyLastByte() throws Exception {
     for (int value = Byte.MIN_VALUE; value <= Byte.MAX_VALUE; value++) {
       SoftMemoryRegion region = region(100, value);
       addFrame(region, 100);
@@ -318,7 +318,7 @@ class FrameBatchTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 16, 1000, 4096})
-  void whatCannotBeCopiedIsLeftToTheKernelWhichReportsTheFault(int bytes) throws Exception {
+  void memoryThatCannotBeCopiedIsLeftToTheKernelWhichReportsTheFault(int bytes) throws Exception {
     SoftMemoryRegion good = region(bytes, 1);
     for (int i = 0; i < 20_000; i++) { // until the copy is compiled
       addFrame(good, bytes);

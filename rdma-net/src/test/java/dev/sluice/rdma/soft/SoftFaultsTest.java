@@ -24,7 +24,7 @@ class SoftFaultsTest extends SoftNodes {
   private static final int MIB = 1 << 20;
 
   @Test
-  void plannedStatusIsWhatTheInitiatorSees() throws Exception {
+  void initiatorSeesThePlannedStatus() throws Exception {
     TestNode right = faulty("status@2:REM_OP_ERR");
     MemoryRegion source = right.register(64, TestNode.ALL);
     connect(right, ConnectionAttributes.DEFAULT)

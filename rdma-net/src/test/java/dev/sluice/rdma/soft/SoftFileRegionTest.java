@@ -197,7 +197,7 @@ class SoftFileRegionTest extends SoftNodes {
   }
 
   @Test
-  void whatIsReadAheadIsThereWithoutItsFileAndNoMore() throws Exception {
+  void onlyBytesReadAheadSurviveTheTruncationOfTheFile() throws Exception {
     TestNode right = open(SoftOptions.DEFAULT);
     RandomAccessFile file = file(MIB);
     MemoryRegion source = right.pd.registerFile(new CachedFile(file), MIB);
@@ -216,7 +216,7 @@ class SoftFileRegionTest extends SoftNodes {
 
   /** The next reader of a block sees the disk's corruption (SPARK-36206). */
   @Test
-  void whatIsAskedForAgainIsReadAgain() throws Exception {
+  void repeatedReadsReadTheFileAgain() throws Exception {
     TestNode right = open(SoftOptions.DEFAULT);
     RandomAccessFile file = file(2000);
     FileRegion source = right.pd.registerFile(new CachedFile(file), 2000);
@@ -261,7 +261,7 @@ class SoftFileRegionTest extends SoftNodes {
   }
 
   @Test
-  void whatIsRefusedStaysTheCallers() throws Exception {
+  void filesOfRefusedRegistrationsStayOpen() throws Exception {
     try (RandomAccessFile file = file(100)) {
       for (long bytes : new long[] {0, -1, 101, Long.MAX_VALUE}) {
         assertThatThrownBy(() -> left.pd.registerFile(new CachedFile(file), bytes))
@@ -290,7 +290,7 @@ class SoftFileRegionTest extends SoftNodes {
   }
 
   @Test
-  void whatLiesOutsideIsRefused() throws Exception {
+  void readsOutsideOfTheRegionAreRefused() throws Exception {
     TestNode right = open(SoftOptions.DEFAULT);
     MemoryRegion source = right.pd.registerFile(new CachedFile(file(200)), 100);
     MemoryRegion other = right.pd.registerFile(new CachedFile(file(200)), 200);
@@ -355,7 +355,7 @@ class SoftFileRegionTest extends SoftNodes {
 
   /** The rest of a truncated file is still correct. */
   @Test
-  void whatIsLeftOfAShorterFileIsRead() throws Exception {
+  void theRestOfATruncatedFileIsRead() throws Exception {
     TestNode right = open(SoftOptions.DEFAULT);
     RandomAccessFile file = file(MIB);
     MemoryRegion source = right.pd.registerFile(new CachedFile(file), MIB);

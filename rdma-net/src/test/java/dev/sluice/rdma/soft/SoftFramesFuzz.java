@@ -191,7 +191,7 @@ public final class SoftFramesFuzz {
       int bytes = header.type == FrameType.DATA ? header.length : 0;
       for (int left = Math.min(bytes, received.remaining()); left > 0; left--) {
         if (received.get() != SOURCE) {
-          throw new AssertionError("a byte that is not of the region");
+          throw new AssertionError("a byte from outside of the region");
         }
       }
     }

@@ -67,7 +67,7 @@ class AcceptedQueuePairsTest {
   }
 
   @Test
-  void whatThePeerReplacedMakesRoom() throws VerbsException {
+  void queuePairsThatThePeerReplacedMakeRoom() throws VerbsException {
     ScriptedQueuePair replaced = accept("a", 1);
     ScriptedQueuePair newest = accept("a", 2);
     accept("b", 1);
@@ -86,7 +86,7 @@ class AcceptedQueuePairsTest {
   }
 
   @Test
-  void oneThatBrokeWithoutAWordIsFoundForTheNext() throws VerbsException {
+  void silentlyBrokenQueuePairsMakeRoomForTheNext() throws VerbsException {
     ScriptedQueuePair broken = accept("a", 1);
     accept("b", 1);
     broken.silent = true;
@@ -99,7 +99,7 @@ class AcceptedQueuePairsTest {
   }
 
   @Test
-  void thoseOfPeersThatLeftMakeRoom() throws VerbsException {
+  void queuePairsOfPeersThatLeftMakeRoom() throws VerbsException {
     ScriptedQueuePair left = accept("a", 1);
     ScriptedQueuePair other = accept("b", 1);
     accepted.peerLeft("a");
@@ -116,7 +116,7 @@ class AcceptedQueuePairsTest {
   }
 
   @Test
-  void oneThatWasConnectedAsItsPeerLeftMakesRoom() throws VerbsException {
+  void aQueuePairThatWasConnectedAsItsPeerLeftMakesRoom() throws VerbsException {
     Queue<Runnable> connecting = new ArrayDeque<>();
     threads = connecting::add;
     ask("a", 1);
@@ -214,7 +214,7 @@ class AcceptedQueuePairsTest {
   }
 
   @Test
-  void whatFailsByAnErrorIsAnsweredAndTakesNoRoom() throws VerbsException {
+  void connectionsThatFailByAnErrorAreAnsweredAndTakeNoRoom() throws VerbsException {
     device.error = new OutOfMemoryError("scripted");
     threads =
         task -> {
@@ -251,7 +251,7 @@ class AcceptedQueuePairsTest {
 
   /** Like a peer whose address does not resolve: ibv_modify_qp(3) waits for a second. */
   @Test
-  void whoCannotBeReachedHoldsUpNobody() throws Exception {
+  void unreachablePeersDelayNoOther() throws Exception {
     Queue<Runnable> connecting = new ArrayDeque<>();
     threads = connecting::add;
     CompletableFuture<QueuePairAddress> slow = ask("a", 1);
@@ -265,7 +265,7 @@ class AcceptedQueuePairsTest {
   }
 
   @Test
-  void whatIsGivenUpWhileItIsConnectedIsDestroyed() throws Exception {
+  void queuePairsAbandonedWhileConnectingAreDestroyed() throws Exception {
     Queue<Runnable> connecting = new ArrayDeque<>();
     threads = connecting::add;
     CompletableFuture<QueuePairAddress> late = ask("a", 1);

@@ -8,7 +8,7 @@ class BackoffTest {
   private final Backoff backoff = new Backoff();
 
   @Test
-  void whatDidNotFailMayBeTriedAtOnceWhateverTheClockSays() {
+  void withoutFailuresAnAttemptIsAllowedAtAnyTime() {
     assertThat(backoff.isOver(Long.MIN_VALUE / 2)).isTrue();
     assertThat(backoff.isOver(Long.MAX_VALUE / 2)).isTrue();
   }
@@ -27,7 +27,7 @@ class BackoffTest {
   }
 
   @Test
-  void whatFailsWithinThePauseIsNoReasonForALongerOne() {
+  void failuresWithinThePauseDoNotLengthenIt() {
     for (int failures = 0; failures < 10; failures++) {
       backoff.failed(failures);
     }

@@ -44,7 +44,7 @@ class BufferPoolTest {
   }
 
   @Test
-  void aBufferIsExactlyWhatWasAskedFor() {
+  void aBufferHasExactlyTheRequestedSize() {
     for (int bytes : new int[] {1, PAGE - 1, PAGE, PAGE + 1, 3 * PAGE, SLAB}) {
       PooledBuffer buffer = acquire(bytes);
       assertThat(buffer.segment().byteSize()).isEqualTo(bytes);
@@ -107,7 +107,7 @@ class BufferPoolTest {
   }
 
   @Test
-  void thatBytesRunOutIsSaidOnceWithTheirSetting() {
+  void exhaustionIsLoggedOnceWithItsSetting() {
     assertThatRunningOutIsSaidOnce(pool, "buffers.maxBytes");
     try (BufferPool readable = BufferPool.readable(device, CAP)) {
       assertThatRunningOutIsSaidOnce(readable, "staging.maxBytes");
@@ -211,7 +211,7 @@ class BufferPoolTest {
   }
 
   @Test
-  void whoWaitsHasASlabThatCouldNotBeRegisteredBefore() {
+  void waitingRequestsGetASlabOnceItCanBeRegistered() {
     device.maxRegions = 1;
     PooledBuffer first = acquire(SLAB);
     PooledBuffer[] second = new PooledBuffer[1];

@@ -57,7 +57,7 @@ class CircuitBreakerTest {
   }
 
   @Test
-  void failuresOfLongAgoSpeakAgainstNobody() {
+  void oldFailuresDoNotCount() {
     open();
     assertThat(breaker.isClear(999)).isFalse();
     assertThat(breaker.isClear(1000)).isTrue();

@@ -146,7 +146,7 @@ class FailedCompletionTest extends ReadEngineTestCase {
     queuePair(0).fail(WorkCompletionStatus.REM_OP_ERR);
     harness.run();
     read.assertUnanswered();
-    assertThat(queuePair(1).outstanding).as("from the first byte").hasSize(3);
+    assertThat(queuePair(1).outstanding).as("READs from the first byte").hasSize(3);
     queuePair(1).succeedAll();
     harness.run();
     read.assertSucceeded();
@@ -155,7 +155,7 @@ class FailedCompletionTest extends ReadEngineTestCase {
   /** As if the queue pair moved to ERROR under the READs of several tasks. */
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 3, 16, 64, 127, 128})
-  void aQueuePairThatIsFlushedCostsNoReadWhateverIsUnderWay(int underWay) {
+  void aFlushedQueuePairFailsNoRead(int underWay) {
     TransferOptions options = EngineHarness.OPTIONS.with(o -> o.sendQueueDepth = 128);
     use(options, 512);
     List<TestRead> reads = new ArrayList<>();
@@ -226,7 +226,7 @@ class FailedCompletionTest extends ReadEngineTestCase {
   }
 
   @Test
-  void aDeviceThatFailedCreatesNoQueuePairForWhatWaits() {
+  void aFailedDeviceCreatesNoQueuePairForWaitingReads() {
     use(EngineHarness.OPTIONS.with(o -> o.maxQueuePairs = 1), 64);
     TestRead posted = read("a", 1);
     TestRead waiting = read("b", 1);

@@ -35,7 +35,7 @@ class PeerQuotaTest {
   }
 
   @Test
-  void aRequestLargerThanAllIsServedWhenNobodyHasAnything() {
+  void aRequestLargerThanTheWholeQuotaIsServedWhenNothingIsTaken() {
     acquire("a", 10);
     acquire("b", 200);
     assertThat(granted).containsExactly("a10");
@@ -44,7 +44,7 @@ class PeerQuotaTest {
   }
 
   @Test
-  void nobodyPassesTheFirstWhoWaitsForTheLastBytes() {
+  void noRequestOvertakesTheFirstThatWaitsForTheLastBytes() {
     acquire("a", 40);
     acquire("b", 40);
     acquire("c", 40);
@@ -67,7 +67,7 @@ class PeerQuotaTest {
   }
 
   @Test
-  void whoReleasesAtOnceDoesNotEndInARecursion() {
+  void releasingAtOnceDoesNotRecurse() {
     acquire("a", 40);
     for (int i = 0; i < 100_000; i++) {
       quota.acquire("a", 40, () -> quota.release("a", 40));
@@ -77,7 +77,7 @@ class PeerQuotaTest {
   }
 
   @Test
-  void aTakerThatFailsKeepsNobodyElseWaiting() {
+  void aFailingTakerDoesNotDelayOthers() {
     quota.acquire(
         "a",
         1,

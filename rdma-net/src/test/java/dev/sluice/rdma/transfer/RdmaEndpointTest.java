@@ -78,7 +78,7 @@ class RdmaEndpointTest {
   }
 
   @Test
-  void whoWaitsForARegionHasItsBytesOrTheFailure() throws Exception {
+  void readingARegionReturnsItsBytesOrTheFailure() throws Exception {
     Server server = pair.serve("a", MIB, "");
     RemoteRegion range = server.range(5, 1000);
     long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(LONG_MS);
@@ -95,7 +95,7 @@ class RdmaEndpointTest {
   }
 
   @Test
-  void aStaleKeyFailsAloneAndTheReadsBesideItSucceed() throws Exception {
+  void aStaleKeyFailsAloneAndTheOtherReadsSucceed() throws Exception {
     Server server = pair.serve("a", MIB, "");
     List<RemoteRegion> good = List.of(server.range(0, MIB));
     List<RemoteRegion> stale = List.of(new RemoteRegion(server.region().address(), 8, 0x0BAD));

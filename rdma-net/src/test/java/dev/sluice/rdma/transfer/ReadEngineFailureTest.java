@@ -69,7 +69,7 @@ class ReadEngineFailureTest extends ReadEngineTestCase {
   }
 
   @Test
-  void whatWasFlushedWhileTheProcessStoodStillIsNotGivenUp() {
+  void readsFlushedWhileTheProcessWasStoppedAreNotGivenUp() {
     TransferOptions sixteenPeers = EngineHarness.OPTIONS.with(o -> o.maxQueuePairs = 16);
     use(sixteenPeers, 1_024);
     harness.device.flushes = false;
@@ -215,7 +215,7 @@ class ReadEngineFailureTest extends ReadEngineTestCase {
   }
 
   @Test
-  void aLostPeerFailsItsReadsAtOnceWhateverTheyWaitFor() {
+  void aLostPeerFailsAllItsReadsAtOnce() {
     harness.connectAtOnce = false;
     TestRead connecting = read("b", 1);
     harness.run();

@@ -33,7 +33,7 @@ class ReadEngineTest extends ReadEngineTestCase {
 
   /** Each submission has everything a new one has, including its one retry. */
   @Test
-  void whatSucceededMayBeSubmittedAgain() {
+  void successfulRequestsMayBeSubmittedAgain() {
     TestRead read = read("a", 100, 5000);
     PooledBuffer target = read.request.target().retain();
     for (int round = 1; round <= 3; round++) {
@@ -53,7 +53,7 @@ class ReadEngineTest extends ReadEngineTestCase {
   }
 
   @Test
-  void whatIsUnderWayOrFailedMayNotBeSubmittedAgain() {
+  void pendingOrFailedRequestsMayNotBeSubmittedAgain() {
     TestRead read = readWithin(100, "a", 100);
     PooledBuffer target = read.request.target().retain();
     assertThatThrownBy(() -> harness.engine.submit(read.request))
@@ -147,7 +147,7 @@ class ReadEngineTest extends ReadEngineTestCase {
 
   /** For any number of small reads. */
   @Test
-  void largeReadsGoOnBesideSmallOnes() {
+  void largeReadsGoOnWhileSmallOnesArrive() {
     TestRead large = read("a", 20 * 4096);
     for (int i = 0; i < 100; i++) {
       read("a", 1);
@@ -254,7 +254,7 @@ class ReadEngineTest extends ReadEngineTestCase {
     harness.run();
     TestRead fifth = read("e", 1);
     harness.run();
-    assertThat(queuePair(1).isClosed()).as("b's is the one that was idle longest").isTrue();
+    assertThat(queuePair(1).isClosed()).as("b's queue pair was idle longest").isTrue();
     harness.device.last().succeedAll();
     harness.run();
     fifth.assertSucceeded();
@@ -280,7 +280,7 @@ class ReadEngineTest extends ReadEngineTestCase {
   }
 
   @Test
-  void closingAnswersWhatIsPostedWaitingConnectingAndLate() {
+  void closingAnswersPostedWaitingConnectingAndLateReads() {
     TestRead posted = read("a", 30 * 4096);
     harness.run();
     harness.connectAtOnce = false;
@@ -296,7 +296,7 @@ class ReadEngineTest extends ReadEngineTestCase {
   }
 
   @Test
-  void aListenerThatThrowsHurtsNobody() {
+  void aListenerThatThrowsDoesNoHarm() {
     List<String> told = new ArrayList<>();
     List<PooledBuffer> target = new ArrayList<>();
     harness.buffers.acquire(1, 0, target::add);
@@ -364,7 +364,7 @@ class ReadEngineTest extends ReadEngineTestCase {
 
   /** Each step of a connection is a device command that may take a second. */
   @Test
-  void whatIsBeingConnectedDelaysNoCompletion() {
+  void connectingDelaysNoCompletion() {
     EngineHarness wide =
         new EngineHarness(
             EngineHarness.OPTIONS.with(
@@ -390,7 +390,7 @@ class ReadEngineTest extends ReadEngineTestCase {
     wide.run();
 
     read.assertSucceeded();
-    assertThat(wide.device.queuePairs).as("created by the engine's thread").hasSize(1);
+    assertThat(wide.device.queuePairs).as("queue pairs that the engine's thread created").hasSize(1);
     assertThat(connecting).hasSize(1_000);
     wide.connectThreads = Runnable::run;
     connecting.forEach(Runnable::run);
@@ -400,7 +400,7 @@ class ReadEngineTest extends ReadEngineTestCase {
   }
 
   @Test
-  void whatIsConnectedTooLateIsDestroyed() {
+  void queuePairsConnectedTooLateAreDestroyed() {
     Queue<Runnable> connecting = new ArrayDeque<>();
     harness.connectThreads = connecting::add;
     EngineHarness.TestRead read = harness.read("a", 10);

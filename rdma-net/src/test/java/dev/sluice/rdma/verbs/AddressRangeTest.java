@@ -30,7 +30,7 @@ class AddressRangeTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"10.0.0.0", "10.0.0.0/33", "10.0.0.0/-1", "host/8", "/8", "10.0.0.0/x"})
-  void refusesWhatIsNoRange(String text) {
+  void refusesTextThatIsNotARange(String text) {
     assertThatThrownBy(() -> AddressRange.parse(text)).isInstanceOf(IllegalArgumentException.class);
   }
 }

@@ -37,7 +37,7 @@ class CmAddressTest {
   }
 
   @Test
-  void whatIsNoSuchAddressIsRefused() throws Exception {
+  void malformedAddressesAreRefused() throws Exception {
     byte[] data = address("192.0.2.1").toProviderData();
     byte[] otherVersion = data.clone();
     otherVersion[0]++;

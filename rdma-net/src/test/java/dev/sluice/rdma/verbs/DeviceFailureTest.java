@@ -49,7 +49,7 @@ class DeviceFailureTest extends FakeAdaptersTestCase {
   }
 
   @Test
-  void aFatalEventFailsWhatIsUnderWay() throws Exception {
+  void aFatalEventFailsPendingReads() throws Exception {
     loopback.read().assertSucceeds();
     adapters.set(0, "hold", 1);
     LoopbackEndpoint.Answer held = loopback.read();
@@ -62,7 +62,7 @@ class DeviceFailureTest extends FakeAdaptersTestCase {
   }
 
   @Test
-  void whatIsTakenOutFailsOnceAndIsSaidOnce() throws Exception {
+  void aRemovedDeviceFailsOnceAndIsLoggedOnce() throws Exception {
     loopback.read().assertSucceeds();
 
     adapters.remove(0);
@@ -74,7 +74,7 @@ class DeviceFailureTest extends FakeAdaptersTestCase {
   }
 
   @Test
-  void nobodyConnectsToWhatHasFailed() throws Exception {
+  void aFailedDeviceAcceptsNoConnection() throws Exception {
     adapters.raise(0, IbvAsyncEvent.Type.DEVICE_FATAL);
     await("it is noticed", () -> !failures.messages().isEmpty());
 

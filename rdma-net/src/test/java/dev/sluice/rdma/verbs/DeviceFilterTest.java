@@ -45,7 +45,7 @@ class DeviceFilterTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "^", "=", "mlx5_0,", ":1", "mlx5_0:", "mlx5_0:x", "mlx5_0:0"})
-  void refusesWhatIsNoListOfPorts(String text) {
+  void refusesTextThatIsNotAListOfPorts(String text) {
     assertThatThrownBy(() -> DeviceFilter.parse(text)).isInstanceOf(IllegalArgumentException.class);
   }
 }

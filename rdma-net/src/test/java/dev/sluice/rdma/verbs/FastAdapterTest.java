@@ -110,7 +110,7 @@ class FastAdapterTest extends FakeAdaptersTestCase {
       answer.done().get(DEADLINE_SECONDS, TimeUnit.SECONDS);
       answer.buffer().release();
       assertThat(loopback.endpoint.counters().get(TransferCounter.SLEEPS)).isPositive();
-      assertThat(events()).as("of the completion channel").isPositive();
+      assertThat(events()).as("events of the completion channel").isPositive();
     }
   }
 

@@ -159,7 +159,7 @@ class GidChooserTest {
   }
 
   @Test
-  void onInfiniBandItIsTheDefaultGid() throws Exception {
+  void onInfiniBandTheDefaultGidIsTaken() throws Exception {
     TestPorts port = TestPorts.infiniBand("mlx5_0").gid(0, "fe80::1", IB).gid(1, "fec0::1", IB);
     assertThat(choose(port, GidPolicy.DEFAULT)).isZero();
   }

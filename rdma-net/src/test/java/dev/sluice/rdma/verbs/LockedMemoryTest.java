@@ -28,7 +28,7 @@ class LockedMemoryTest {
         + " 'memlock 8192 KiB (CAP_IPC_LOCK is in the bounding set only, which exempts nobody)'",
     "unlimited, 000001ffffffbfff, 000001ffffffbfff, memlock unlimited"
   })
-  void saysWhatTheKernelSays(String limit, String effective, String bounding, String text)
+  void reportsTheKernelsLimit(String limit, String effective, String bounding, String text)
       throws Exception {
     Files.writeString(
         process.resolve("limits"),
@@ -46,7 +46,7 @@ class LockedMemoryTest {
 
   @Test
   void aUserNamespacesCapabilityIsNotTheHosts() throws Exception {
-    saysWhatTheKernelSays("8388608", "4000", "4000", "memlock 8192 KiB (exempt by CAP_IPC_LOCK)");
+    reportsTheKernelsLimit("8388608", "4000", "4000", "memlock 8192 KiB (exempt by CAP_IPC_LOCK)");
     Path namespace = Files.createDirectory(process.resolve("ns")).resolve("user");
     Files.createSymbolicLink(namespace, Path.of("user:[4026531837]"));
     assertThat(LockedMemory.read(process).allows(9 << 20)).isTrue();
@@ -80,7 +80,7 @@ class LockedMemoryTest {
   }
 
   @Test
-  void lessThanIsNeededIsRefusedWithWhatToDo() {
+  void tooLowALimitIsRefusedWithTheRemedy() {
     LockedMemory small = new LockedMemory(8 << 20, Exemption.BOUNDING_SET_ONLY);
     assertThatThrownBy(() -> small.require(9 << 20))
         .isInstanceOf(ProviderUnavailableException.class)

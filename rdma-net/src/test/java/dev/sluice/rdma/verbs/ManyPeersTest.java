@@ -33,7 +33,7 @@ class ManyPeersTest extends FakeAdaptersTestCase {
   }
 
   @Test
-  void whoIsRefusedAsksForNoStates() throws Exception {
+  void refusedPeersCauseNoQueriesOfStates() throws Exception {
     for (int i = 0; i < LIMIT; i++) {
       loopback.accept("peer-" + i);
     }
@@ -42,12 +42,12 @@ class ManyPeersTest extends FakeAdaptersTestCase {
       assertThatThrownBy(() -> loopback.accept(peer)).hasMessageContaining("are in use");
     }
     assertThat(adapters.get(0, "query_qp"))
-        .as("not more often than each was asked for once")
+        .as("at most one query for each queue pair")
         .isLessThanOrEqualTo(LIMIT);
   }
 
   @Test
-  void whatAPeerBrokeMakesRoomWithoutAsking() throws Exception {
+  void queuePairsThatAPeerBrokeMakeRoomWithoutAQuery() throws Exception {
     int first = loopback.accept("peer-0").qpNumber();
     for (int i = 1; i < LIMIT; i++) {
       loopback.accept("peer-" + i);

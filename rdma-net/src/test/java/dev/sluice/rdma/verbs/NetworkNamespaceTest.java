@@ -38,7 +38,7 @@ class NetworkNamespaceTest extends FakeAdaptersTestCase {
 
   /** Otherwise two pods of a node might take adapters of different networks by chance. */
   @Test
-  void gidsOfTheHostAreRefusedWhateverTheirNetDevicesAreNumbered() throws Exception {
+  void gidsOfTheHostAreRefusedForAnyIndexOfTheirNetDevices() throws Exception {
     for (int[] indices : new int[][] {{lo, NOT_HERE}, {NOT_HERE, lo}}) {
       netDevices(indices[0], indices[1]);
       assertThatThrownBy(() -> open(VerbsOptions.DEFAULT, POD))

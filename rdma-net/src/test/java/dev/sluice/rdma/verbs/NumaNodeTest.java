@@ -47,7 +47,7 @@ class NumaNodeTest {
   }
 
   @Test
-  void whoIsBoundToOneIsNearItsDevices() throws Exception {
+  void aBoundProcessIsNearTheDevicesOfItsNode() throws Exception {
     NumaNode node = allowed("1,6-7");
     assertThat(nearest(node)).containsExactly("mlx5_1");
     assertThat(DEVICES.stream().map(node::words))
@@ -58,7 +58,7 @@ class NumaNodeTest {
   }
 
   @Test
-  void whoIsNotBoundIsAsNearToAll() throws Exception {
+  void anUnboundProcessIsEquallyNearToAllDevices() throws Exception {
     for (String all : List.of("0-7", "0-1", "0-255", "")) {
       assertThat(nearest(allowed(all))).as(all).isEqualTo(DEVICES);
       assertThat(allowed(all).words("mlx5_0")).isEmpty();

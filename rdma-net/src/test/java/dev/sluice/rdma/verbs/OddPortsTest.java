@@ -33,7 +33,7 @@ class OddPortsTest extends FakeAdaptersTestCase {
   }
 
   @Test
-  void inAStateOfALaterRelease() throws Exception {
+  void aPortInAnUnknownStateIsRefused() throws Exception {
     adapters.set(0, "state", 9);
     assertRefusesTheFirst("is 9 and not ACTIVE");
   }
@@ -45,7 +45,7 @@ class OddPortsTest extends FakeAdaptersTestCase {
   }
 
   @Test
-  void thatCannotBeAsked() throws Exception {
+  void aPortThatCannotBeQueriedIsRefused() throws Exception {
     adapters.set(0, "query_port_error", VerbsException.EINVAL);
     assertRefusesTheFirst("cannot be read: ibv_query_port");
   }
@@ -86,7 +86,7 @@ class OddPortsTest extends FakeAdaptersTestCase {
   }
 
   @Test
-  void whatIsExcludedIsNotEvenOpened() throws Exception {
+  void excludedDevicesAreNotOpened() throws Exception {
     adapters.set(0, "open_device_error", VerbsException.EIO);
     assertThat(open(devices("^mlx5_0")).name()).isEqualTo("mlx5_1");
     assertThat(adapters.get(0, "open_device")).isZero();

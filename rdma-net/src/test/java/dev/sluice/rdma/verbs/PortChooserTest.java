@@ -75,7 +75,7 @@ class PortChooserTest {
   }
 
   @Test
-  void elseThePortOfTheLocalAddressesNetDeviceIs() throws Exception {
+  void thePortOfTheLocalAddressesNetDeviceComesSecond() throws Exception {
     ChosenPort chosen =
         choose(DEFAULT, "10.3.0.1", "rxe1-net", rxe("rxe0", "10.0.0.1"), rxe("rxe1", "10.0.1.1"));
     assertThat(chosen.port().device()).isEqualTo("rxe1");
@@ -100,7 +100,7 @@ class PortChooserTest {
   }
 
   @Test
-  void elseTheFirstOneIs() throws Exception {
+  void theFirstPortIsTheLastResort() throws Exception {
     assertThat(choose(DEFAULT, rxe("rxe0", "10.0.0.1"), rxe("rxe1", "10.0.1.1")).port().device())
         .isEqualTo("rxe0");
   }
@@ -166,7 +166,7 @@ class PortChooserTest {
   }
 
   @Test
-  void inTurnThoseOnTheNodeOfTheProcessAreTaken(@TempDir Path machine) throws Exception {
+  void portsOnTheProcesssNumaNodeAreTakenInTurn(@TempDir Path machine) throws Exception {
     List<String> chosen = new ArrayList<>();
     for (int i = 0; i < 4; i++) {
       PortChooser chooser = onSecondNode(machine, "", OptionalInt.of(i));
@@ -176,7 +176,7 @@ class PortChooserTest {
   }
 
   @Test
-  void whatIsOnTheNodeOfTheProcessGoesAfterWhatHasItsAddress(@TempDir Path machine)
+  void thePortWithTheAddressComesBeforePortsOnTheProcesssNumaNode(@TempDir Path machine)
       throws Exception {
     PortChooser chooser = onSecondNode(machine, "mlx5_2-net", OptionalInt.empty());
     ChosenPort chosen = chooser.choose(FOUR, List.of());
@@ -185,7 +185,7 @@ class PortChooserTest {
   }
 
   @Test
-  void ofPortsOfOneNetDeviceThatOnTheNodeOfTheProcessIsTaken(@TempDir Path machine)
+  void theBondedPortOnTheProcesssNumaNodeIsTaken(@TempDir Path machine)
       throws Exception {
     List<PortInfo> bond =
         Stream.of("mlx5_0", "mlx5_1")

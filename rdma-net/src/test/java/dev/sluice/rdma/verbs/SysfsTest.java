@@ -23,7 +23,7 @@ class SysfsTest {
   }
 
   @Test
-  void whatIsNotThereIsNotKnown() {
+  void missingFilesMeanUnknownValues() {
     assertThat(sysfs().rate("mlx5_0", 1)).isEqualTo("rate unknown");
     assertThat(sysfs().trafficClass("mlx5_0", 1)).isEmpty();
     assertThat(sysfs().netDevices("mlx5_0", 1)).isEmpty();
@@ -54,7 +54,7 @@ class SysfsTest {
   }
 
   @Test
-  void aTrafficClassThatNobodySetIsNone() throws Exception {
+  void aTrafficClassThatWasNotSetIsEmpty() throws Exception {
     write("sys/kernel/config/rdma_cm/mlx5_0/ports/1/default_roce_tos", "0\n");
     write("sys/class/infiniband/mlx5_0/tc/1/traffic_class", "Global tclass=-1\n");
     assertThat(sysfs().trafficClass("mlx5_0", 1)).isEmpty();

@@ -163,7 +163,7 @@ class TransitionsTest {
   }
 
   @Test
-  void retriesStayBelowWhatADeviceTakesForEver() {
+  void retriesStayBelowTheValueThatMeansForever() {
     QueuePairAddress remote = address("10.0.0.2", 0, 1, 4096, 4);
     assertThat(Transitions.toRts(LOCAL, remote, ATTRIBUTES, 6).get("retry_cnt")).isEqualTo(6);
   }

@@ -31,7 +31,7 @@ class UnreachablePeersTest extends FakeAdaptersTestCase {
   }
 
   @Test
-  void whoIsAcceptedInVainHoldsUpNobody() throws Exception {
+  void acceptingAnUnreachablePeerDelaysNoOther() throws Exception {
     CompletableFuture<QueuePairAddress> slow = loopback.acceptLater(LoopbackEndpoint.UNREACHABLE);
     awaitResolving();
 
@@ -43,7 +43,7 @@ class UnreachablePeersTest extends FakeAdaptersTestCase {
   }
 
   @Test
-  void whoIsConnectedInVainDelaysNoCompletion() throws Exception {
+  void connectingToAnUnreachablePeerDelaysNoCompletion() throws Exception {
     LoopbackEndpoint.Answer slow = loopback.read(LoopbackEndpoint.UNREACHABLE, loopback.rkey());
     awaitResolving();
 

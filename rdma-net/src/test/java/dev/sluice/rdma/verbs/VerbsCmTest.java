@@ -67,7 +67,7 @@ class VerbsCmTest {
   }
 
   @Test
-  void aRequestWithAnotherTokenIsRefusedAndHarmsNobody() throws Exception {
+  void aRequestWithAnotherTokenIsRefusedAndDoesNoHarm() throws Exception {
     QueuePair asking = inInit(client);
     QueuePair answering = expecting(asking);
     byte[] data = answering.address().providerData().clone();
@@ -94,7 +94,7 @@ class VerbsCmTest {
   }
 
   @Test
-  void aQueuePairThatExpectsNobodyRefuses() throws Exception {
+  void aQueuePairThatExpectsNoPeerRefuses() throws Exception {
     QueuePair answering = inInit(server);
     assertRefused(inInit(client).rendezvous(answering.address(), TIMEOUT_MS));
   }
@@ -118,7 +118,7 @@ class VerbsCmTest {
   }
 
   @Test
-  void whoAnswersNoticesTheEndAsWell() throws Exception {
+  void theAcceptingSideNoticesTheEndAsWell() throws Exception {
     QueuePair asking = inInit(client);
     QueuePair answering = expecting(asking);
     connect(asking, answering.address());

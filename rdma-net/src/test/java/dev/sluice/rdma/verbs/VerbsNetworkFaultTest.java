@@ -119,7 +119,7 @@ class VerbsNetworkFaultTest {
   }
 
   @Test
-  void lostPacketsAreSentAgainAndNobodySeesIt() throws Exception {
+  void lostPacketsAreSentAgainWithoutAnError() throws Exception {
     // The kernel gives ARP 1 s for RTR, in which it asks once. This one packet must not be lost.
     QueuePair queuePair = connected(PATIENT);
     cable.lose(2);

@@ -109,7 +109,7 @@ class VerbsProviderTest {
   }
 
   @Test
-  void whoeverPollsADeviceThatFailedLearnsWhy() throws Exception {
+  void pollingAFailedDeviceReportsTheReason() throws Exception {
     try (TestNode node = node()) {
       ((VerbsDevice) node.device).fail("local catastrophic error");
 
