@@ -153,7 +153,7 @@ final class RdmaCmConnectionTest extends CmTestCase {
   }
 
   @Test
-  void whereNobodyListensTheConnectionIsRejected() throws Exception {
+  void connectingWithoutAListenerIsRejected() throws Exception {
     client.resolve(RdmaCmId.PortSpace.TCP, new InetSocketAddress(CmNode.deviceAddress(), 9));
     client.createQp(IbvQp.Type.RC);
     client.id.connect(RdmaConnParam.DEFAULT);
@@ -175,7 +175,7 @@ final class RdmaCmConnectionTest extends CmTestCase {
   }
 
   @Test
-  void eventsThatNobodyClosedDoNotKeepAnIdFromClosing() throws Exception {
+  void unclosedEventsDoNotKeepAnIdFromClosing() throws Exception {
     InetSocketAddress address = server.listen(RdmaCmId.PortSpace.TCP);
     client.resolve(RdmaCmId.PortSpace.TCP, address);
     client.createQp(IbvQp.Type.RC);

@@ -87,7 +87,7 @@ final class RdmaCmDatagramTest extends CmTestCase {
   }
 
   @Test
-  void leavingDoesNotWaitForEventsThatNobodyClosed() throws Exception {
+  void leavingDoesNotWaitForUnclosedEvents() throws Exception {
     InetSocketAddress group = new InetSocketAddress(InetAddress.getByName("239.1.2.4"), 0);
     server.id = server.channel.createId(RdmaCmId.PortSpace.UDP);
     server.id.bind(new InetSocketAddress(CmNode.deviceAddress(), 0));

@@ -86,7 +86,7 @@ final class RdmaEndpointTest {
 
   /** In C, closing the listening id waits for the end of each request. */
   @Test
-  void closingAListeningIdClosesRequestsThatNobodyAccepted() throws Exception {
+  void closingAListeningIdClosesUnacceptedRequests() throws Exception {
     try (RdmaCmId client = client();
         RdmaCmId other = client()) {
       FutureTask<Void> connecting = connect(client);

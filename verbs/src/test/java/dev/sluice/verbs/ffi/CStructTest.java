@@ -62,7 +62,7 @@ class CStructTest {
   }
 
   @Test
-  void aStructureMayGoOnBehindWhatJavaKnows() {
+  void aStructureMayContinueBehindTheMembersThatJavaKnows() {
     CStruct longer = MIXED.ofSize(100);
     assertThat(longer.size()).isEqualTo(100);
     assertThat(longer.offset("g")).isEqualTo(32);
@@ -110,7 +110,7 @@ class CStructTest {
   }
 
   @Test
-  void whatIsNotThereOrNotANumberIsSaid() {
+  void missingOrNonNumericMembersAreReported() {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment struct = MIXED.allocate(arena);
       assertThatThrownBy(() -> MIXED.getInt(struct, "z"))

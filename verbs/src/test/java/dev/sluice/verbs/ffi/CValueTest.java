@@ -22,7 +22,7 @@ class CValueTest {
   }
 
   @Test
-  void aValueIsFoundWhateverItsPosition() {
+  void aValueIsFoundAtAnyPosition() {
     assertThat(new CValue<>(Colour.class, 4).known()).contains(Colour.RED);
     assertThat(new CValue<>(Colour.class, -1).known()).contains(Colour.NONE);
   }

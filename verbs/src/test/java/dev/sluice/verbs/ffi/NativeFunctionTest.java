@@ -71,7 +71,7 @@ class NativeFunctionTest {
   }
 
   @Test
-  void whatCannotFailReturnsItsResult() throws Exception {
+  void functionsThatCannotFailReturnTheirResult() throws Exception {
     assertThat(libc("int abs(int j)", Failure.NONE).call(-5)).isEqualTo(5);
     assertThat(libc("int toupper(int c)", Failure.NONE).call(-1)).isEqualTo(-1);
   }
@@ -133,7 +133,7 @@ class NativeFunctionTest {
   }
 
   @Test
-  void memoryOnTheHeapHasWhatCWrote() throws Exception {
+  void heapMemoryHasTheBytesThatCWrote() throws Exception {
     MemorySegment memory = NativeFunction.HEAP.allocate(12, 8);
     libc("ptr memset(ptr s, int c, long n)", Failure.NONE).invoke(memory, 7, 11L);
     assertThat(memory.toArray(JAVA_BYTE)).containsExactly(7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 0);

@@ -69,7 +69,7 @@ class NativeObjectTest {
   }
 
   @Test
-  void whatCRefusesToDestroyStaysOpenAndIsClosedLater() throws Exception {
+  void objectsThatCRefusesToDestroyStayOpenAndAreClosedLater() throws Exception {
     Thing child = root.child("child", 0);
     child.busy = true;
     assertErrno(VerbsException.EBUSY, root);

@@ -477,7 +477,7 @@ class FakeVerbsContextTest {
   }
 
   @Test
-  void whatAnOlderVerbsContextLacksIsNotSupported() throws Exception {
+  void operationsThatAnOlderVerbsContextLacksAreNotSupported() throws Exception {
     device.shorten(FakeDevice.QUERY_DEVICE_EX);
     assertThat(operation("ibv_query_device_ex")).isNotNull();
     assertErrno(EOPNOTSUPP, () -> operation("ibv_query_port"));

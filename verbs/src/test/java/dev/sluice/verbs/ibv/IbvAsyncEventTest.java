@@ -87,7 +87,7 @@ class IbvAsyncEventTest extends IbvTestCase {
 
   /** rxe resumes when there is something more to send. */
   @Test
-  void whatIsPostedToADrainedSendQueueWaitsForRts() throws Exception {
+  void requestsPostedToADrainedSendQueueWaitForRts() throws Exception {
     Player client = pair(IbvQp.Type.RC).client();
     client.qp.modify(new IbvQpAttr().state(IbvQp.State.SQD).enSqdAsyncNotify(1));
     await(IbvAsyncEvent.Type.SQ_DRAINED).close();

@@ -135,7 +135,7 @@ class IbvAtomicTest extends IbvTestCase {
   }
 
   @Test
-  void aRemoteKeyThatNobodyGaveIsRefused() throws Exception {
+  void anUnknownRemoteKeyIsRefused() throws Exception {
     assertFails(
         IbvWcArray.Status.REM_ACCESS_ERR,
         client
@@ -145,7 +145,7 @@ class IbvAtomicTest extends IbvTestCase {
 
   /** The remote memory has changed: the device notices the wrong key only at the answer. */
   @Test
-  void aLocalKeyThatNobodyGaveIsRefused() throws Exception {
+  void anUnknownLocalKeyIsRefused() throws Exception {
     IbvSendWrList request =
         client
             .request(IbvSendWrList.Opcode.ATOMIC_CMP_AND_SWP)

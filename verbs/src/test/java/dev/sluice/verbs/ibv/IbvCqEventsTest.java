@@ -172,7 +172,7 @@ class IbvCqEventsTest extends IbvTestCase {
 
   /** rxe treats errors like unsolicited completions: it does not announce them. */
   @Test
-  void anErrorIsAnnouncedToWhoWaitsForSolicitedReceives() throws Exception {
+  void anErrorIsAnnouncedToWaitersForSolicitedReceives() throws Exception {
     Player client = announced(IbvQp.Type.RC);
     connected(client, player(IbvQp.Type.RC));
     client.cq.requestNotify(true);
@@ -189,7 +189,7 @@ class IbvCqEventsTest extends IbvTestCase {
   }
 
   @Test
-  void aQueueWithEventsThatNobodyAcknowledgedCanBeClosed() throws Exception {
+  void aQueueWithUnacknowledgedEventsCanBeClosed() throws Exception {
     Player client = announced(IbvQp.Type.RC);
     connected(client, player(IbvQp.Type.RC));
     client.cq.requestNotify(false);

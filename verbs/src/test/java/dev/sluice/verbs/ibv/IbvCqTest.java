@@ -54,7 +54,7 @@ class IbvCqTest extends IbvTestCase {
   }
 
   @Test
-  void resizingKeepsWhatWasNotPolled() throws Exception {
+  void resizingKeepsUnpolledCompletions() throws Exception {
     Player player = loopback();
     write(player, 10);
     player.cq.resize(1000);
@@ -67,7 +67,7 @@ class IbvCqTest extends IbvTestCase {
   }
 
   @Test
-  void resizingBelowWhatWasNotPolledIsRefused() throws Exception {
+  void resizingBelowTheUnpolledCompletionsIsRefused() throws Exception {
     Player player = loopback();
     write(player, 10);
 

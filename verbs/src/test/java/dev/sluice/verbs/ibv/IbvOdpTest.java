@@ -174,7 +174,7 @@ class IbvOdpTest extends IbvTestCase {
   }
 
   @Test
-  void aRegionOnDemandFollowsWhatTheProcessWrites() throws Exception {
+  void anOnDemandRegionFollowsWritesOfTheProcess() throws Exception {
     assumeOdp(IbvDeviceAttr.OdpTransportCaps.SUPPORT_READ);
     Pair pair = onDemandPair();
     for (int round = 0; round < 5; round++) {

@@ -60,7 +60,7 @@ class IbvPdTest extends IbvTestCase {
   }
 
   @Test
-  void whatUsesAClosedObjectIsRefused() throws VerbsException {
+  void callsWithAClosedObjectAreRefused() throws VerbsException {
     IbvPd other = context.allocPd();
     other.close();
     IbvMr mr = pd.regMr(allocate(PAGE_BYTES), IbvMr.Access.LOCAL_WRITE);

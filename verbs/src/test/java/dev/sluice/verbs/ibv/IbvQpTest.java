@@ -20,7 +20,7 @@ class IbvQpTest extends IbvTestCase {
   @EnumSource(
       value = IbvQp.Type.class,
       names = {"RC", "UC", "UD"})
-  void aQueuePairIsCreatedInResetWithAtLeastWhatWasAsked(IbvQp.Type type) throws Exception {
+  void aQueuePairIsCreatedInResetWithAtLeastTheRequestedCapacity(IbvQp.Type type) throws Exception {
     IbvQp qp = player(type).qp;
 
     assertThat(qp.type()).isEqualTo(CValue.of(type));
@@ -72,7 +72,7 @@ class IbvQpTest extends IbvTestCase {
   }
 
   @Test
-  void aConnectedQueuePairReportsWhatItWasGiven() throws Exception {
+  void aConnectedQueuePairReportsItsAttributes() throws Exception {
     Pair pair = pair(IbvQp.Type.RC);
     IbvQpAttr attr =
         pair.client()

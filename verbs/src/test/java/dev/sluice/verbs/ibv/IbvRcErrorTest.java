@@ -44,7 +44,7 @@ class IbvRcErrorTest extends IbvTestCase {
   }
 
   @Test
-  void aKeyThatNobodyGaveIsARemoteAccessError() throws Exception {
+  void anUnknownRemoteKeyIsARemoteAccessError() throws Exception {
     assertFails(IbvWcArray.Status.REM_ACCESS_ERR, read(server.mr.address(), server.mr.rkey() + 1));
   }
 
@@ -95,7 +95,7 @@ class IbvRcErrorTest extends IbvTestCase {
   }
 
   @Test
-  void aLocalKeyThatNobodyGaveIsALocalProtectionError() throws Exception {
+  void anUnknownLocalKeyIsALocalProtectionError() throws Exception {
     assertFailsLocally(
         IbvWcArray.Status.LOC_PROT_ERR,
         client.request(IbvSendWrList.Opcode.SEND).sge(client.address(0), 8, client.mr.lkey() + 1));
@@ -132,7 +132,7 @@ class IbvRcErrorTest extends IbvTestCase {
 
   /** rxe calls this receive malformed, too. */
   @Test
-  void aReceiveWithAKeyThatNobodyGaveFailsAtBothEnds() throws Exception {
+  void aReceiveWithAnUnknownKeyFailsAtBothEnds() throws Exception {
     server.qp.postRecv(server.receives().add(1).sge(server.address(0), 8, server.mr.lkey() + 1));
 
     assertFails(IbvWcArray.Status.REM_OP_ERR, client.request(IbvSendWrList.Opcode.SEND, 8));
@@ -164,7 +164,7 @@ class IbvRcErrorTest extends IbvTestCase {
   }
 
   @Test
-  void whatIsBehindAFailedRequestIsFlushedOnceEach() throws Exception {
+  void requestsBehindAFailedOneAreFlushedOnceEach() throws Exception {
     client.postReceive(8);
     IbvSendWrList chain = read(server.mr.address(), server.mr.rkey() + 1);
     for (int i = 2; i < 10; i++) {

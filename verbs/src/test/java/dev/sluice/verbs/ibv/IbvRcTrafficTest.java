@@ -211,7 +211,7 @@ class IbvRcTrafficTest extends IbvTestCase {
   }
 
   @Test
-  void aFencedSendSeesWhatTheReadBeforeItFetched() throws Exception {
+  void aFencedSendHasTheBytesOfTheReadBeforeIt() throws Exception {
     server.fill(SEED);
     server.qp.postRecv(server.receives().add(1).sge(server.address(32768), 8192, server.mr.lkey()));
     IbvSendWrList chain =
@@ -280,7 +280,7 @@ class IbvRcTrafficTest extends IbvTestCase {
   }
 
   @Test
-  void aFullSendQueueRefusesWhatDoesNotFitAndLosesNothing() throws Exception {
+  void aFullSendQueueRefusesFurtherRequestsAndLosesNone() throws Exception {
     int fits = fillSendQueue();
 
     assertThat(fits).isGreaterThanOrEqualTo(CAP.maxSendWr());
@@ -313,7 +313,7 @@ class IbvRcTrafficTest extends IbvTestCase {
   }
 
   @Test
-  void aFullReceiveQueueRefusesWhatDoesNotFit() throws Exception {
+  void aFullReceiveQueueRefusesFurtherRequests() throws Exception {
     IbvRecvWrList requests = server.receives();
     for (int i = 0; i < requests.capacity(); i++) {
       requests.add(i);
@@ -342,7 +342,7 @@ class IbvRcTrafficTest extends IbvTestCase {
   }
 
   @Test
-  void whatPrecedesARefusedRequestIsPosted() throws Exception {
+  void requestsBeforeARefusedOneArePosted() throws Exception {
     int tooMany = client.qp.cap().maxInlineData() + 1;
     IbvSendWrList chain =
         client

@@ -28,7 +28,7 @@ class IbvSrqTest extends IbvTestCase {
   }
 
   @Test
-  void itHasAtLeastWhatWasAsked() throws Exception {
+  void hasAtLeastTheRequestedCapacity() throws Exception {
     IbvSrq.Attr attr = pd.createSrq(10, 2).query();
 
     assertThat(attr.maxWr()).isGreaterThanOrEqualTo(10);
@@ -37,7 +37,7 @@ class IbvSrqTest extends IbvTestCase {
   }
 
   @Test
-  void whatTheDeviceLacksIsRefused() throws Exception {
+  void sizesBeyondTheDevicesAreRefused() throws Exception {
     IbvDeviceAttr device = context.queryDevice();
 
     assertRefused(EINVAL, () -> pd.createSrq((int) device.get("orig_attr.max_srq_wr") + 1, 1));
@@ -75,7 +75,7 @@ class IbvSrqTest extends IbvTestCase {
   }
 
   @Test
-  void aFullQueueRefusesWhatDoesNotFit() throws Exception {
+  void aFullQueueRefusesFurtherRequests() throws Exception {
     IbvSrq srq = pd.createSrq(16, 1);
     Player player = sharing(srq);
     IbvRecvWrList requests = player.receives();

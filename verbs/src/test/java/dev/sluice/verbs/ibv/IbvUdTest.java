@@ -122,7 +122,7 @@ class IbvUdTest extends IbvTestCase {
 
   /** Sends from one device to two queue pairs of another. The kernel must be in the group, too. */
   @Test
-  void datagramsGoToAllWhoJoinedTheGroup() throws Exception {
+  void datagramsGoToAllMembersOfTheGroup() throws Exception {
     InetAddress address = InetAddress.getByName("239.1.2.6");
     Gid group = Gid.of(address);
     client.fill(SEED);
@@ -180,7 +180,7 @@ class IbvUdTest extends IbvTestCase {
   }
 
   @Test
-  void aGroupIsLeftOnlyByWhoIsInIt() throws Exception {
+  void onlyMembersLeaveAGroup() throws Exception {
     Gid group = Gid.of(InetAddress.getByName("239.1.2.4"));
     server.qp.attachMcast(group, 0);
     server.qp.attachMcast(group, 0);
