@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Both sides of bw and lat are this module's commands, and the data arrive. */
+/** Both sides of bw and lat are commands of this module, and the data arrive. */
 @NeedsRdmaDevice
 final class PerfTest {
   @ParameterizedTest

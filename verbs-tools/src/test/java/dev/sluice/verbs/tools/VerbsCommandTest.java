@@ -70,7 +70,7 @@ final class VerbsCommandTest {
   }
 
   @Test
-  void nobodyConnectingIsAFailure() throws Exception {
+  void aMissingClientIsAFailure() throws Exception {
     Deadline deadline = deadline("1");
     int port = FreePort.find();
     assertThat(catchMessage(() -> Rendezvous.open(null, port, 1, deadline).getFirst()))
@@ -78,7 +78,7 @@ final class VerbsCommandTest {
   }
 
   @Test
-  void nobodyListeningIsAFailureThatNamesTheServer() throws Exception {
+  void aMissingServerIsAFailureThatNamesIt() throws Exception {
     int port = FreePort.find();
     assertThat(catchMessage(() -> Rendezvous.open("localhost", port, 1, deadline("5")).getFirst()))
         .startsWith("connecting to localhost:" + port + ": ");
