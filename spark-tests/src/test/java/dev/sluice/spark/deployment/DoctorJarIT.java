@@ -152,7 +152,7 @@ final class DoctorJarIT {
   }
 
   @Test
-  void anAddressThatIsNoneIsNamed() throws Exception {
+  void aMalformedAddressIsNamed() throws Exception {
     Result result = run("no such host", DoctorProcess.command(DropInJar.path()));
     assertFails(result, "node", "no such host", "SPARK_LOCAL_IP");
   }
@@ -178,7 +178,7 @@ final class DoctorJarIT {
   }
 
   @Test
-  void aPeerThatAcceptsAndSaysNothingIsNotWaitedForForEver() throws Exception {
+  void aPeerThatAcceptsAndDoesNotAnswerIsGivenUp() throws Exception {
     try (ServerSocket silent = new ServerSocket(0)) {
       Result result = run("--provider", "soft", "--peer", "localhost:" + silent.getLocalPort());
       assertFails(result, "peer", "no doctor answers on TCP port");

@@ -64,7 +64,7 @@ final class DoctorJobIT {
 
   /** A driver that cannot start is a line as well, and not one of Spark's own exit statuses. */
   @Test
-  void aConfigurationThatIsWrongIsSaid() throws Exception {
+  void aWrongConfigurationIsReported() throws Exception {
     try (Deployment deployment = Deployment.start("doctor-wrong")) {
       Map<String, String> wrong = Map.of("spark.shuffle.rdma.nonsense", "1");
       Result result = deployment.submitDoctor("wrong", wrong, List.of());

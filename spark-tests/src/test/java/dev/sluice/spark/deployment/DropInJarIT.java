@@ -38,7 +38,7 @@ final class DropInJarIT {
   }
 
   @Test
-  void holdsEveryClassOfEveryModuleButTheCommandLineTools() throws IOException {
+  void holdsEveryClassOfEveryModuleExceptTheCommandLineTools() throws IOException {
     assertThat(entries()).noneMatch(name -> name.startsWith(TOOLS));
     for (String module : MODULES) {
       assertThat(classesOf(module)).as("classes of %s", module).isNotEmpty();
@@ -47,7 +47,7 @@ final class DropInJarIT {
   }
 
   @Test
-  void isForJava25ButForTheEntryPointsWhichSaySoOnOlderOnes() throws IOException {
+  void needsJava25ExceptForTheEntryPointsWhichTellOlderOnes() throws IOException {
     try (JarFile jar = new JarFile(DropInJar.path().toFile())) {
       for (JarEntry entry : jar.stream().filter(e -> e.getName().endsWith(".class")).toList()) {
         int expected = isEntryPoint(entry) ? JAVA_17 : JAVA_25;

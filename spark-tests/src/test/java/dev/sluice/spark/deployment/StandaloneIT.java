@@ -114,7 +114,7 @@ final class StandaloneIT {
   }
 
   @Test
-  void theLogsOfExecutorsAndDriverSayWhichWayAllBlocksWent() throws Exception {
+  void theLogsOfExecutorsAndDriverCountAllBlocksByPath() throws Exception {
     Result result = deployment.submitWithJars("said", Map.of(), ShuffleApplication.SAID);
     assertRead(result);
     Totals application = BlockLines.ofApplication(result.log());

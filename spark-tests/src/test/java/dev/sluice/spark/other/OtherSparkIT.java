@@ -78,7 +78,7 @@ final class OtherSparkIT {
   }
 
   @Test
-  void aNewerSparkHasTheStockShuffleAndSaysWhy() throws Exception {
+  void aNewerSparkUsesTheStockShuffleWithAReason() throws Exception {
     assumeTrue(
         package$.MODULE$.SPARK_VERSION().startsWith("4."), "another build's Spark is made newer");
     Files.writeString(
@@ -93,7 +93,7 @@ final class OtherSparkIT {
   }
 
   @Test
-  void anOlderJvmHasTheStockShuffleAndSaysWhy() throws Exception {
+  void anOlderJvmUsesTheStockShuffleWithAReason() throws Exception {
     assumeTrue(package$.MODULE$.SPARK_VERSION().startsWith("4."), "the older Spark comes first");
     Path java = Java17.command();
     String spark = SparkJars.asReleased();
@@ -118,7 +118,7 @@ final class OtherSparkIT {
   }
 
   @Test
-  void anOlderSparkHasTheStockShuffleAndSaysWhy() throws Exception {
+  void anOlderSparkUsesTheStockShuffleWithAReason() throws Exception {
     String version = package$.MODULE$.SPARK_VERSION();
     assumeTrue(version.startsWith("3."), "tried by bin/test --spark 3.5");
     Path java = Java17.command();

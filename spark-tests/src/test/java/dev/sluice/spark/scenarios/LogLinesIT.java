@@ -30,7 +30,7 @@ final class LogLinesIT {
       "-Dlog4j.configurationFile=classpath:org/apache/spark/log4j2-defaults.properties";
 
   @Test
-  void executorsSayWhichWayTheirBlocksWentBeforeTheyAreEnded() throws Exception {
+  void executorsLogTheirBlocksByPathBeforeTheyAreEnded() throws Exception {
     String application;
     Totals totals;
     try (LocalCluster cluster =

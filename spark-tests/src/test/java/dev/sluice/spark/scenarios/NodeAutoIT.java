@@ -47,7 +47,7 @@ final class NodeAutoIT {
   }
 
   @Test
-  void withoutABlockServerAllIsAsEver() throws Exception {
+  void withoutABlockServerExecutorsServeAllBlocks() throws Exception {
     try (LocalCluster cluster = start("1s")) {
       assertRight(cluster);
       PathAssert.allRead(cluster);

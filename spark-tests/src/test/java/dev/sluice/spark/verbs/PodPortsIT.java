@@ -57,7 +57,7 @@ final class PodPortsIT {
   }
 
   @Test
-  void aGidOfTheNodeIsTakenWhenItIsAskedForAndSaid() throws Exception {
+  void aGidOfTheNodeIsTakenOnRequestAndReported() throws Exception {
     Map<String, String> asked = Map.of("NCCL_IB_HCA", "=rxe0", "NCCL_IB_GID_INDEX", "1");
     try (Pods pods = new Pods(Mode.SHARED)) {
       pods.add("pod");
