@@ -44,7 +44,7 @@ class DocumentedCommandsTest {
   }
 
   @Test
-  void everyCommandIsRunByATestOrSaysWhyNot() throws IOException {
+  void everyCommandIsRunByATestOrHasAReason() throws IOException {
     List<String> sources = sources();
     List<String> wrong = new ArrayList<>();
     for (Block block : blocks()) {

@@ -40,7 +40,7 @@ class MachineLoadTest {
   }
 
   @Test
-  void loadOfThePartBeforeIsNoOtherWork() {
+  void loadOfThePreviousPartDoesNotCount() {
     assertThat(run(7.5, 0.01, 0.001).warning()).isEmpty();
   }
 

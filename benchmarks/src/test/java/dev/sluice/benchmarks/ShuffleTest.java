@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 class ShuffleTest {
   @Test
-  void theOrderTurnsRoundEveryRound() {
+  void theOrderIsReversedEachRound() {
     assertThat(Shuffle.inTurn(0)).containsExactly(SLUICE, STOCK);
     assertThat(Shuffle.inTurn(1)).containsExactly(STOCK, SLUICE);
     assertThat(Shuffle.inTurn(3, List.of(SLUICE))).containsExactly(SLUICE);

@@ -32,7 +32,7 @@ class ChaosRunTest {
   }
 
   @Test
-  void everythingThatIsWrongIsSaid() {
+  void everyProblemIsReported() {
     assertThat(new Example("bad-key").answer(new Sums(3, 78)).run().complaints())
         .singleElement()
         .asString()
@@ -159,7 +159,7 @@ class ChaosRunTest {
   }
 
   @Test
-  void aLimitOfTimeIsNoFault(@TempDir Path directory) throws Exception {
+  void aTimeLimitIsNotAFault(@TempDir Path directory) throws Exception {
     ChaosFile file = new ChaosFile(directory.resolve("runs.json"), "a1");
     file.add(new Example("bad-key").run());
     assertThat(report(directory, file, "group-by", "cogroup"))
@@ -193,7 +193,7 @@ class ChaosRunTest {
   }
 
   @Test
-  void notManyMoreStagesMayBeRunAgainThanByTheStockShuffle() {
+  void stageRetriesMayExceedThoseOfTheStockShuffleSlightly() {
     Example deleted = new Example("file-deleted").losses(new Losses(5, 5, 0, 0));
     assertThat(deleted.stock(new Losses(2, 2, 0, 0)).run().complaints()).isEmpty();
     assertThat(deleted.stock(new Losses(1, 1, 0, 0)).run().complaints()).hasSize(1);

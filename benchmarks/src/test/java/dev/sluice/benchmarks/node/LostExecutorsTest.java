@@ -16,7 +16,7 @@ class LostExecutorsTest {
   private final LostExecutors lost = new LostExecutors(Path.of("."), pairs, new HashSet<>());
 
   @Test
-  void nothingDoneAgainIsOnceOfEach() {
+  void withoutRetriesEachTaskRunsOnce() {
     lost.compare(
         "killed", Map.of(Shuffle.SLUICE, reduced(0, 0, 96), Shuffle.STOCK, reduced(0, 0, 0)));
 

@@ -9,7 +9,7 @@ class StormCaseTest {
   private static final StormCase KRYO = StormCase.of(Workload.RDD_KRYO, 400, 400, 1000);
 
   @Test
-  void aNameSaysSizes() {
+  void aNameContainsTheSizes() {
     assertThat(KRYO.name()).isEqualTo("rdd-kryo-400x400-1KB");
     assertThat(new StormCase(Workload.RDD_KRYO, 64, 64, 1 << 20, true).name())
         .isEqualTo("rdd-kryo-64x64-1MiB-cold");

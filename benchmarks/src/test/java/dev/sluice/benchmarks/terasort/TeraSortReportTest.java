@@ -38,7 +38,7 @@ class TeraSortReportTest {
   }
 
   @Test
-  void cpuTimeOfBothIsSaidWithItsRatio() throws Exception {
+  void cpuTimeOfBothIsReportedWithItsRatio() throws Exception {
     TeraSortReport report = report(false);
     report.add(Shuffle.SLUICE, sluice(2.5, 700, Map.of("read.bytes", 700L)), List.of());
     report.add(Shuffle.STOCK, stock(2.0), List.of());
