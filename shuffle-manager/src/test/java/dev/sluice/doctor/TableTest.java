@@ -78,7 +78,7 @@ class TableTest {
   }
 
   @Test
-  void aConsequenceIsNoRowOfItsOwn() {
+  void aConsequenceHasNoRowOfItsOwn() {
     List<Finding> findings = new ArrayList<>();
     Finding.ok("port", "ACTIVE").addTo(findings);
     Finding.warn("memlock", "8 MiB", "limits.d").addTo(findings);

@@ -182,7 +182,7 @@ class AwaitedHandOverTest {
   }
 
   @Test
-  void aTaskThatIsKilledMeanwhileSaysNothing() {
+  void aTaskThatIsKilledInTheMeantimeLogsNothing() {
     refusal = "interrupted";
     Thread.currentThread().interrupt();
     assertThatThrownBy(() -> handOver.committed(0, 1)).isInstanceOf(IOException.class);

@@ -75,7 +75,7 @@ class BackgroundHandOverTest {
   }
 
   @Test
-  void whereTheNodeTakesNothingThatIsSaidOnceAndCounted() throws Exception {
+  void refusalsOfTheNodeAreLoggedOnceAndCounted() throws Exception {
     refusal = "the disk is full";
     answers.release(3);
     try (LogCapture log = new LogCapture(BackgroundHandOver.class, Level.WARN);
@@ -91,7 +91,7 @@ class BackgroundHandOverTest {
 
   /** The thread continues after an error. */
   @Test
-  void anErrorIsSaidAndOthersAreCounted() throws Exception {
+  void anErrorIsLoggedAndOthersAreCounted() throws Exception {
     error = new NoClassDefFoundError("of the test");
     answers.release(2);
     try (LogCapture log = new LogCapture(BackgroundHandOver.class, Level.WARN);

@@ -66,7 +66,7 @@ class ExecutorStartTest {
   }
 
   @Test
-  void tasksSayWhyWhereRdmaWasAskedForByName() {
+  void tasksFailWithTheReasonIfTheProviderIsNamed() {
     try (RdmaShuffle rdma = shuffle("soft", new Hanging())) {
       assertThatThrownBy(() -> rdma.client(TASK))
           .isInstanceOf(IllegalStateException.class)
@@ -76,7 +76,7 @@ class ExecutorStartTest {
 
   /** If the shuffle manager's constructor failed, executors would be launched again and again. */
   @Test
-  void tasksSayWhyWhereTheConfigurationIsWrong() {
+  void tasksFailWithTheReasonIfTheConfigurationIsWrong() {
     SparkConf conf =
         SparkEnv.get().conf().clone().set("spark.shuffle.rdma.buffers.maxBytes", "many");
     try (RdmaShuffle rdma = new SluiceShuffle(conf, false, null, new Answering())) {
@@ -96,7 +96,7 @@ class ExecutorStartTest {
   }
 
   @Test
-  void tasksSayWhyWhereTheDriverCannotTellOfTheNode(@TempDir Path directory) {
+  void tasksFailWithTheReasonIfTheDriverDoesNotKnowTheNode(@TempDir Path directory) {
     Path socket = directory.resolve("node.sock");
     try (RdmaShuffle rdma = handingOver(socket, new SluiceShuffle.Outside() {})) {
       assertThatThrownBy(() -> rdma.client(TASK))
@@ -107,7 +107,7 @@ class ExecutorStartTest {
 
   /** Spark still expects map outputs to end with their executors, and looks for them there. */
   @Test
-  void tasksSayWhyWhereTheDriverHasNotPreparedForNodes() {
+  void tasksFailWithTheReasonIfTheDriverHasNotPreparedForNodes() {
     SparkConf conf =
         SparkEnv.get()
             .conf()
@@ -123,7 +123,7 @@ class ExecutorStartTest {
 
   /** Processes READ only from others with the same provider, so no block would be READ. */
   @Test
-  void aNodeOfAnotherProviderIsSaid(@TempDir Path directory) throws Exception {
+  void aNodeWithAnotherProviderIsReported(@TempDir Path directory) throws Exception {
     Path socket = directory.resolve("node.sock");
     try (NodeDaemon _ = NodeDaemon.start(node(directory, socket));
         LogCapture log = new LogCapture(NodeHandOver.class, Level.WARN);

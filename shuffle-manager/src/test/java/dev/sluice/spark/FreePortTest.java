@@ -19,7 +19,7 @@ class FreePortTest {
   }
 
   @Test
-  void itEndsAfterTheRetriesAndSaysSo() {
+  void failsAfterTheRetries() {
     assertThatThrownBy(() -> FreePort.<Integer>listen(7390, 2, takenUpTo(9999)))
         .isInstanceOf(IOException.class)
         .hasMessage("None of 3 ports from 7390 on is free");

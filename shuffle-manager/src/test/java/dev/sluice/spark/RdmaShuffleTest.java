@@ -22,7 +22,7 @@ class RdmaShuffleTest {
         "spark.authenticate.enableSaslEncryption",
         "spark.ssl.rpc.enabled"
       })
-  void theDriverSaysThatNothingIsReadWhereSparkEncryptsItsNetwork(String key) {
+  void theDriverReportsThatNothingIsReadIfSparkEncryptsItsNetwork(String key) {
     conf.set(key, "true");
     assertWarns("Remote shuffle blocks go by Spark's own transfer, which is encrypted");
     conf.set("spark.shuffle.rdma.allowPlaintext", "true");
@@ -30,7 +30,7 @@ class RdmaShuffleTest {
   }
 
   @Test
-  void theDriverSaysWhyBlocksAreNotRead() {
+  void theDriverReportsWhyBlocksAreNotRead() {
     assertWarns();
     conf.set("spark.shuffle.useOldFetchProtocol", "true");
     assertWarns("Shuffle blocks are not READ, because spark.shuffle.useOldFetchProtocol=true");

@@ -28,7 +28,7 @@ class StockShuffleTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void autoIsTheStockShuffleAndSaysWhy(boolean isDriver) {
+  void autoFallsBackToTheStockShuffleWithAReason(boolean isDriver) {
     for (String lack : LACKS) {
       try (LogCapture log = new LogCapture(RdmaShuffle.class, Level.WARN);
           RdmaShuffle shuffle = create("auto", isDriver, lack)) {
@@ -39,7 +39,7 @@ class StockShuffleTest {
   }
 
   @Test
-  void offIsTheStockShuffleAndSaysNothing() {
+  void offIsTheStockShuffleWithoutALogLine() {
     for (String lack : List.of("", LACKS.getFirst())) {
       try (LogCapture log = new LogCapture(RdmaShuffle.class, Level.WARN);
           RdmaShuffle shuffle = create("off", true, lack)) {

@@ -54,7 +54,7 @@ class LogTest {
   }
 
   @Test
-  void theFactoryMakesOneThatSaysNothing() throws Exception {
+  void theFactoryMakesASilentLogger() throws Exception {
     try (AloneLoader loader =
         new AloneLoader(Log.class.getProtectionDomain().getCodeSource().getLocation())) {
       Class<?> factory = loader.loadClass(LoggerFactory.class.getName());

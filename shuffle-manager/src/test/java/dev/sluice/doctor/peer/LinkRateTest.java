@@ -54,7 +54,7 @@ class LinkRateTest {
   }
 
   @Test
-  void withoutARateThatIsSaid() throws Exception {
+  void aMissingRateIsReported() throws Exception {
     assertThat(rate("mlx5_9").unknown()).contains("does not report the rate of mlx5_9");
     device("mlx5_0", "pci0000:00/0000:00:01.0");
     port("mlx5_0", 1, "unknown", GID_TEXT);

@@ -77,7 +77,7 @@ class PeerCheckTest {
   }
 
   @Test
-  void aServerOfAnotherKindIsNoDoctor() throws Exception {
+  void aServerOfAnotherKindIsNotADoctor() throws Exception {
     try (ServerSocket other = new ServerSocket(0)) {
       Thread.ofVirtual().start(() -> greet(other));
       Finding finding = read(other.getLocalPort());
@@ -107,7 +107,7 @@ class PeerCheckTest {
   }
 
   @Test
-  void whileNothingCanBeAcceptedItPausesAndSaysSoOnce() throws Exception {
+  void failingAcceptsPauseTheServerAndAreReportedOnce() throws Exception {
     PrintStream before = System.err;
     ByteArrayOutputStream said = new ByteArrayOutputStream();
     System.setErr(new PrintStream(said, true, US_ASCII));

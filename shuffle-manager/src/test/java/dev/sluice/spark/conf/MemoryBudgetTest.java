@@ -30,7 +30,7 @@ class MemoryBudgetTest {
 
   /** Spark puts the profile's heap into the executor's configuration, and no overhead. */
   @Test
-  void isAShareOfTheDefaultProfilesOverheadInAProfileWithoutItsOwn() {
+  void profilesWithoutOverheadUseTheDefaultProfilesOverhead() {
     conf.set("spark.executor.memory", "2g").set("spark.executor.memoryOverheadFactor", "0.5");
     ExecutorMemory.announce(conf);
     conf.set("spark.executor.memory", "16g");
@@ -61,7 +61,7 @@ class MemoryBudgetTest {
   }
 
   @Test
-  void staysAboveNothingWhereTheHeapFillsTheContainer() {
+  void staysPositiveIfTheHeapFillsTheContainer() {
     MemoryBudget budget = derive(0.5, OptionalLong.of(HEAP));
     assertThat(budget.bufferBytes()).isEqualTo(4 * MIB);
     assertThat(budget.registrationBytes()).isEqualTo(4 * MIB);

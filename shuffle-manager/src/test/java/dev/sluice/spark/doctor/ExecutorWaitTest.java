@@ -66,7 +66,7 @@ class ExecutorWaitTest {
   }
 
   @Test
-  void theConfigurationSaysHowManyThereAreToBe() {
+  void theConfigurationSetsTheExpectedNumber() {
     String master = "spark.master";
     assertThat(expected(master, "local[4]")).hasValue(1);
     assertThat(expected(master, "yarn")).hasValue(2);
@@ -97,7 +97,7 @@ class ExecutorWaitTest {
   }
 
   @Test
-  void howManyOfHowManyIsSaid() {
+  void presentAndExpectedNumbersAreReported() {
     assertFinding(0, OptionalInt.of(3), Level.FAIL, "none of 3 registered within 60 s");
     assertFinding(0, OptionalInt.empty(), Level.FAIL, "none registered within 60 s");
     assertFinding(2, OptionalInt.of(3), Level.WARN, "2 of 3 registered within 60 s");

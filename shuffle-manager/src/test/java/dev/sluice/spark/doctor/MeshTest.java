@@ -148,7 +148,7 @@ class MeshTest {
   }
 
   @Test
-  void oneHostAloneIsNoWarning() {
+  void oneHostAloneCausesNoWarning() {
     assertThat(Mesh.of(List.of(), List.of("1")))
         .extracting(Finding::level)
         .containsExactly(Level.OK);
@@ -173,7 +173,7 @@ class MeshTest {
   }
 
   @Test
-  void amongAlikeNoneIsSlow() {
+  void equalPairsAreNotSlow() {
     assertThat(findings(2, (to, from) -> read("n" + to, "n" + from, 10 + to)))
         .extracting(Finding::level)
         .containsExactly(Level.OK);

@@ -98,7 +98,7 @@ class LocatorClientTest {
   }
 
   @Test
-  void hasAskedTheDriverWhenATaskComesThatWasAnnounced() throws IOException {
+  void asksTheDriverBeforeAnAnnouncedTaskComes() throws IOException {
     directory.handle(publish("1", location(5)));
 
     locator.prepare(SHUFFLE);

@@ -101,7 +101,7 @@ class ApplicationTotalsTest {
   }
 
   @Test
-  void aReportOfLongAgoDoesNotCountTwice() {
+  void anOldReportDoesNotCountTwice() {
     totals.accept(new Report("0", 1, "soft a", Map.of("read.blocks", 3L)));
     for (int executor = 0; executor <= 1_000; executor++) {
       totals.executorLost("" + executor);

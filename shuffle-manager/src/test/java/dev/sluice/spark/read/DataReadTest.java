@@ -319,7 +319,7 @@ class DataReadTest {
   }
 
   @Test
-  void bytesThatAreNotThoseThatWereCopiedAreAskedForAgain() {
+  void corruptBytesAreAskedForAgain() {
     fixture.unverifiable(11, 100);
     fixture.registered(10, 100);
     fixture.transport.afterRead(read -> corrupt(read, fixture.transport.reads().size() == 2));

@@ -175,7 +175,7 @@ class NodeFetchTest {
   }
 
   @Test
-  void aNodeIsFollowedToWhereTheDriverSaysThatItIsNow() {
+  void aNodeIsFollowedToTheAddressThatTheDriverReports() {
     driver.gone = true;
     driver.now = Optional.of(new PeerAddress("node-2", "node-host", 5001));
     client.failures.add(new IOException("closed"));
@@ -196,7 +196,7 @@ class NodeFetchTest {
 
   /** Happens if the daemon hangs while Spark's processes have to authenticate. */
   @Test
-  void aNodeThatCannotBeSpokenToIsAskedAgain() {
+  void aNodeThatCannotBeReachedIsAskedAgain() {
     driver.gone = true;
     client.failures.add(new RuntimeException(new TimeoutException("of a bootstrap")));
     fetch();
@@ -344,7 +344,7 @@ class NodeFetchTest {
   }
 
   @Test
-  void whereAReadHasFailedTheDriverIsAskedBeforeTheExecutor() {
+  void afterAFailedReadTheDriverIsAskedBeforeTheExecutor() {
     driver.known = Optional.empty();
     driver.servesItself = true;
     driver.gone = true;

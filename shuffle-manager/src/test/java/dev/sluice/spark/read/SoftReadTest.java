@@ -325,7 +325,7 @@ class SoftReadTest {
 
   /** They break between request and answer, and between the answer and the READ. */
   @Test
-  void controlConnectionsThatBreakHaveEverythingAnswered() throws Exception {
+  void brokenControlConnectionsLeaveNoBlockUnanswered() throws Exception {
     startStaging(FaultPlan.NONE, 1 << 20);
     Answers answers = fetchSoon(null);
     for (int left = MAPS * PARTITIONS - 100; left > 0; left -= 100) {

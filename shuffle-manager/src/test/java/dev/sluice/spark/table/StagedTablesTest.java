@@ -183,7 +183,7 @@ class StagedTablesTest {
 
   /** An answer for another map output is not accepted. */
   @Test
-  void theHeaderOfAnotherMapOutputIsNone() {
+  void theHeaderOfAnotherMapOutputIsRefused() {
     stager.tableAnswers(_ -> new Tables(List.of(new MapOutput(6, 10).table(0, 1))));
     TablePiece piece = piece(staged(5, 10), 0, 1);
     read(piece);

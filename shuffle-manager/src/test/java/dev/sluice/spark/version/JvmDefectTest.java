@@ -19,7 +19,7 @@ class JvmDefectTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"25.0.3", "25.0.3+9-LTS", "25.0.4", "26-ea+30", "26+35", "27-ea+1"})
-  void nothingIsSaidOfVersionsThatHaveItOrOfWhichItIsNotKnown(String version) {
+  void fixedAndUnknownVersionsAreNotReported(String version) {
     assertThat(JvmDefect.warning(Runtime.Version.parse(version), true)).isEmpty();
   }
 

@@ -118,7 +118,7 @@ class ExecutorMeshNodeTest {
   }
 
   @Test
-  void aNodeThatCannotBeSaysWhy() {
+  void aNodeThatCannotStartReportsTheReason() {
     assertThatThrownBy(() -> new ExecutorMeshNode(patient("none"), "localhost"))
         .hasMessageContaining("none of auto, verbs, soft");
   }
