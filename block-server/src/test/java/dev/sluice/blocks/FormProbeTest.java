@@ -49,7 +49,7 @@ class FormProbeTest {
 
   @ParameterizedTest
   @CsvSource({"AUTO, OPEN_FILE", "FILE, OPEN_FILE", "ODP, ON_DEMAND_MAPPING"})
-  void whereTheDeviceSendsFilesNothingIsMappedUnlessItIsAskedFor(
+  void byDefaultNothingIsMappedIfTheDeviceSendsFiles(
       RegistrationMode mode, RegistrationForm form) throws Exception {
     FakeProtectionDomain domain = new FakeProtectionDomain();
     domain.sendFiles();
@@ -107,7 +107,7 @@ class FormProbeTest {
   /** A name that is too long stands for a full disk: Java has no exception type for either. */
   @ParameterizedTest
   @EnumSource
-  void aDirectoryThatTakesNoFileAtTheMomentIsSaidToBeTriedAgain(RegistrationMode mode)
+  void aDirectoryThatTakesNoFileAtTheMomentIsReportedAsRetried(RegistrationMode mode)
       throws Exception {
     Path full = directory.resolve("x".repeat(300));
     FormProbe probe = new FormProbe(new FakeProtectionDomain(), (_, _) -> new byte[0]);

@@ -152,7 +152,7 @@ class LocalDirectoriesTest {
   }
 
   @Test
-  void aFormThatWasAskedForByNameIsKeptWhereABetterOneCannotBeTriedOut(@TempDir Path directory)
+  void aRequestedFormIsKeptIfABetterOneCannotBeProbed(@TempDir Path directory)
       throws Exception {
     FakeProtectionDomain domain = new FakeProtectionDomain();
     domain.limitBytes(0);

@@ -47,7 +47,7 @@ class LoopbackReadTest {
   }
 
   @Test
-  void aReadThatFailsIsSaid() {
+  void aFailedReadIsReported() {
     RemoteRegion remote = region.toRemote();
     region.close();
 

@@ -124,7 +124,7 @@ class RegistrationBudgetTest {
   }
 
   @Test
-  void aPeerThatAsksWhereThereIsNoRoomHasItStaged() throws Exception {
+  void aMapOutputThatAPeerAsksForWithoutRoomIsStaged() throws Exception {
     open(0, 0);
     addUnserved();
     assertThat(ResolvedOutput.header(registry, 1, 7).isStaged()).isTrue();

@@ -106,7 +106,7 @@ class RegistrationRetryTest {
   }
 
   @Test
-  void aMapOutputThatFailsForAReasonOfItsOwnIsNotTriedAtEachResolve() throws Exception {
+  void aDefectiveMapOutputIsNotRetriedAtEachResolve() throws Exception {
     outputs.write(SHUFFLE, 7, 10);
     domain.whenRegistering(RegistrationRetryTest::fail);
     assertThat(resolve(SHUFFLE, 7)).isNull();

@@ -168,7 +168,7 @@ class RegistrationSlowDiskTest {
   }
 
   @Test
-  void whereTheFilesOfOneUnderWayAreIsNotAskedAgain() throws Exception {
+  void filesOfAPendingMapOutputAreLookedUpOnce() throws Exception {
     resolve(SLOW);
     SlowFile.awaitReaders(1);
     resolve(SLOW);

@@ -191,7 +191,7 @@ class BlockServerClientTest {
   }
 
   @Test
-  void aServerWithoutAQueuePairToGiveSaysWhy() {
+  void aServerWithoutAFreeQueuePairReportsTheReason() {
     assertFails(
         client.exchange(peer, "soft", FakeAcceptor.queuePair(FakeAcceptor.REFUSED_QP)),
         "ibv_create_qp",
@@ -464,7 +464,7 @@ class BlockServerClientTest {
   }
 
   @Test
-  void whereThereIsNoThreadToConnectRequestsFailAndALaterOneTriesAgain() {
+  void withoutAThreadToConnectRequestsFailAndALaterOneRetries() {
     AtomicInteger attempts = new AtomicInteger();
     PeerChannel channel =
         channel(

@@ -237,7 +237,7 @@ class StageRequestTest {
   }
 
   @Test
-  void requestsThatWaitTogetherInVainCountAsOne() throws Exception {
+  void refusedRequestsThatWaitedTogetherCountAsOne() throws Exception {
     for (int i = 0; i < FAILURES; i++) {
       List<CompletableFuture<Object>> asked = stageTogether();
       nowMs.addAndGet(IN_TIME_MS - 1);

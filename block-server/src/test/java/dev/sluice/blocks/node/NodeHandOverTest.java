@@ -191,7 +191,7 @@ class NodeHandOverTest extends NodeDaemonTestCase {
   }
 
   @Test
-  void withoutADeviceThereIsNoneByVerbsAndSoftByAuto() throws Exception {
+  void withoutADeviceVerbsFailsAndAutoTakesSoft() throws Exception {
     assumeFalse(Files.isDirectory(Path.of("/sys/class/infiniband")), "this machine has an RDMA device");
     set(NodeSetting.PROVIDER, "verbs");
     assertThatThrownBy(this::start)
@@ -320,7 +320,7 @@ class NodeHandOverTest extends NodeDaemonTestCase {
   }
 
   @Test
-  void aNameThatIsNoFolderIsRefused() throws Exception {
+  void aNameThatIsNotAFolderIsRefused() throws Exception {
     start();
     assertThatThrownBy(() -> enter("../app-1", SECRET)).hasMessageContaining("../app-1");
     assertThat(directory.resolve("node/app-1")).doesNotExist();

@@ -123,7 +123,7 @@ class NodeMemoryTest {
   }
 
   @Test
-  void tooLittleForOneApplicationIsNone() {
+  void tooLittleForOneApplicationMeansNoMemory() {
     assertThatThrownBy(() -> NodeMemory.within(limit(64 << 10), OPTIONS, MACHINE))
         .isInstanceOf(ProviderUnavailableException.class)
         .hasMessageContainingAll(

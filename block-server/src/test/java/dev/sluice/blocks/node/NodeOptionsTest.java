@@ -96,7 +96,7 @@ class NodeOptionsTest {
   }
 
   @Test
-  void withoutADirectoryThereIsNone() {
+  void byDefaultThereIsNoDirectory() {
     assertThatThrownBy(() -> NodeOptions.of(Map.of()))
         .hasMessageContaining("sluice.node.directories has to be set");
   }

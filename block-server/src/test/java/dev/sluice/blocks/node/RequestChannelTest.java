@@ -123,7 +123,7 @@ class RequestChannelTest {
   }
 
   @Test
-  void anAnswerThatIsCutIsNone() throws Exception {
+  void aTruncatedAnswerIsAFailure() throws Exception {
     ByteBuffer frame = frame(entered(7));
     socket.write(frame.slice(0, frame.capacity() - 1));
     socket.shutdownOutput();
@@ -133,7 +133,7 @@ class RequestChannelTest {
   }
 
   @Test
-  void anAnswerThatIsTooLargeIsNone() throws Exception {
+  void anAnswerThatIsTooLargeIsAFailure() throws Exception {
     sendLength((1 << 20) + 1);
     assertThatThrownBy(() -> ask(REQUEST, LONG_MS))
         .isInstanceOf(IOException.class)

@@ -87,7 +87,7 @@ class BlockServerHandlerTest {
   }
 
   @Test
-  void aMessageToAnotherProcessIsNoReturn() throws Exception {
+  void aMessageToAnotherProcessDoesNotBringAPeerBack() throws Exception {
     handler.channelInactive(connect(7));
     say(client(), new ProcessName("app", "gone"));
     assertThat(acceptor.returned).isEmpty();
