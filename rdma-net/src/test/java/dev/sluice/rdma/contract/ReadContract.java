@@ -71,7 +71,7 @@ public abstract class ReadContract extends RdmaProviderContract {
 
   /** As in C. The caller can reuse its request, so posting creates no garbage. */
   @Test
-  void areOfNoFurtherInterestToThePosterOncePosted() throws Exception {
+  void requestsMayBeReusedOncePosted() throws Exception {
     MemoryRegion source = source(1_000_000);
     MemoryRegion target = target(1_000_000);
     SendWorkRequest request = read(1, target, source, 1_000_000);

@@ -9,7 +9,7 @@ class OccurrencesTest {
   private static final long MINUTE = TimeUnit.MINUTES.toNanos(1);
 
   @Test
-  void areSaidAtOnceAndThenOnceAMinuteWithTheirNumber() {
+  void areLoggedAtOnceAndThenOnceAMinuteWithTheirNumber() {
     Occurrences occurrences = new Occurrences();
     assertThat(occurrences.add(5)).isEqualTo(1);
     assertThat(occurrences.add(6)).isZero();

@@ -95,7 +95,7 @@ class StrangersTest extends SoftNodes {
   }
 
   @Test
-  void strangersThatAreClosedAreSaidOnce() throws Exception {
+  void closedStrangersAreLoggedOnce() throws Exception {
     try (LogCapture warnings = new LogCapture(Acceptor.class, Level.WARN)) {
       try (SilentSockets strangers =
           new SilentSockets(listening(left), MANY + 200, List.of(local(2)))) {
@@ -106,7 +106,7 @@ class StrangersTest extends SoftNodes {
   }
 
   @Test
-  void wrongTokensAreSaidOnce() throws Exception {
+  void wrongTokensAreLoggedOnce() throws Exception {
     QueuePair victim = left.createQueuePair();
     victim.toInit(TestNode.ALL);
     Token wrong = Token.random(new SecureRandom());

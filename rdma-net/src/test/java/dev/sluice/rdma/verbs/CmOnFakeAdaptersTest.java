@@ -54,7 +54,7 @@ class CmOnFakeAdaptersTest extends FakeAdaptersTestCase {
 
   /** An error would pause the thread of all connections. */
   @Test
-  void anEventThatIsNotKnownIsNoError() throws Exception {
+  void anUnknownEventIsNotAnError() throws Exception {
     try (LogCapture warnings = new LogCapture(CmAgent.class, Level.WARN)) {
       adapters.raiseByCm(EVENT_OF_A_LATER_RELEASE);
       loopback.read().assertSucceeds();

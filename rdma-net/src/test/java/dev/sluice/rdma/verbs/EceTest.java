@@ -146,7 +146,7 @@ class EceTest extends FakeAdaptersTestCase {
 
   /** A peer of the first release compares all of the data with its flag. */
   @Test
-  void aPortThatRequiresAGrhSaysSoToEveryPeer() throws Exception {
+  void aPortThatRequiresAGrhTellsEveryPeer() throws Exception {
     adapters.set(0, "link_layer", IbvPortAttr.LinkLayer.INFINIBAND.value());
     adapters.set(0, "lid", 1);
     adapters.set(0, "flags", IbvPortAttr.Flags.GRH_REQUIRED);

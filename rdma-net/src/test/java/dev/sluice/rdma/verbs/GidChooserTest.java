@@ -171,7 +171,7 @@ class GidChooserTest {
   }
 
   @Test
-  void aRefusalSaysWhyOfEachEntry() {
+  void aRefusalHasAReasonForEachEntry() {
     TestPorts port =
         TestPorts.roce("mlx5_0")
             .gid(0, "fe80::1", ROCE_V2)

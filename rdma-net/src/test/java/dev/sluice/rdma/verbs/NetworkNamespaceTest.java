@@ -66,7 +66,7 @@ class NetworkNamespaceTest extends FakeAdaptersTestCase {
   }
 
   @Test
-  void aGidOfTheHostIsTakenWhenItsIndexOrItsDeviceIsAskedForAndSaid() throws Exception {
+  void aGidOfTheHostIsTakenOnRequestAndReported() throws Exception {
     netDevices(NOT_HERE, NOT_HERE);
     VerbsOptions device = devices("mlx5_1").with(o -> o.spreads = true);
     VerbsOptions index = VerbsOptions.DEFAULT.with(o -> o.gid = o.gid.at(0));

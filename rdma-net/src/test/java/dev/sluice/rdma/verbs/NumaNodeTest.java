@@ -72,7 +72,7 @@ class NumaNodeTest {
   }
 
   @Test
-  void oneNodeWithProcessorsIsNoChoice() throws Exception {
+  void withOneNodeNoDeviceIsPreferred() throws Exception {
     cpus(1, "");
     assertThat(nearest(allowed("0,2,4-5"))).isEqualTo(DEVICES);
   }

@@ -51,14 +51,14 @@ class OddPortsTest extends FakeAdaptersTestCase {
   }
 
   @Test
-  void aGidThatCannotBeReadIsNoneToUse() throws Exception {
+  void aGidThatCannotBeReadIsSkipped() throws Exception {
     adapters.gid(0, 1, IbvGidEntry.Type.ROCE_V2, "10.0.0.7");
     adapters.set(0, "first_gid", 1);
     assertThat(open().gid().toInetAddress().getHostAddress()).isEqualTo("10.0.0.7");
   }
 
   @Test
-  void aPartitionKeyThatCannotBeReadIsNoneToUse() throws Exception {
+  void aPartitionKeyThatCannotBeReadIsSkipped() throws Exception {
     adapters.set(0, "first_pkey", 1);
     try (LoopbackEndpoint loopback = new LoopbackEndpoint(open())) {
       loopback.read().assertSucceeds();
@@ -98,7 +98,7 @@ class OddPortsTest extends FakeAdaptersTestCase {
   }
 
   @Test
-  void aGidOfALaterReleaseIsNoneToUse() throws Exception {
+  void aGidOfAnUnknownTypeIsSkipped() throws Exception {
     adapters.gid(0, 1, IbvGidEntry.Type.ROCE_V2, "10.0.0.7");
     adapters.set(0, "gid_type_of_0", 9);
     assertThat(open().gid().toInetAddress().getHostAddress()).isEqualTo("10.0.0.7");

@@ -43,7 +43,7 @@ class OlderLibraryTest extends FakeAdaptersTestCase {
   }
 
   @Test
-  void anAdapterThatIsNotUsedAndDoesNotCloseIsNoMatter() throws Exception {
+  void anUnusedAdapterThatDoesNotCloseDoesNoHarm() throws Exception {
     adapters.set(1, "close_device_error", VerbsException.EBUSY);
     assertThat(open().name()).isEqualTo("mlx5_0");
   }

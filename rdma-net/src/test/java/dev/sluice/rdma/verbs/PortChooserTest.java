@@ -82,7 +82,7 @@ class PortChooserTest {
   }
 
   @Test
-  void theReasonsAreSaid() throws Exception {
+  void theReasonsAreReported() throws Exception {
     assertThat(reason(DEFAULT, "10.0.1.1", ""))
         .isEqualTo("port: it has this process's own address; GID: this process's own address");
     assertThat(reason(DEFAULT, "10.3.0.1", "rxe1-net"))
@@ -218,7 +218,7 @@ class PortChooserTest {
   }
 
   @Test
-  void aRefusalSaysWhyOfEachPort() {
+  void aRefusalHasAReasonForEachPort() {
     assertThatThrownBy(
             () ->
                 choose(

@@ -81,7 +81,7 @@ class PortEventsTest extends FakeAdaptersTestCase {
   }
 
   @Test
-  void aPortThatLostItsAddressesSaysSo() throws Exception {
+  void aPortThatLostItsAddressesIsReported() throws Exception {
     adapters.gid(0, 0, IbvGidEntry.Type.ROCE_V2, "::");
     adapters.raise(0, IbvAsyncEvent.Type.GID_CHANGE);
     await("it is known", this::refusesToAccept);

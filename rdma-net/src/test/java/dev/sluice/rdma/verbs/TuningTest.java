@@ -138,7 +138,7 @@ class TuningTest extends FakeAdaptersTestCase {
   }
 
   @Test
-  void theVendorsErrorIsSaid() throws Exception {
+  void theVendorsErrorIsReported() throws Exception {
     adapters.set(0, "vendor_error", 0x88);
     try (LoopbackEndpoint loopback = new LoopbackEndpoint(open(), options());
         LogCapture log =
