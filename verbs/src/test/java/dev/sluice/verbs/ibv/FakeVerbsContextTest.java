@@ -171,7 +171,7 @@ class FakeVerbsContextTest {
   }
 
   @Test
-  void aListThatIsUsedAgainHoldsNothingOfBefore() throws Exception {
+  void aReusedListHoldsNoFormerRequests() throws Exception {
     sends.add(1, IbvSendWrList.Opcode.SEND_WITH_IMM, 0).sge(1, 1, 1).immediate(-1).rdma(-1, -1);
     sends.add(2, IbvSendWrList.Opcode.SEND, 0);
     sends.clear();
@@ -239,7 +239,7 @@ class FakeVerbsContextTest {
   }
 
   @Test
-  void aRefusalOfBeforeIsForgotten() {
+  void aFormerRefusalIsForgotten() {
     for (int i = 0; i < 3; i++) {
       sends.add(i, IbvSendWrList.Opcode.SEND, 0);
     }
@@ -422,7 +422,7 @@ class FakeVerbsContextTest {
   }
 
   @Test
-  void aDeviceWithoutWindowsSaysSo() throws Exception {
+  void aDeviceWithoutWindowsIsReported() throws Exception {
     device.operation(FakeDevice.ALLOC_MW, MemorySegment.NULL);
     assertErrno(EOPNOTSUPP, () -> pd.allocMw(IbvMw.Type.TYPE_1));
   }

@@ -157,7 +157,7 @@ class IbvCqEventsTest extends IbvTestCase {
   }
 
   @Test
-  void aChannelSaysWhichOfItsQueuesIsMeant() throws Exception {
+  void aChannelReturnsTheQueueOfAnEvent() throws Exception {
     Player first = announced(IbvQp.Type.RC);
     Player second = announced(IbvQp.Type.RC);
     connected(first, second);

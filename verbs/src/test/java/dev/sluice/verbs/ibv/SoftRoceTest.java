@@ -86,7 +86,7 @@ class SoftRoceTest extends IbvTestCase {
   }
 
   @Test
-  void itIsMadeOfANetworkDeviceThatIsNoAdapter() throws Exception {
+  void aDeviceIsMadeFromANetworkDeviceWithoutAnAdapter() throws Exception {
     try (SoftDevice device = new SoftDevice("dummy")) {
       use(device.open());
       Pair pair = pair(IbvQp.Type.RC);
