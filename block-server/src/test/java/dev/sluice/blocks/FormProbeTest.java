@@ -63,7 +63,8 @@ class FormProbeTest {
     "PINS_FOR_WRITING, ODP, errno 22",
     "PINS_FOR_READING, ODP, errno 95"
   })
-  void aRequestedModeThatDoesNotWorkIsReported(Kernel kernel, RegistrationMode mode, String reason) {
+  void aRequestedModeThatDoesNotWorkIsReported(
+      Kernel kernel, RegistrationMode mode, String reason) {
     assertThatThrownBy(() -> bestForm(kernel, mode))
         .isInstanceOf(RegistrationUnavailableException.class)
         .hasMessageContainingAll(

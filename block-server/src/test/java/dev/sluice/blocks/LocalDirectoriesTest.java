@@ -52,8 +52,7 @@ class LocalDirectoriesTest {
   }
 
   @Test
-  void aFailedProbeIsRepeatedWithALaterMapOutput(@TempDir Path directory)
-      throws Exception {
+  void aFailedProbeIsRepeatedWithALaterMapOutput(@TempDir Path directory) throws Exception {
     Path file = directory.resolve("shuffle_0_0_0.data");
     FakeProtectionDomain domain = new FakeProtectionDomain();
     domain.limitBytes(0);
@@ -63,7 +62,9 @@ class LocalDirectoriesTest {
     probed.count(counters);
     int attemptsAtTheStart = domain.attempts();
     assertUnavailable(probed, file, 0);
-    assertThat(domain.attempts()).as("the first map output repeats the probe").isGreaterThan(attemptsAtTheStart);
+    assertThat(domain.attempts())
+        .as("the first map output repeats the probe")
+        .isGreaterThan(attemptsAtTheStart);
 
     domain.limitBytes(Long.MAX_VALUE);
     assertUnavailable(probed, file, Backoff.FIRST_MS - 1);
@@ -108,7 +109,8 @@ class LocalDirectoriesTest {
   }
 
   @Test
-  void aFormThatTheDeviceRefusesAtALaterAttemptIsNotProbedAgain(@TempDir Path parent) throws Exception {
+  void aFormThatTheDeviceRefusesAtALaterAttemptIsNotProbedAgain(@TempDir Path parent)
+      throws Exception {
     Path directory = Files.createDirectory(parent.resolve("local"));
     Path file = directory.resolve("shuffle_0_0_0.data");
     FakeProtectionDomain domain = new FakeProtectionDomain();
@@ -152,8 +154,7 @@ class LocalDirectoriesTest {
   }
 
   @Test
-  void aRequestedFormIsKeptIfABetterOneCannotBeProbed(@TempDir Path directory)
-      throws Exception {
+  void aRequestedFormIsKeptIfABetterOneCannotBeProbed(@TempDir Path directory) throws Exception {
     FakeProtectionDomain domain = new FakeProtectionDomain();
     domain.limitBytes(0);
     domain.whenRefusing(() -> domain.limitBytes(Long.MAX_VALUE));

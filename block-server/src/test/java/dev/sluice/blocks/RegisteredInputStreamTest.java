@@ -129,7 +129,9 @@ class RegisteredInputStreamTest extends RegisteredOutputFixture {
 
     nowMs.set(2 * IDLE_MS);
     open(0, 4).close();
-    assertThat(resolve(SHUFFLE + 1).isStaged()).as("no room while the other shuffle is in use").isTrue();
+    assertThat(resolve(SHUFFLE + 1).isStaged())
+        .as("no room while the other shuffle is in use")
+        .isTrue();
     registry.invalidate(SHUFFLE + 1, MAP);
     nowMs.set(4 * IDLE_MS);
     assertThat(resolve(SHUFFLE + 1).isStaged()).as("room is being made").isTrue();

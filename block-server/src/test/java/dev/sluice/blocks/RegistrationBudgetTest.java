@@ -196,7 +196,9 @@ class RegistrationBudgetTest {
       assertThat(location.isStaged()).as("map output %d", mapId).isEqualTo(mapId >= 15);
     }
     assertThat(outputs.openFiles()).isEqualTo(2 * 15);
-    assertThat(registry.counters().get(REGISTERED_BYTES)).as("only the slab counts").isEqualTo(16 << 10);
+    assertThat(registry.counters().get(REGISTERED_BYTES))
+        .as("only the slab counts")
+        .isEqualTo(16 << 10);
   }
 
   /** The kernel reclaims the pages when it needs memory. */
@@ -214,7 +216,9 @@ class RegistrationBudgetTest {
       outputs.write(1, mapId, 1 << 20);
       assertThat(ResolvedOutput.header(registry, 1, mapId).isStaged()).isFalse();
     }
-    assertThat(registry.counters().get(REGISTERED_BYTES)).as("only the slab counts").isEqualTo(16 << 10);
+    assertThat(registry.counters().get(REGISTERED_BYTES))
+        .as("only the slab counts")
+        .isEqualTo(16 << 10);
     assertThat(outputs.mappings()).isEqualTo(5);
   }
 
@@ -224,7 +228,9 @@ class RegistrationBudgetTest {
     resolve(1, 0);
     assertThat(ResolvedOutput.header(registry, 2, 7).isStaged()).isTrue();
     registry.unregister(1);
-    assertThat(ResolvedOutput.header(registry, 2, 7).isStaged()).as("a staged map output stays staged").isTrue();
+    assertThat(ResolvedOutput.header(registry, 2, 7).isStaged())
+        .as("a staged map output stays staged")
+        .isTrue();
     registry.evict(2);
     awaitTrue(() -> listener.events.contains("withdrawn 2"));
     nowMs.set(GRACE_MS);

@@ -166,8 +166,7 @@ class NodeLifetimesTest {
 
   /** The daemon hangs: the system accepts connections to it, and no answer comes. */
   @Test
-  void mapOutputsOfAllLostExecutorsAreLostIfAReportedNodeDoesNotAnswerTheDriver()
-      throws Exception {
+  void mapOutputsOfAllLostExecutorsAreLostIfAReportedNodeDoesNotAnswerTheDriver() throws Exception {
     try (ServerSocket hung = new ServerSocket(0)) {
       PeerAddress node = new PeerAddress("node", "127.0.0.1", hung.getLocalPort());
       for (String executorId : List.of("1", "2", "3")) {

@@ -34,7 +34,9 @@ class TrackedOutputsTest {
       assertThat(promised.executors()).containsExactly("driver");
 
       others.lost("driver");
-      assertThat(promised.executors()).as("Spark removes these map outputs itself").containsExactly("driver");
+      assertThat(promised.executors())
+          .as("Spark removes these map outputs itself")
+          .containsExactly("driver");
       promised.lost("driver");
       assertThat(promised.executors()).isEmpty();
       assertThat(promised.liveShuffles()).containsExactly(0);

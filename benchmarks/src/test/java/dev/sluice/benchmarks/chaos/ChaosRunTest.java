@@ -197,7 +197,9 @@ class ChaosRunTest {
     Example deleted = new Example("file-deleted").losses(new Losses(5, 5, 0, 0));
     assertThat(deleted.stock(new Losses(2, 2, 0, 0)).run().complaints()).isEmpty();
     assertThat(deleted.stock(new Losses(1, 1, 0, 0)).run().complaints()).hasSize(1);
-    assertThat(deleted.stock(null).run().complaints()).as("the stock run failed, so there is no limit").isEmpty();
+    assertThat(deleted.stock(null).run().complaints())
+        .as("the stock run failed, so there is no limit")
+        .isEmpty();
   }
 
   /**

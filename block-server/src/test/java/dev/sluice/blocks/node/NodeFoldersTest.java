@@ -41,7 +41,9 @@ class NodeFoldersTest extends NodeDaemonTestCase {
   /** The other user could open even files that root writes there. */
   @Test
   void aFolderOfAnotherUserIsRefused() throws Exception {
-    assumeTrue(System.getProperty("user.name").equals("root"), "only root can change the owner of a folder");
+    assumeTrue(
+        System.getProperty("user.name").equals("root"),
+        "only root can change the owner of a folder");
     Path root = Files.createDirectory(directory.resolve("node/.sluice"));
     Files.setPosixFilePermissions(root, PosixFilePermissions.fromString("rwx------"));
     Files.setAttribute(root, "unix:uid", 12_345);
@@ -400,7 +402,9 @@ class NodeFoldersTest extends NodeDaemonTestCase {
               () -> {},
               gone::countDown);
       tenant.tidy(Duration.ZERO);
-      assertThat(gone.await(WAIT_S, TimeUnit.SECONDS)).as("the application may enter again").isTrue();
+      assertThat(gone.await(WAIT_S, TimeUnit.SECONDS))
+          .as("the application may enter again")
+          .isTrue();
       assertThat(tenant.enter("")).isNull();
     }
   }

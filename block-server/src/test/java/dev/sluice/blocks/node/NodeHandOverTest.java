@@ -192,7 +192,8 @@ class NodeHandOverTest extends NodeDaemonTestCase {
 
   @Test
   void withoutADeviceVerbsFailsAndAutoTakesSoft() throws Exception {
-    assumeFalse(Files.isDirectory(Path.of("/sys/class/infiniband")), "this machine has an RDMA device");
+    assumeFalse(
+        Files.isDirectory(Path.of("/sys/class/infiniband")), "this machine has an RDMA device");
     set(NodeSetting.PROVIDER, "verbs");
     assertThatThrownBy(this::start)
         .isInstanceOf(ProviderUnavailableException.class)

@@ -291,7 +291,9 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
 
       String before = silent.endpoint().peer().id();
       silent.handOver(SHUFFLE, 11, outputs.find(SHUFFLE, 11));
-      assertThat(metric(OTHER, NodeMetric.BYTES)).as("bytes after the application entered again").isEqualTo(1_000);
+      assertThat(metric(OTHER, NodeMetric.BYTES))
+          .as("bytes after the application entered again")
+          .isEqualTo(1_000);
       assertThat(new Heard(silent.endpoint().peer().id(), 0).keeps(before)).isFalse();
     }
   }

@@ -67,7 +67,9 @@ final class NodeProcess implements AutoCloseable {
   private void awaitSocket(Path socket, Path log) throws Exception {
     long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_S);
     while (!listens(socket)) {
-      assertThat(process.isAlive()).as("the daemon runs; its log: %s", Files.readString(log)).isTrue();
+      assertThat(process.isAlive())
+          .as("the daemon runs; its log: %s", Files.readString(log))
+          .isTrue();
       assertThat(System.nanoTime()).as(Files.readString(log)).isLessThan(deadlineNanos);
       Thread.sleep(20);
     }

@@ -367,7 +367,9 @@ class NodeProcessTest {
 
   @Test
   void anotherUsersProcessAtTheSocketIsNotToldTheSecret() throws Exception {
-    assumeTrue(Files.getOwner(directory).getName().equals("root"), "only root can start a process of another user");
+    assumeTrue(
+        Files.getOwner(directory).getName().equals("root"),
+        "only root can start a process of another user");
     Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxrwxrwx"));
     Process stranger =
         new ProcessBuilder(

@@ -186,7 +186,9 @@ class RequestChannelTest {
   private void awaitWaiting() {
     long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
     while (asker.isInterrupted()) {
-      assertThat(System.nanoTime()).as("the thread does not wait for an answer").isLessThan(deadlineNanos);
+      assertThat(System.nanoTime())
+          .as("the thread does not wait for an answer")
+          .isLessThan(deadlineNanos);
       Thread.onSpinWait();
     }
   }

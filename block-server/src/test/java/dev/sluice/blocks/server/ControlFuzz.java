@@ -92,7 +92,9 @@ public final class ControlFuzz {
 
     void assertOne() {
       try {
-        assertThat(first.await(ANSWER_TIMEOUT_MS, TimeUnit.MILLISECONDS)).as("the request was answered").isTrue();
+        assertThat(first.await(ANSWER_TIMEOUT_MS, TimeUnit.MILLISECONDS))
+            .as("the request was answered")
+            .isTrue();
       } catch (InterruptedException e) {
         throw new AssertionError(e);
       }

@@ -115,7 +115,9 @@ class MessageCodecTest {
     Told told = new Told("app-1-ab", new Renew(new int[] {1}, Heard.NEVER));
     ByteBuffer renewal = directBuffer(codec.encode(told));
     assertThat(lifetimes.knows(renewal)).isTrue();
-    assertThat(lifetimes.decode(renewal)).as("no byte of the message was consumed").isInstanceOf(Told.class);
+    assertThat(lifetimes.decode(renewal))
+        .as("no byte of the message was consumed")
+        .isInstanceOf(Told.class);
     assertThat(lifetimes.knows(directBuffer(codec.encode(new Touch(1))))).isFalse();
     assertThat(lifetimes.knows(directBuffer(new byte[] {1}))).isFalse();
     assertThat(lifetimes.knows(directBuffer(new byte[0]))).isFalse();

@@ -98,7 +98,9 @@ final class ManifestsTest {
       assertThat(volume.getHostPath().getPath())
           .as(volume.getName())
           .isEqualTo(volumes(daemon).get(volume.getName()).getHostPath().getPath());
-      assertThat(volume.getHostPath().getType()).as("the daemons make the directory").isEqualTo("Directory");
+      assertThat(volume.getHostPath().getType())
+          .as("the daemons make the directory")
+          .isEqualTo("Directory");
     }
     assertThat(executor.getNodeSelector()).isEqualTo(daemon.getNodeSelector());
   }

@@ -94,7 +94,9 @@ public abstract class ErrorContract extends RdmaProviderContract {
   @ParameterizedTest
   @EnumSource
   void badReadFailsItsQueuePairAndNoOther(BadRead kind) throws Exception {
-    assumeFalse(kind == BadRead.LKEY_AS_RKEY && has(Deviation.LKEY_IS_RKEY), "the device has one key for local and remote access");
+    assumeFalse(
+        kind == BadRead.LKEY_AS_RKEY && has(Deviation.LKEY_IS_RKEY),
+        "the device has one key for local and remote access");
     Pair good = connectedPair();
     Pair bad = connectedPair();
     MemoryRegion source = source(BYTES);

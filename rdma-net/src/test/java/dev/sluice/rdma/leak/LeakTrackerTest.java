@@ -37,7 +37,9 @@ class LeakTrackerTest {
         .satisfies(
             error ->
                 assertThat(error.getSuppressed()[0].getStackTrace())
-                    .anyMatch(frame -> frame.getMethodName().equals("namesTheOpenerOfEachOpenObject")));
+                    .anyMatch(
+                        frame ->
+                            frame.getMethodName().equals("namesTheOpenerOfEachOpenObject")));
   }
 
   @Test

@@ -390,7 +390,9 @@ class ReadEngineTest extends ReadEngineTestCase {
     wide.run();
 
     read.assertSucceeded();
-    assertThat(wide.device.queuePairs).as("queue pairs that the engine's thread created").hasSize(1);
+    assertThat(wide.device.queuePairs)
+        .as("queue pairs that the engine's thread created")
+        .hasSize(1);
     assertThat(connecting).hasSize(1_000);
     wide.connectThreads = Runnable::run;
     connecting.forEach(Runnable::run);

@@ -47,7 +47,9 @@ class HostTurnTest {
     }
     other.destroyForcibly().waitFor();
     try (HostTurn turn = HostTurn.take(what)) {
-      assertThat(turn.number()).as("the kernel releases the turns of an ended process").isEqualTo(first);
+      assertThat(turn.number())
+          .as("the kernel releases the turns of an ended process")
+          .isEqualTo(first);
     }
   }
 }

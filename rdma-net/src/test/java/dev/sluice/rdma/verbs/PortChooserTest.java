@@ -185,8 +185,7 @@ class PortChooserTest {
   }
 
   @Test
-  void theBondedPortOnTheProcesssNumaNodeIsTaken(@TempDir Path machine)
-      throws Exception {
+  void theBondedPortOnTheProcesssNumaNodeIsTaken(@TempDir Path machine) throws Exception {
     List<PortInfo> bond =
         Stream.of("mlx5_0", "mlx5_1")
             .map(device -> TestPorts.roce(device).gid(1, "10.0.0.1", ROCE_V2, "bond0").build())

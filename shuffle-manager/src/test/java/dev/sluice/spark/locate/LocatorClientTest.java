@@ -241,7 +241,9 @@ class LocatorClientTest {
     locate("1", 9);
     locate("2", 9);
     assertThat(silent.contains(Samples.atNode("1", "node").peer())).isTrue();
-    assertThat(silent.contains(Samples.endpoint("2").peer())).as("executor 2 is not at a node").isFalse();
+    assertThat(silent.contains(Samples.endpoint("2").peer()))
+        .as("executor 2 is not at a node")
+        .isFalse();
   }
 
   @Test

@@ -183,7 +183,9 @@ class SlicedReadTest {
     assertThat(underWay).hasSize(2);
     underWay.removeFirst().run();
     assertFellBack(FallbackReason.TRANSPORT, block(10, 0));
-    assertThat(fixture.transport.buffersOut()).as("one buffer is still being written to").isEqualTo(1);
+    assertThat(fixture.transport.buffersOut())
+        .as("one buffer is still being written to")
+        .isEqualTo(1);
     underWay.removeFirst().run();
   }
 

@@ -548,7 +548,9 @@ class TaskGatherTest {
     GatherFixture task = readAll();
 
     assertThat(task.bySpark).isEmpty();
-    assertThat(task.chunks).as("one chunk of registered blocks, and five of staged ones").isEqualTo(6);
+    assertThat(task.chunks)
+        .as("one chunk of registered blocks, and five of staged ones")
+        .isEqualTo(6);
     assertThat(reads.count("staged.bytes")).isEqualTo(90L * BLOCK_BYTES);
     reads.assertNothingIsHeld();
   }

@@ -61,7 +61,9 @@ final class EncryptionIT {
         PacketCapture capture = PacketCapture.start(CAPTURE)) {
       shuffle(cluster);
       PathAssert.allRead(cluster);
-      assertThat(recordsInTheClear(capture)).as("the capture sees unencrypted records").isPositive();
+      assertThat(recordsInTheClear(capture))
+          .as("the capture sees unencrypted records")
+          .isPositive();
     }
   }
 

@@ -60,7 +60,8 @@ final class MigrationIT {
       leave(cluster, writer, shuffle);
       String holder = holders(shuffle).findFirst().orElseThrow();
 
-      LocalCluster.await("the map output to be served", () -> hasThread(cluster, holder, "sluice-register"));
+      LocalCluster.await(
+          "the map output to be served", () -> hasThread(cluster, holder, "sluice-register"));
 
       assertThat(KnownShuffle.answerOf(shuffled)).isEqualTo(one.answer());
     }

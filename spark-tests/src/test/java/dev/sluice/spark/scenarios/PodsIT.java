@@ -87,7 +87,9 @@ final class PodsIT {
       network.remove(pods);
 
       NodeIT.assertReadAgain(cluster, shuffled);
-      assertThat(network.pods()).as("executors that started afterwards").hasSizeGreaterThanOrEqualTo(2);
+      assertThat(network.pods())
+          .as("executors that started afterwards")
+          .hasSizeGreaterThanOrEqualTo(2);
     }
   }
 

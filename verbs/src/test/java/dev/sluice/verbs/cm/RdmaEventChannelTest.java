@@ -13,7 +13,8 @@ import org.junit.jupiter.api.Test;
 final class RdmaEventChannelTest {
   @Test
   void aMissingDeviceIsReportedWithTheRemedy() {
-    assumeFalse(Files.exists(Path.of("/dev/infiniband/rdma_cm")), "this machine has an RDMA device");
+    assumeFalse(
+        Files.exists(Path.of("/dev/infiniband/rdma_cm")), "this machine has an RDMA device");
     assertThatThrownBy(RdmaEventChannel::create)
         .isInstanceOf(ProviderUnavailableException.class)
         .hasMessageMatching(".*(: load |: install ).*");
