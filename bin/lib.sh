@@ -54,11 +54,11 @@ check_value() {
     *'|'*) [[ "|$label|" == *"|$5|"* && $5 != *'|'* ]] || wanted="one of ${label//|/, }" ;;
     *)
       for word in ${words:+${5//,/ }}; do
-        grep -qxF -- "$word" <<<"$words" || misused "$2: $3: there is no ${label,,} '$word'"
+        grep -qxF -- "$word" <<<"$words" || misused "$2: $3: unknown ${label,,} '$word'"
       done
       ;;
   esac
-  [[ ! $wanted ]] || misused "$2: $3 is $5: $wanted is wanted"
+  [[ ! $wanted ]] || misused "$2: $3 is $5, but must be $wanted"
 }
 
 # Shows the help of a command, or ends the command if an option is unknown or a value is wrong. Uses
@@ -79,7 +79,7 @@ check_arguments() {
       shift
       continue
     fi
-    label=$(option_label "$file" "$option") || misused "$command: there is no option $option"
+    label=$(option_label "$file" "$option") || misused "$command: unknown option $option"
     if [[ ! $label ]]; then
       [[ $1 != *=* ]] || misused "$command: $option takes no value"
     elif [[ $1 == *=* ]]; then
@@ -103,12 +103,12 @@ check_subcommand() {
   local name=$1 subcommand=${2:-}
   shift
   [[ -f $root/bin/help/$name.txt ]] || return 0
-  [[ $subcommand ]] || misused "bin/$name: which command?"
+  [[ $subcommand ]] || misused "bin/$name: the command is missing"
   if [[ $subcommand == -* ]]; then
     check_arguments "$name" "$@"
     return
   fi
-  [[ -f $root/bin/help/$name-$subcommand.txt ]] || misused "bin/$name: there is no command $subcommand"
+  [[ -f $root/bin/help/$name-$subcommand.txt ]] || misused "bin/$name: unknown command $subcommand"
   check_arguments "$name-$subcommand" "${@:2}"
 }
 
@@ -238,9 +238,9 @@ link_spark() {
   local list=$root/spark-tests/target/spark-$1/spark-class-path.txt log=$root/target/spark-$1.log jar name jars
   find_maven
   mkdir -p "$root/target"
-  echo "fetching Spark $1 (log: $log)" >&2
+  echo "downloading Spark $1 (log: $log)" >&2
   (cd "$root" && mvn -B -ntp -DskipTests -Dspotless.check.skip "-Pspark-$1" -pl spark-tests -am package) >"$log" 2>&1 ||
-    die "Spark $1 could not be fetched; all of Maven's output is in $log"
+    die "downloading Spark $1 failed; all of Maven's output is in $log"
   rm -rf "$2" "$2.new" && mkdir -p "$2.new"
   mapfile -t jars < <(tr : '\n' <"$list")
   ln -s "${jars[@]}" "$2.new"

@@ -63,7 +63,7 @@ run_guest() {
   guest_ends_within "$boot_seconds" || {
     [[ -e $run/started ]] || guest_failed "the guest did not boot within $boot_seconds s"
     guest_ends_within $((timeout + 60)) || {
-      say "the guest hangs; it was ended"
+      say "the guest did not end after the command's time limit; it was killed"
       exit 124
     }
   }
@@ -74,8 +74,8 @@ run_guest() {
 guest_failed() {
   if [[ -e $run/boot.log && ! -e $run/started ]]; then
     tail -n 20 "$run/boot.log" >&2
-    fail "$*; above is what it did last ($backend)"
+    fail "$*; the lines above are its last steps ($backend)"
   fi
   tail -n 40 "$run/console" >&2
-  fail "$*; above is the end of its kernel's messages ($backend)"
+  fail "$*; the lines above are its kernel's last messages ($backend)"
 }

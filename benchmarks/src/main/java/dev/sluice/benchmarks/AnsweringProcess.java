@@ -98,11 +98,11 @@ public final class AnsweringProcess implements AutoCloseable {
     try {
       String answer = line.get(ANSWER_MINUTES, TimeUnit.MINUTES);
       if (answer == null) {
-        throw failure.apply("ended early");
+        throw failure.apply("ended before it answered");
       }
       return answer;
     } catch (ExecutionException e) {
-      throw failure.apply("cannot be heard: " + e.getCause().getMessage());
+      throw failure.apply("has an output that cannot be read: " + e.getCause().getMessage());
     } catch (TimeoutException e) {
       throw failure.apply("did not answer within " + ANSWER_MINUTES + " minutes");
     }
@@ -114,7 +114,7 @@ public final class AnsweringProcess implements AutoCloseable {
       questions.write(line + "\n");
       questions.flush();
     } catch (IOException e) {
-      throw failure.apply("takes no more questions: " + e.getMessage());
+      throw failure.apply("has closed its input: " + e.getMessage());
     }
     return await();
   }

@@ -101,8 +101,8 @@ public record BenchmarkRun(
         ? Optional.of(
             String.format(
                 Locale.ROOT,
-                "BUSY: other processes had %.0f %% of the machine's CPU time, other virtual"
-                    + " machines %.0f %%: repeat on an idle machine",
+                "BUSY: other processes took %.0f %% of the machine's CPU time, and other virtual"
+                    + " machines %.0f %%; repeat the run on an idle machine",
                 100 * others,
                 100 * stolen))
         : Optional.empty();

@@ -53,7 +53,8 @@ public record Comparison(
   public Comparison {
     if (sluice.length != partnerValues.length || sluice.length == 0) {
       throw new IllegalArgumentException(
-          name + ": " + sluice.length + " rounds, and " + partnerValues.length + " of " + partner);
+          "%s: %d rounds of Sluice and %d of %s; both need the same number, at least 1"
+              .formatted(name, sluice.length, partnerValues.length, partner));
     }
   }
 

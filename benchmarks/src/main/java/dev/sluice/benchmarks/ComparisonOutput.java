@@ -17,7 +17,7 @@ import picocli.CommandLine.Spec;
 public final class ComparisonOutput {
   private final MachineLoad start = MachineLoad.now();
 
-  @Option(names = "--json", paramLabel = "FILE", description = "Write the rows there too")
+  @Option(names = "--json", paramLabel = "FILE", description = "Also write the results to this file")
   private Path json;
 
   @Spec(Spec.Target.MIXEE)

@@ -48,7 +48,7 @@ public final class CompletedStages extends SparkListener {
   public StageInfo await() throws InterruptedException, TimeoutException {
     StageInfo stage = stages.poll(TIMEOUT_S, TimeUnit.SECONDS);
     if (stage == null) {
-      throw new TimeoutException("no stage was reported within " + TIMEOUT_S + " s");
+      throw new TimeoutException("Spark reported no completed stage within " + TIMEOUT_S + " s");
     }
     return stage;
   }

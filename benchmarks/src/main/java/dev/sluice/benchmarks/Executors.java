@@ -42,7 +42,7 @@ public final class Executors {
     int wanted = count(spark);
     if (!Poll.until(UP_MS, () -> spark.sc().getExecutorIds().size() >= wanted)) {
       throw new TimeoutException(
-          "%d of %d executors within %d ms"
+          "only %d of %d executors registered within %d ms"
               .formatted(spark.sc().getExecutorIds().size(), wanted, UP_MS));
     }
   }

@@ -25,7 +25,7 @@ public record Installation(Path sparkJars, Path sluiceJar, Path benchmarksJar, P
   private static Path path(String variable) {
     String value = System.getenv(variable);
     if (value == null || value.isEmpty()) {
-      throw new IllegalStateException(variable + " is not set: start this by a command under bin");
+      throw new IllegalStateException(variable + " is not set; start this by a command in bin");
     }
     return Path.of(value).toAbsolutePath();
   }

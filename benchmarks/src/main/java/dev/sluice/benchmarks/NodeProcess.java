@@ -83,7 +83,7 @@ public record NodeProcess(Path folder) {
     Files.writeString(pidFile(), Long.toString(process.pid()));
     Poll.until(START_MS, () -> Files.exists(socket()) || !process.isAlive());
     if (!Files.exists(socket())) {
-      throw new IOException("the node's block server has not started; its log is " + log);
+      throw new IOException("the node daemon did not start; see its log " + log);
     }
   }
 

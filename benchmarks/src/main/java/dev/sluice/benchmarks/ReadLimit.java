@@ -19,7 +19,7 @@ public final class ReadLimit {
   public static String unavailable() {
     return Commands.isRoot() && Files.isDirectory(GROUPS)
         ? null
-        : "only root may limit disks, by blkio of control groups version 1";
+        : "limiting a disk needs root, and blkio of control groups version 1";
   }
 
   /**

@@ -38,7 +38,7 @@ public final class Usage {
         if (wanted != null) {
           throw new ParameterException(
               parsed.commandSpec().commandLine(),
-              "%s is %s: %s is wanted".formatted(option.longestName(), value, wanted));
+              "%s is %s, but must be %s".formatted(option.longestName(), value, wanted));
         }
       }
     }

@@ -10,9 +10,11 @@ class GoalTest {
   void theRowThatIsFarthestFromItsGoalDecides() {
     assertThat(Goal.table(List.of(row("tpcds-sf1-q1", 1.2), row("tpcds-sf1-q2", 0.9))))
         .contains(
-            "| TPC-DS SF1, each query | 1.05 or less | 1.20 | undecided: 3 rounds may decide |\n");
+            "| TPC-DS SF1: time of each query | 1.05 or less | 1.20 | undecided: 3 rounds may decide |\n");
     assertThat(Goal.table(List.of(read("node-killed-read", 0.99), read("node-released-read", 0.9))))
-        .contains("| the same: part of the remote bytes by READ | 0.95 or more | 0.900 | no |\n");
+        .contains(
+            "| all executors killed or released: share of the remote bytes that comes by READ"
+                + " | 0.95 or more | 0.900 | no |\n");
   }
 
   @Test

@@ -28,21 +28,22 @@ import picocli.CommandLine.ParentCommand;
 @Command(
     name = "all",
     description = {
-      "Runs all benchmarks and collects their rows in one file",
-      "Started again with the same file it goes on: parts whose rows are there are skipped."
+      "Run all benchmarks and collect their rows in one file",
+      "To continue a stopped run, start it again with the same file: parts whose rows are in the"
+          + " file are skipped."
     })
 public final class AllCommand implements Callable<Integer> {
   private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("yyyy-MM-dd-HHmm");
 
   @Option(
       names = "--quick",
-      description = "What has a goal and takes less than half an hour in all, in fewer rounds")
+      description = "Run fewer parts, each with a goal, in fewer rounds: half an hour at most")
   private boolean quick;
 
   @Option(
       names = "--json",
       paramLabel = "FILE",
-      description = "The rows (default: a new file in $SLUICE_DATA/results)")
+      description = "File of the rows (default: a new file in $SLUICE_DATA/results)")
   private Path json;
 
   @ParentCommand private BenchCommand bench;
@@ -52,7 +53,7 @@ public final class AllCommand implements Callable<Integer> {
     Path data = Installation.fromEnvironment().data();
     Path file = json != null ? json.toAbsolutePath() : newFile(data);
     ResultFile results = new ResultFile(file);
-    System.err.printf("results: %s; to go on after a stop, add --json %<s%n", file);
+    System.err.printf("results: %s; to continue after a stop, add --json %<s%n", file);
     List<Part> parts = quick ? Part.QUICK : Part.FULL;
     List<Part> left = new ArrayList<>(parts);
     List<Comparison> before = results.read();
@@ -81,7 +82,7 @@ public final class AllCommand implements Callable<Integer> {
     Part now = left.getFirst();
     String then = left.stream().skip(1).map(Part::name).collect(Collectors.joining(", "));
     int minutes = left.stream().mapToInt(Part::minutes).sum();
-    return "%d of %d parts done; now %s (about %d min)%s; all in about %d min"
+    return "%d of %d parts done; now %s (about %d min)%s; about %d min left"
         .formatted(
             total - left.size(),
             total,

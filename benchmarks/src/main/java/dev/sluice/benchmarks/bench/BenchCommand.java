@@ -25,8 +25,8 @@ import picocli.CommandLine.ScopeType;
 @Command(
     name = "bench",
     description = {
-      "Measures Sluice beside its partners: stock Spark, its shuffle service, perftest.",
-      "bench --quick is bench all --quick."
+      "Measure Sluice together with a partner: stock Spark, its shuffle service or perftest.",
+      "\"bench --quick\" is short for \"bench all --quick\"."
     },
     subcommands = {
       AllCommand.class,
@@ -47,7 +47,7 @@ public final class BenchCommand {
       names = {"-h", "--help"},
       usageHelp = true,
       scope = ScopeType.INHERIT,
-      description = "Show this and exit")
+      description = "Show this help and exit")
   private boolean help;
 
   @Option(

@@ -33,9 +33,10 @@ import picocli.CommandLine.Spec;
     name = "chaos",
     sortOptions = false,
     description = {
-      "Runs workloads in executor processes while something goes wrong, and compares",
-      "the answers with the stock shuffle's. Exit status 0 only with no wrong answer,",
-      "no hang, no failure, no stage repeated without need, and nothing left behind."
+      "Run workloads in executor processes, inject a fault into each run, and compare the answers"
+          + " with the stock shuffle's.",
+      "The exit status is 0 only if no answer is wrong, no job hangs or fails, no stage is repeated"
+          + " without need, and nothing is left behind."
     })
 public final class ChaosCommand implements Callable<Integer> {
   private static final String ALL = "all";
@@ -47,10 +48,10 @@ public final class ChaosCommand implements Callable<Integer> {
   @Option(
       names = {"-h", "--help"},
       usageHelp = true,
-      description = "Show this and exit")
+      description = "Show this help and exit")
   private boolean help;
 
-  @Option(names = "--list", description = "Say which faults and workloads there are, and exit")
+  @Option(names = "--list", description = "List the faults and workloads, and exit")
   private boolean list;
 
   @Option(
@@ -58,7 +59,7 @@ public final class ChaosCommand implements Callable<Integer> {
       split = ",",
       defaultValue = ALL,
       paramLabel = "FAULT",
-      description = "all, or names (default: ${DEFAULT-VALUE})")
+      description = "Faults: all, or names (default: ${DEFAULT-VALUE})")
   private List<String> faults;
 
   @Option(
@@ -66,7 +67,7 @@ public final class ChaosCommand implements Callable<Integer> {
       split = ",",
       defaultValue = THREE,
       paramLabel = "WORKLOAD",
-      description = "three for each fault, all, or names (default: ${DEFAULT-VALUE})")
+      description = "Workloads: three for each fault, all, or names (default: ${DEFAULT-VALUE})")
   private List<String> workloads;
 
   @Option(
@@ -78,13 +79,13 @@ public final class ChaosCommand implements Callable<Integer> {
   @Option(
       names = "--seed",
       paramLabel = "NUMBER",
-      description = "The first seed (default: ${DEFAULT-VALUE})")
+      description = "First seed (default: ${DEFAULT-VALUE})")
   private long seed = 1;
 
   @Option(
       names = "--minutes",
       paramLabel = "N",
-      description = "Begin no run after so many (default: ${DEFAULT-VALUE})")
+      description = "Minutes after which no run begins (default: ${DEFAULT-VALUE})")
   private int minutes = 1440;
 
   @Option(
@@ -96,13 +97,13 @@ public final class ChaosCommand implements Callable<Integer> {
   @Option(
       names = "--limit",
       paramLabel = "N",
-      description = "Seconds; a job that takes longer hangs (default: ${DEFAULT-VALUE})")
+      description = "Seconds after which a job counts as hanging (default: ${DEFAULT-VALUE})")
   private int limitSeconds = 300;
 
   @Option(
       names = "--json",
       paramLabel = "FILE",
-      description = "Keep the runs there, and do not repeat those that it has of this commit")
+      description = "Keep the runs in this file, and skip runs of this commit that it has")
   private Path json;
 
   @Spec private CommandSpec spec;

@@ -174,7 +174,7 @@ final class ChaosDriver implements AutoCloseable {
     try {
       fault.end(directory);
     } catch (IOException e) {
-      System.err.printf("%s is not taken back: %s%n", fault.name(), e.getMessage());
+      System.err.printf("the setup of fault %s could not be undone: %s%n", fault.name(), e.getMessage());
     }
   }
 

@@ -40,7 +40,7 @@ record ChaosFile(Path file, String commit) {
   private ChaosRun run(Line line) throws IOException {
     if (!commit.equals(line.commit())) {
       throw new IOException(
-          "%s has runs of commit %s, and this is %s: give another file"
+          "%s has runs of commit %s, but this is commit %s; choose another file"
               .formatted(file, line.commit(), commit));
     }
     return line.run();

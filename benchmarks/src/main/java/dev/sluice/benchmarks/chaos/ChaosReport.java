@@ -20,20 +20,20 @@ record ChaosReport(ChaosRuns series) {
     List<ChaosRun> runs = series.all();
     List<String> notBegun = series.cellsNotBegun();
     if (runs.isEmpty()) {
-      out.println("nothing was run");
+      out.println("no run took place");
       return false;
     }
     long bad = runs.stream().filter(run -> !run.complaints().isEmpty()).count();
     List<String> wrong = new ArrayList<>();
-    ChaosTable.neverStruck(runs).forEach(group -> wrong.add("showed nothing: " + group));
+    ChaosTable.neverStruck(runs).forEach(group -> wrong.add("struck no job that READ blocks: " + group));
     HeldLevels.grown(runs).forEach(what -> wrong.add("grew: " + what));
     out.print(ChaosTable.of(runs));
     wrong.forEach(out::println);
     out.printf(
-        "%d of %d runs without complaint, %d not begun, %d without an answer of the stock"
+        "%d of %d runs have no complaint; %d did not begin; %d have no answer of the stock"
             + " shuffle%n",
         runs.size() - bad, runs.size(), series.notBegun(), series.notMeasured());
-    notBegun.forEach(cell -> out.println("not begun: " + cell));
+    notBegun.forEach(cell -> out.println("did not begin: " + cell));
     return bad == 0 && wrong.isEmpty() && series.notMeasured() == 0;
   }
 }

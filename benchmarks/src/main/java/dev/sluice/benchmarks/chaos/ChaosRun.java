@@ -97,7 +97,7 @@ public record ChaosRun(RunResult result, Sums expected, Stock stock) {
       complaints.add(result.outcome() + ": " + result.problem());
     }
     if (hasUnexpectedLosses()) {
-      complaints.add("UNEXPECTED: " + result.losses());
+      complaints.add("UNEXPECTED LOSSES: " + result.losses());
     }
     if (isLate()) {
       complaints.add("LATE: %.1f s, stock %.1f s".formatted(result.seconds(), stock.seconds()));

@@ -175,7 +175,7 @@ final class ChaosRuns {
     }
     RunResult result = stock.run(run);
     if (result.answer() == null) {
-      throw new IOException("the stock shuffle has no answer: " + result.problem());
+      throw new IOException("the stock shuffle gave no answer: " + result.problem());
     }
     solutions.put(run, result);
     return result;
@@ -217,7 +217,7 @@ final class ChaosRuns {
     file.add(run);
     List<String> complaints = run.complaints();
     System.err.printf(
-        "%s %s seed %d: %s%.1f s, %d stages again%s%n",
+        "%s %s seed %d: %s%.1f s, %d stages repeated%s%n",
         key.fault(),
         key.workload(),
         key.seed(),
@@ -228,7 +228,7 @@ final class ChaosRuns {
     if (!complaints.isEmpty()) {
       driver.keepLogs();
       System.err.printf(
-          "  logs: %s%n  again: bin/chaos --provider %s --faults %s --workloads %s --seed %d%n",
+          "  logs: %s%n  repeat: bin/chaos --provider %s --faults %s --workloads %s --seed %d%n",
           driver.directory(), provider, key.fault(), key.workload(), key.seed());
     }
   }

@@ -118,7 +118,7 @@ final class StruckJob {
     try {
       fault.blow().heal(cluster);
     } catch (Exception e) {
-      problem = "%s; not taken back: %s".formatted(problem, e);
+      problem = "%s; healing the fault failed, too: %s".formatted(problem, e);
     }
   }
 
@@ -171,7 +171,7 @@ final class StruckJob {
       problem = e.getCause().toString();
       return Outcome.FAILED;
     } catch (TimeoutException e) {
-      problem = "did not end in " + limitMs / 1_000 + " s";
+      problem = "did not end within " + limitMs / 1_000 + " s";
       cluster.dumpThreads();
       return Outcome.HANG;
     }

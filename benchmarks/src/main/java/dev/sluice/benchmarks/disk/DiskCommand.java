@@ -23,11 +23,11 @@ import picocli.CommandLine.Option;
 @Command(
     name = "disk",
     description = {
-      "READs of files on soft, beside a disk that is slow or hangs",
-      "A server on soft has files on a healthy disk and one on a disk that reads 4 MB/s",
-      "or answers no read: READs of its healthy files, and its own READs from a peer,",
-      "with and without READs of that file. Also the CPU time to ask the kernel whether",
-      "bytes are cached."
+      "Measure READs of files on soft while a disk is slow or hangs",
+      "A server on soft has files on a healthy disk, and one file on a disk that reads 4 MB/s or"
+          + " does not answer. Measures READs of the healthy files, and the server's own READs from"
+          + " a peer, with and without READs of that file. Also measures the CPU time to ask the"
+          + " kernel whether bytes are cached."
     })
 public final class DiskCommand implements Callable<Integer> {
   private static final List<Integer> PAGES_KIB = List.of(64, 1024);

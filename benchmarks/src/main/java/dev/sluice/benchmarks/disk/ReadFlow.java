@@ -51,7 +51,7 @@ final class ReadFlow implements AutoCloseable {
     try {
       return reader.buffers().acquire((int) region.length(), deadline()).get();
     } catch (ExecutionException e) {
-      throw new IOException("A buffer for READs", e);
+      throw new IOException("acquiring a buffer for READs failed", e);
     }
   }
 
@@ -75,7 +75,8 @@ final class ReadFlow implements AutoCloseable {
     stopped = true;
     try {
       if (!ended.await(2 * DEADLINE_SECONDS, TimeUnit.SECONDS)) {
-        throw new IllegalStateException(ended.getCount() + " READs have no answer");
+        throw new IllegalStateException("%d READs did not end within %d s"
+                .formatted(ended.getCount(), 2 * DEADLINE_SECONDS));
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

@@ -23,11 +23,10 @@ import picocli.CommandLine.Option;
 @Command(
     name = "engine",
     description = {
-      "READs by the transfer engine on an adapter of memory",
-      "It completes them as fast as links of 100, 200 and 400 Gb/s: how many READs the engine's",
-      "thread does, and how much CPU time they take. Needs gcc and rdma-core's headers, and no"
-          + " RDMA",
-      "device."
+      "Measure READs by the transfer engine on a simulated adapter",
+      "The adapter completes READs as fast as links of 100, 200 and 400 Gb/s. Measures the rate of"
+          + " READs and the CPU time of the engine's thread. Needs gcc and rdma-core's headers, but"
+          + " no RDMA device."
     })
 public final class EngineCommand implements Callable<Integer> {
   private static final List<Integer> SIZES_KIB = List.of(16, 64, 256, 1024);

@@ -121,7 +121,7 @@ final class EngineLoad implements QueuePairConnector, AutoCloseable {
     try {
       return future.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
     } catch (ExecutionException | TimeoutException e) {
-      throw new IOException("READs by the engine", e);
+      throw new IOException("the engine did not complete its READs", e);
     }
   }
 

@@ -34,8 +34,8 @@ public final class FakeAdapter {
 
   private static final String SOURCE = "verbs/src/test/resources/dev/sluice/verbs/fake_ibverbs.c";
   private static final String NEEDED =
-      "a C compiler and rdma-core's headers are needed to make an adapter of memory (Debian,"
-          + " Ubuntu: gcc libibverbs-dev)";
+      "the simulated adapter needs gcc and rdma-core's headers (Debian, Ubuntu: apt-get install"
+          + " gcc libibverbs-dev)";
 
   /** Time from posting to completing a READ, as on a NIC within a rack. */
   private static final long LATENCY_NANOS = 5_000;

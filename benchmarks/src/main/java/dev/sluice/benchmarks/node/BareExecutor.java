@@ -128,7 +128,7 @@ final class BareExecutor implements AutoCloseable {
 
   private static void check(byte[] written, byte[] read, String how) throws IOException {
     if (!Arrays.equals(written, read)) {
-      throw new IOException("other bytes than were written were " + how);
+      throw new IOException("a map output that was " + how + " differs from what was written");
     }
   }
 
@@ -137,7 +137,8 @@ final class BareExecutor implements AutoCloseable {
     MapOutputLocation location =
         await(client.resolve(peer(), shuffleId, new long[] {mapId})).getFirst();
     if (location == null || !location.segment().isRegistered()) {
-      throw new IOException("a map output is not registered: " + location);
+      throw new IOException("map output %d of shuffle %d is not registered: %s"
+              .formatted(mapId, shuffleId, location));
     }
     byte[] header = read(location.segment().headers(location.slot(), location.slot() + 1));
     long[] longs = new long[MapOutputHeader.LONGS];
@@ -150,7 +151,8 @@ final class BareExecutor implements AutoCloseable {
     List<Piece> all = List.of(new Piece(mapId, 0, bytes));
     Stage stage = new Stage(shuffleId, (int) TIMEOUT.toMillis(), all);
     if (!(await(client.stage(peer(), stage)) instanceof Staged staged)) {
-      throw new IOException("a map output was not staged");
+      throw new IOException("the node daemon did not stage map output %d of shuffle %d"
+              .formatted(mapId, shuffleId));
     }
     byte[] read = read(staged.region());
     client.done(peer(), staged.leaseId());
@@ -198,7 +200,7 @@ final class BareExecutor implements AutoCloseable {
     try {
       return future.get(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
     } catch (ExecutionException | TimeoutException e) {
-      throw new IOException("a node's block server was asked in vain", e);
+      throw new IOException("a request to the node daemon failed", e);
     }
   }
 

@@ -27,9 +27,10 @@ import picocli.CommandLine.Option;
     name = "node",
     sortOptions = false,
     description = {
-      "Nodes' block servers, beside Spark's external shuffle service",
-      "Executors are killed and released, a block server is started again, a node is lost (as",
-      "root). Then a storm of small blocks, the time of a hand-over, and what a node holds."
+      "Measure the node daemon, compared with Spark's external shuffle service",
+      "Kills and releases executors, restarts a daemon, loses a node (as root), and stops a server."
+          + " Then measures a storm of small blocks, the time of a hand-over, and a daemon's"
+          + " resources."
     })
 public final class NodeCommand implements Callable<Integer> {
   private static final int CORES = 2;
@@ -45,10 +46,10 @@ public final class NodeCommand implements Callable<Integer> {
     APPLICATIONS
   }
 
-  @Option(names = "--quick", description = "One round, 100 applications instead of 1,000")
+  @Option(names = "--quick", description = "One round, and 100 applications instead of 1,000")
   private boolean quick;
 
-  @Option(names = "--only", split = ",", description = "${COMPLETION-CANDIDATES} (default: all)")
+  @Option(names = "--only", split = ",", description = "Parts: ${COMPLETION-CANDIDATES} (default: all)")
   private Set<Part> only = EnumSet.allOf(Part.class);
 
   @Mixin private ComparisonOutput output;
@@ -68,11 +69,11 @@ public final class NodeCommand implements Callable<Integer> {
     if (Commands.isRoot()) {
       measure(Part.LOST_NODE, inRounds(lost::nodes));
     } else {
-      System.err.println("no node is lost: only root may make a network of two nodes");
+      System.err.println(Part.LOST_NODE + " is skipped: a network of two nodes needs root");
     }
     measure(Part.STOPPED_SERVER, inRounds(stopped::measure));
     if (answers.size() > 1) {
-      problems.add("not all answers are right: " + answers);
+      problems.add("the answers differ: " + answers);
     }
     measure(Part.STORM, () -> storm(directory.resolve("storm")));
     measure(Part.HAND_OVER, () -> HandOvers.measure(directory.resolve("hand-over"), pairs));

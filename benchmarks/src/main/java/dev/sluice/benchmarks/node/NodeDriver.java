@@ -64,7 +64,7 @@ record NodeDriver(AnsweringProcess process) implements AutoCloseable {
     try {
       strike.get();
     } catch (ExecutionException e) {
-      throw new IOException("what was to happen did not", e.getCause());
+      throw new IOException("the fault could not be caused: " + e.getCause(), e.getCause());
     }
     return reduced;
   }

@@ -65,7 +65,7 @@ record StoppedServers(Path directory, Pairs pairs, Set<String> answers) {
     }
     double stock = lost.get(Shuffle.STOCK).seconds();
     if (stock < LEAST_LOST_SECONDS) {
-      throw new IOException("the stop cost the stock shuffle nothing: it met no reduce stage");
+      throw new IOException("the stop cost the stock shuffle no time: it missed the reduce stage");
     }
     Lost sluice = lost.get(Shuffle.SLUICE);
     // With verbs the device serves READs while the process is stopped.

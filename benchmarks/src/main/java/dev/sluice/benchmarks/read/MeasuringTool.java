@@ -65,7 +65,7 @@ record MeasuringTool(
         return value;
       }
     }
-    throw new IOException(name + " measured nothing, " + ATTEMPTS + " times");
+    throw new IOException(name + " reported a result of 0 in " + ATTEMPTS + " attempts");
   }
 
   private double measureOnce(Workload workload, int count)
@@ -104,7 +104,7 @@ record MeasuringTool(
     Poll.until(
         DEADLINE_SECONDS * 1_000, () -> VerbsTool.isListening(TCP_PORT) || !server.isAlive());
     if (!VerbsTool.isListening(TCP_PORT)) {
-      throw new IOException(name + " does not listen: " + Files.readString(log));
+      throw new IOException(name + " does not listen on port " + TCP_PORT + ": " + Files.readString(log));
     }
   }
 

@@ -19,10 +19,10 @@ import picocli.CommandLine.Option;
     name = "read",
     sortOptions = false,
     description = {
-      "READ, WRITE and SEND on an RDMA device, beside perftest",
-      "READs of many sizes and depths, the others of some; needs perftest and a",
-      "device (bin/with-verbs). One message at a time is its latency, less is better;",
-      "more are a bandwidth."
+      "Measure READ, WRITE and SEND on an RDMA device, compared with perftest",
+      "READs have many sizes and depths, WRITEs and SENDs some. One message at a time shows"
+          + " latency, where less is better; more messages show bandwidth. Needs perftest and a"
+          + " device (bin/with-verbs)."
     })
 public final class ReadCommand implements Callable<Integer> {
   private static final int K = 1 << 10;
@@ -50,10 +50,9 @@ public final class ReadCommand implements Callable<Integer> {
   @Option(
       names = "--gid-index",
       paramLabel = "NUMBER",
-      description = {
-        "The device's GID that both use (default: ${DEFAULT-VALUE},",
-        "in the test bed that of its IPv4 address)"
-      })
+      description =
+          "Index of the device's GID for both sides (default: ${DEFAULT-VALUE}, in the test bed the"
+              + " GID of its IPv4 address)")
   private int gidIndex = 1;
 
   @Mixin private ComparisonOutput output;

@@ -15,18 +15,18 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "report",
     description = {
-      "Writes the tables of docs/figures/performance-tables.md",
-      "They have the rows of docs/figures/results.json, to which it adds those of the files. The",
-      "text between the tables is written by hand and stays."
+      "Write the tables of docs/figures/performance-tables.md",
+      "Adds the rows of the files to docs/figures/results.json, and writes the tables from it. The"
+          + " text between the tables stays."
     })
 public final class ReportCommand implements Callable<Integer> {
   @Option(
       names = "--document",
       paramLabel = "FILE",
-      description = "Another document, which keeps its rows in results.json beside it")
+      description = "Write another document, whose rows are in results.json next to it")
   private Path document;
 
-  @Parameters(paramLabel = "FILE", description = "What --json of the benchmarks has written")
+  @Parameters(paramLabel = "FILE", description = "File that a benchmark wrote by --json")
   private List<Path> files = new ArrayList<>();
 
   @Override
@@ -38,7 +38,7 @@ public final class ReportCommand implements Callable<Integer> {
     PerformanceDocument performance = new PerformanceDocument(chosen);
     for (Path file : files) {
       if (!Files.exists(file)) {
-        System.err.println("there is no " + file);
+        System.err.println("there is no file " + file);
         return 1;
       }
       performance.rows().add(new ResultFile(file).read());

@@ -17,10 +17,10 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "row",
     description = {
-      "A row for the table of docs/dev/hardware-rows.md",
-      "Describes this machine, and measures READs from the server by bin/verbs bw and lat. The"
-          + " server is this command as well, without SERVER. A question mark stands for a fact"
-          + " that could not be found out, and the standard error names it."
+      "Print a row for the table of docs/dev/hardware-rows.md",
+      "The row describes this machine, and READs from the server that bin/verbs bw and lat measure."
+          + " Start this command without SERVER to be the server. A question mark stands for an"
+          + " unknown fact; the standard error names these facts."
     })
 public final class RowCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
@@ -52,7 +52,7 @@ public final class RowCommand implements Callable<Integer> {
   @Option(
       names = {"-g", "--gid-index"},
       paramLabel = "NUMBER",
-      description = "Our GID, by its index in the port's table (default: as bin/verbs chooses)")
+      description = "Index of this side's GID in the port's table (default: the choice of bin/verbs)")
   private Integer gidIndex;
 
   @Option(
@@ -65,7 +65,8 @@ public final class RowCommand implements Callable<Integer> {
       names = {"-n", "--iters"},
       paramLabel = "N",
       description =
-          "READs of each size, after as many to warm up, at most 5000 (default: ${DEFAULT-VALUE})")
+          "READs of each size; as many, but at most 5000, warm up before (default:"
+              + " ${DEFAULT-VALUE})")
   private int iters = 2000;
 
   @Option(
@@ -76,7 +77,7 @@ public final class RowCommand implements Callable<Integer> {
   @Option(
       names = "--terasort",
       paramLabel = "FILE",
-      description = "A file that bin/terasort --json wrote (default: no figure of TeraSort)")
+      description = "File that bin/terasort --json wrote (default: no figure of TeraSort)")
   private Path teraSort;
 
   @Option(
@@ -131,7 +132,7 @@ public final class RowCommand implements Callable<Integer> {
     spec.commandLine().getOut().println(row.markdown());
     List<String> unknown = row.unknown();
     if (!unknown.isEmpty()) {
-      spec.commandLine().getErr().println("Not found out: " + String.join("; ", unknown));
+      spec.commandLine().getErr().println("Unknown facts: " + String.join("; ", unknown));
     }
   }
 }

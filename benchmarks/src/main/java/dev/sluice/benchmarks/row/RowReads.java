@@ -57,7 +57,7 @@ record RowReads(List<String> options, int firstPort) {
           TimeUnit.HOURS.toMillis(PATIENCE_HOURS),
           () -> isListening() || !servers.stream().allMatch(Process::isAlive));
       if (isListening()) {
-        log.printf("listening at ports %d to %d%n", firstPort, port(Size.SMALL));
+        log.printf("listening on ports %d to %d%n", firstPort, port(Size.SMALL));
       }
       for (Process server : servers) {
         end(server);
@@ -129,7 +129,7 @@ record RowReads(List<String> options, int firstPort) {
 
   private static void end(Process process) throws IOException, InterruptedException {
     if (!process.waitFor(PATIENCE_HOURS, TimeUnit.HOURS) || process.exitValue() != 0) {
-      throw new IOException("a measurement by bin/verbs failed");
+      throw new IOException("a measurement by bin/verbs failed; see its messages above");
     }
   }
 }

@@ -21,7 +21,7 @@ record TeraSortResult(Path file, JsonNode json) {
   static String summary(Path file) throws IOException {
     TeraSortResult result = new TeraSortResult(file, new ObjectMapper().readTree(file.toFile()));
     if (!result.value("valid").asBoolean()) {
-      throw new IOException(file + ": the sort was not valid");
+      throw new IOException("the sort in " + file + " was not valid");
     }
     return String.format(
         Locale.ROOT,
@@ -42,7 +42,7 @@ record TeraSortResult(Path file, JsonNode json) {
   private JsonNode value(String name) throws IOException {
     JsonNode value = json.path(name);
     if (value.isMissingNode() || value.isArray() && value.isEmpty()) {
-      throw new IOException(file + " is not of bin/terasort --json: it has no " + name);
+      throw new IOException(file + " was not written by bin/terasort --json: it has no field " + name);
     }
     return value;
   }

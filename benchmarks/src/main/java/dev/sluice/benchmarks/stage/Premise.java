@@ -58,7 +58,7 @@ record Premise(ProtectionDomain domain, String provider, int rounds) {
       if (outputs.canBeCold()) {
         measure(outputs, true, ROUND_MIB / mib, row + "-cold", pairs);
       } else {
-        System.err.println("no " + row + "-cold: what is in " + folder + " stays in memory");
+        System.err.println(row + "-cold is skipped: files in " + folder + " stay in memory");
       }
     }
   }
@@ -100,7 +100,7 @@ record Premise(ProtectionDomain domain, String provider, int rounds) {
   private static void register(MapOutputRegistry registry, int shuffle) {
     MapOutputLocation location = registry.resolve(shuffle, MAP_ID).join().getFirst();
     if (location == null || registry.counters().get(RegistryCounter.STAGED_OUTPUTS) > 0) {
-      throw new IllegalStateException("a map output was not registered");
+      throw new IllegalStateException("a map output of shuffle " + shuffle + " was not registered");
     }
     registry.unregister(shuffle);
   }

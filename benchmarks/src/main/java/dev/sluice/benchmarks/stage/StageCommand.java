@@ -24,9 +24,10 @@ import picocli.CommandLine.Option;
 @Command(
     name = "stage",
     description = {
-      "Staging of map outputs that are not registered",
-      "Measures CPU time of copying map outputs of 1, 16 and 256 MiB beside registering them; on",
-      "soft also 63 peers of one server, and, as root, 16 servers of which one has a slow disk."
+      "Measure staging of map outputs that are not registered",
+      "Measures the CPU time of registering map outputs of 1, 16 and 256 MiB, compared with copying"
+          + " them. On soft, also measures 63 peers of one server and, as root, 16 servers of which"
+          + " one has a slow disk."
     })
 public final class StageCommand implements Callable<Integer> {
   @Option(
@@ -38,7 +39,7 @@ public final class StageCommand implements Callable<Integer> {
   @Option(
       names = "--provider",
       paramLabel = "soft|verbs",
-      description = "How blocks are READ (default: ${DEFAULT-VALUE})")
+      description = "Provider of the READs (default: ${DEFAULT-VALUE})")
   private String provider = SoftProvider.NAME;
 
   @Mixin private ComparisonOutput output;

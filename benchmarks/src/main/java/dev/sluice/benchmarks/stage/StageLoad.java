@@ -164,7 +164,7 @@ final class StageLoad implements AutoCloseable {
       checksum.update(buffer.segment().asSlice(at, piece.length()).asByteBuffer());
       int partition = (int) (piece.position() / piece.length());
       if (checksum.getValue() != checksums[(int) piece.mapId()][partition]) {
-        throw new IOException("bytes are wrong");
+        throw new IOException("staged bytes have a wrong checksum");
       }
       at += piece.length();
     }

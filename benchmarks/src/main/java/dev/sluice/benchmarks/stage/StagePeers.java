@@ -81,14 +81,14 @@ final class StagePeers implements AutoCloseable {
     if (unavailable == null) {
       askServersOfWhichOneIsSlow();
     } else {
-      System.err.println("no slow disk: " + unavailable);
+      System.err.println("the slow disk is skipped: " + unavailable);
     }
   }
 
   /** Returns the number of refused and failed requests by cause. */
   List<String> problems() {
     return failures.entrySet().stream()
-        .map(failure -> failure.getValue() + " requests: " + failure.getKey())
+        .map(failure -> failure.getValue() + " requests failed: " + failure.getKey())
         .toList();
   }
 
@@ -157,7 +157,7 @@ final class StagePeers implements AutoCloseable {
       List<MapOutputLocation> located =
           readers.getFirst().client().resolve(server, StageLoad.SHUFFLE, mapIds).join();
       if (located.contains(null)) {
-        throw new IOException(server + " does not serve all of " + located);
+        throw new IOException(server + " does not know all map outputs: " + located);
       }
     }
     return servers;

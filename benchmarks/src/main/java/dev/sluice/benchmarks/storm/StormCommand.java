@@ -19,11 +19,11 @@ import picocli.CommandLine.Option;
     name = "storm",
     sortOptions = false,
     description = {
-      "Reduce stages over many small blocks, beside the stock shuffle",
-      "Without options that choose a storm: seven of them."
+      "Measure reduce stages over many small blocks, compared with the stock shuffle",
+      "Seven storms run unless options choose one."
     })
 public final class StormCommand implements Callable<Integer> {
-  @Option(names = "--workload", description = "${COMPLETION-CANDIDATES} (default: rdd-kryo)")
+  @Option(names = "--workload", description = "Workload: ${COMPLETION-CANDIDATES} (default: rdd-kryo)")
   private Workload workload;
 
   @Option(names = "--maps", paramLabel = "N", description = "Map tasks (default: 400)")
@@ -38,12 +38,12 @@ public final class StormCommand implements Callable<Integer> {
   @Option(
       names = "--block-bytes",
       paramLabel = "N",
-      description = "Bytes of a block, about (default: 1000)")
+      description = "Approximate bytes of a block (default: 1000)")
   private Long blockBytes;
 
   @Option(
       names = "--cold",
-      description = "Take map outputs out of the page cache before each run of the reduce stage")
+      description = "Drop map outputs from the page cache before each run of the reduce stage")
   private boolean cold;
 
   @Mixin private StormRunner runner;

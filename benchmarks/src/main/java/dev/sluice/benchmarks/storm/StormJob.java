@@ -67,7 +67,7 @@ public record StormJob(StormCase storm, Path localDirectory) {
       Map<String, Double> cpu = Executors.used(before, Executors.cpuSeconds());
       if (Executors.diskBytes() - disk < MIN_FROM_DISK * cold) {
         throw new IllegalStateException(
-            "%d bytes were read from disk of %d in map outputs"
+            "only %d of %d bytes of map outputs were read from disk, the others from memory"
                 .formatted(Executors.diskBytes() - disk, cold));
       }
       repetitions.add(new Repetition(sums, seconds, reduceStages(stages), cpu));

@@ -54,12 +54,12 @@ final class StormRounds {
     List<String> found = new ArrayList<>();
     result.repetitions().forEach(repetition -> sums.add(repetition.sums()));
     if (sums.size() > 1) {
-      found.add("what came through the shuffle is not the same everywhere: " + sums);
+      found.add("sums of the shuffled records differ between runs: " + sums);
     }
     SluiceTotals totals = result.totals();
     if (shuffle == Shuffle.SLUICE && totals.readBytes() != result.remoteBytes()) {
       found.add(
-          "%d bytes by READ are not the %d remote bytes that Spark counted"
+          "%d bytes came by READ, but Spark counted %d remote bytes"
               .formatted(totals.readBytes(), result.remoteBytes()));
     }
     if (!totals.fallbackBlocks().isEmpty()) {

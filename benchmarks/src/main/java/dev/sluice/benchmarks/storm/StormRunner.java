@@ -39,9 +39,9 @@ public final class StormRunner {
       names = "--warm-up",
       paramLabel = "NUMBER",
       description =
-          "Runs of the reduce stages that do not count (default: those of the first "
+          "Warm-up runs of the reduce stage in each process (default: enough for "
               + WARM_UP_TASKS
-              + " tasks, from "
+              + " tasks, but "
               + MIN_WARM_UP
               + " to "
               + MAX_WARM_UP
@@ -51,16 +51,16 @@ public final class StormRunner {
   @Option(
       names = "--repetitions",
       paramLabel = "N",
-      description = "Runs of it that count, in each process (default: ${DEFAULT-VALUE})")
+      description = "Measured runs of the reduce stage in each process (default: ${DEFAULT-VALUE})")
   private int repetitions = 3;
 
-  @Option(names = "--conf", paramLabel = "KEY=VALUE", description = "Spark configuration, for all")
+  @Option(names = "--conf", paramLabel = "KEY=VALUE", description = "Spark setting for both shuffles")
   private Map<String, String> conf = new LinkedHashMap<>();
 
   @Option(
       names = "--label",
       paramLabel = "WORD",
-      description = "What --conf makes of it, in the names of rows")
+      description = "Word to add to the names of rows, such as for --conf")
   private String label;
 
   /** Settings of a driver whose executors run on a separate cluster. */

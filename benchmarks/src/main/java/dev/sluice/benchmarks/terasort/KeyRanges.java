@@ -54,7 +54,7 @@ final class KeyRanges extends Partitioner {
     } catch (IOException | RuntimeException | Error e) {
       throw e;
     } catch (Throwable e) {
-      throw new IOException("sampling " + input, e);
+      throw new IOException("sampling the input " + input + " failed", e);
     }
     FileSystem files = temporary.getFileSystem(conf);
     byte[][] splitPoints = new byte[partitions - 1][];

@@ -100,7 +100,7 @@ record TeraData(Path directory, Path temporary, int parallelism) {
     long bytes = dataBytes(output);
     if (bytes != input.records() * RECORD_BYTES) {
       problems.add(
-          "output has %d bytes, %d records have %d"
+          "output has %d bytes, but %d records have %d"
               .formatted(bytes, input.records(), input.records() * RECORD_BYTES));
     }
     Path report = temporary.resolve("validate");
@@ -115,7 +115,7 @@ record TeraData(Path directory, Path temporary, int parallelism) {
       }
     }
     if (!input.checksum().equals(checksum)) {
-      problems.add("checksum " + checksum + " is not the input's " + input.checksum());
+      problems.add("output has checksum " + checksum + ", but the input has " + input.checksum());
     }
     Directories.delete(report);
     return problems;
@@ -127,7 +127,7 @@ record TeraData(Path directory, Path temporary, int parallelism) {
     List<String> lines = lines(report);
     Directories.delete(report);
     if (lines.size() != 1) {
-      throw new IOException("TeraChecksum of " + data + " wrote " + lines.size() + " lines");
+      throw new IOException("TeraChecksum of " + data + " wrote " + lines.size() + " lines, not 1");
     }
     return lines.getFirst().strip();
   }

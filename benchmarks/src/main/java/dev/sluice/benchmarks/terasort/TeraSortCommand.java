@@ -33,10 +33,10 @@ import picocli.CommandLine.Option;
     name = "terasort",
     sortOptions = false,
     description = {
-      "TeraSort, beside the stock shuffle",
-      "Sorts TeraGen's records in executor processes on this machine, in turn",
-      "through Sluice and through Spark's own shuffle, and checks every output.",
-      "Exit status 0 only if all is valid."
+      "Run TeraSort, compared with the stock shuffle",
+      "Sorts TeraGen's records in executor processes on this machine, in turn through Sluice and"
+          + " through Spark's own shuffle, and checks every output. The exit status is 0 only if"
+          + " all outputs are valid."
     })
 public final class TeraSortCommand implements Callable<Integer> {
   private static final String OUTPUT = "output";
@@ -81,10 +81,8 @@ public final class TeraSortCommand implements Callable<Integer> {
   @Option(
       names = "--partitions",
       paramLabel = "N",
-      description = {
-        "Reduce tasks (default: 16 for every core, or one for every 128 MB if that",
-        "is more)"
-      })
+      description =
+          "Reduce tasks (default: 16 per core, or one per 128 MB of input if that is more)")
   private Integer partitions;
 
   @Option(
@@ -96,32 +94,30 @@ public final class TeraSortCommand implements Callable<Integer> {
   @Option(
       names = "--repeat",
       paramLabel = "N",
-      description = "Sorts by each shuffle (default: ${DEFAULT-VALUE})")
+      description = "Sorts through each shuffle (default: ${DEFAULT-VALUE})")
   private int repeat = 3;
 
   @Option(
       names = "--node",
-      description = {
-        "The node's block server keeps map outputs, beside Spark's external shuffle",
-        "service"
-      })
+      description =
+          "Let a node daemon serve the map outputs, compared with Spark's external shuffle service")
   private boolean node;
 
   @Option(names = "--no-stock", description = "Do not sort through the stock shuffle")
   private boolean noStock;
 
-  @Option(names = "--conf", paramLabel = "KEY=VALUE", description = "Spark configuration, for both")
+  @Option(names = "--conf", paramLabel = "KEY=VALUE", description = "Spark setting for both shuffles")
   private Map<String, String> conf = new LinkedHashMap<>();
 
   @Option(
       names = "--label",
       paramLabel = "WORD",
-      description = "What other options make of it, in the names of rows of bin/bench")
+      description = "Word to add to the names of rows of bin/bench")
   private String label;
 
   @Option(
       names = "--expect-corruption",
-      description = "Corrupted READs are injected by --conf: fail if none was noticed")
+      description = "Fail if Sluice noticed no corrupted READ; inject them by --conf")
   private boolean expectCorruption;
 
   @Mixin private ComparisonOutput output;
@@ -150,7 +146,7 @@ public final class TeraSortCommand implements Callable<Integer> {
         .addOption(
             OptionSpec.builder("-h", "--help")
                 .usageHelp(true)
-                .description("Show this and exit")
+                .description("Show this help and exit")
                 .build());
     return command;
   }

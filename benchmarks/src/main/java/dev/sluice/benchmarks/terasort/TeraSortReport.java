@@ -58,7 +58,7 @@ final class TeraSortReport {
   private void addTransferProblems(SluiceTotals totals, long remoteBytes, List<String> found) {
     if (totals.readBytes() + totals.fallbackBytes() != remoteBytes) {
       found.add(
-          "%d bytes by READ and %d by fallback are not the %d remote bytes that Spark counted"
+          "%d bytes came by READ and %d by fallback, but Spark counted %d remote bytes"
               .formatted(totals.readBytes(), totals.fallbackBytes(), remoteBytes));
     }
     Map<String, Long> fallback = totals.fallbackBlocks();

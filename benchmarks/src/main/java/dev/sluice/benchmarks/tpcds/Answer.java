@@ -51,14 +51,14 @@ final class Answer {
       lines.forEach(line -> digest.update(('\n' + line).getBytes(StandardCharsets.UTF_8)));
       return HexFormat.of().formatHex(digest.digest(), 0, DIGEST_BYTES);
     } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("Every JDK has SHA-256", e);
+      throw new IllegalStateException("the JDK has no SHA-256", e);
     }
   }
 
   /** Returns the difference from a golden answer; null if there is none. */
   String differenceFrom(GoldenAnswer golden) {
     if (!schema.catalogString().equals(golden.schema())) {
-      return "schema %s, not %s".formatted(schema.catalogString(), golden.schema());
+      return "schema is %s, but should be %s".formatted(schema.catalogString(), golden.schema());
     }
     List<String> expected = normal(golden.lines());
     if (lines.equals(expected)) {
@@ -66,7 +66,7 @@ final class Answer {
     }
     List<String> wrong = without(lines, expected);
     List<String> missing = without(expected, lines);
-    return "%d rows, of them %d wrong, such as %s; %d missing, such as %s"
+    return "%d rows: %d wrong, such as %s; %d missing, such as %s"
         .formatted(rows(), wrong.size(), first(wrong), missing.size(), first(missing));
   }
 

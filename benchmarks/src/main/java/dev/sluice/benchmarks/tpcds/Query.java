@@ -16,8 +16,8 @@ import java.util.Set;
 record Query(String name) {
   private static final int COUNT = 99;
   private static final Set<Integer> IN_TWO_PARTS = Set.of(14, 23, 24, 39);
-  private static final String UNSTABLE = "its answer is not determined (SPARK-35327)";
-  private static final String NEWER = "Spark checks the query of v2.7 in its place";
+  private static final String UNSTABLE = "its answer is not deterministic (SPARK-35327)";
+  private static final String NEWER = "Spark's tests check the query of TPC-DS v2.7 instead";
 
   /** Queries in Spark's TPCDSBase.excludedTpcdsQueries, with the reason. */
   private static final Map<String, String> WITHOUT_GOLDEN_ANSWER =
@@ -55,11 +55,11 @@ record Query(String name) {
   private static String resource(String path) {
     try (InputStream resource = Query.class.getResourceAsStream(path)) {
       if (resource == null) {
-        throw new IllegalStateException(path + " is not in the jar of the benchmarks");
+        throw new IllegalStateException(path + " is not on the class path");
       }
       return new String(resource.readAllBytes(), StandardCharsets.UTF_8);
     } catch (IOException e) {
-      throw new UncheckedIOException("Reading " + path, e);
+      throw new UncheckedIOException("reading " + path + " failed", e);
     }
   }
 }

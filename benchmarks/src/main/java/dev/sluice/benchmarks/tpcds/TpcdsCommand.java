@@ -24,38 +24,36 @@ import picocli.CommandLine.Spec;
     name = "tpcds",
     sortOptions = false,
     description = {
-      "TPC-DS queries beside the stock shuffle, every answer compared",
-      "Exit status 0 only if all answers are right."
+      "Run the TPC-DS queries, compared with the stock shuffle, and check every answer",
+      "The exit status is 0 only if all answers are right."
     })
 public final class TpcdsCommand implements Callable<Integer> {
   @Option(
       names = "--queries",
       split = ",",
       paramLabel = "QUERY",
-      description = "q1,q14a,... (default: all)")
+      description = "Queries, such as q1,q14a (default: all)")
   private List<String> queries = Query.all().stream().map(Query::name).toList();
 
   @Option(
       names = "--rounds",
       paramLabel = "N",
-      description = {
-        "So often driver processes are started, one of each shuffle at a time: whole",
-        "processes differ (default: ${DEFAULT-VALUE})"
-      })
+      description =
+          "Rounds, each with a new driver process of each shuffle, since processes differ (default:"
+              + " ${DEFAULT-VALUE})")
   private int rounds = 2;
 
   @Option(
       names = "--repetitions",
       paramLabel = "N",
-      description = {
-        "Of each query in a driver process, in turn with the other's; the first",
-        "warms up and does not count (default: ${DEFAULT-VALUE})"
-      })
+      description =
+          "Runs of each query in a driver process, in turn with the other shuffle; the first warms"
+              + " up and does not count (default: ${DEFAULT-VALUE})")
   private int repetitions = 2;
 
   @Option(
       names = "--check",
-      description = "Compare answers through Sluice with Spark's golden ones, and measure nothing")
+      description = "Compare answers through Sluice with Spark's golden answers, without measuring")
   private boolean check;
 
   @Mixin private ComparisonOutput output;
@@ -89,12 +87,12 @@ public final class TpcdsCommand implements Callable<Integer> {
     List<String> known = Query.all().stream().map(Query::name).toList();
     for (String query : queries) {
       if (!known.contains(query)) {
-        throw new ParameterException(spec.commandLine(), "there is no query " + query);
+        throw new ParameterException(spec.commandLine(), "unknown query " + query);
       }
     }
     if (repetitions < 2) {
       throw new ParameterException(
-          spec.commandLine(), "with --repetitions " + repetitions + " nothing counts");
+          spec.commandLine(), "--repetitions is " + repetitions + ", but must be at least 2: the first warms up");
     }
   }
 }

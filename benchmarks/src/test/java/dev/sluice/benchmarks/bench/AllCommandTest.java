@@ -18,6 +18,6 @@ class AllCommandTest {
         .isEqualTo(
             "1 of 3 parts done; now stage (about 2 min), then terasort-1g; all in about 7 min");
     assertThat(AllCommand.progress(3, List.of(sort)))
-        .isEqualTo("2 of 3 parts done; now terasort-1g (about 5 min); all in about 5 min");
+        .isEqualTo("2 of 3 parts done; now terasort-1g (about 5 min); about 5 min left");
   }
 }

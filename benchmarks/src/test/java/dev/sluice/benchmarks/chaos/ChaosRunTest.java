@@ -53,7 +53,7 @@ class ChaosRunTest {
     assertThat(new Example("bad-key").losses(retry).run().complaints())
         .singleElement()
         .asString()
-        .startsWith("UNEXPECTED");
+        .startsWith("UNEXPECTED LOSSES: ");
     assertThat(new Example("killed-in-read").losses(retry).run().complaints()).isEmpty();
   }
 
@@ -155,7 +155,7 @@ class ChaosRunTest {
     assertThat(file.read()).containsExactly(first, second);
     assertThatThrownBy(() -> new ChaosFile(directory.resolve("runs.json"), "b2").read())
         .isInstanceOf(IOException.class)
-        .hasMessageContaining("has runs of commit a1, and this is b2");
+        .hasMessageContaining("has runs of commit a1, but this is commit b2");
   }
 
   @Test
@@ -163,12 +163,12 @@ class ChaosRunTest {
     ChaosFile file = new ChaosFile(directory.resolve("runs.json"), "a1");
     file.add(new Example("bad-key").run());
     assertThat(report(directory, file, "group-by", "cogroup"))
-        .contains("not begun: bad-key cogroup");
+        .contains("did not begin: bad-key cogroup");
 
     StringWriter nothing = new StringWriter();
     assertThat(new ChaosReport(series(directory, file, "cogroup")).write(new PrintWriter(nothing)))
         .isFalse();
-    assertThat(nothing.toString()).contains("nothing was run");
+    assertThat(nothing.toString()).contains("no run took place");
   }
 
   private static String report(Path directory, ChaosFile file, String... workloads)

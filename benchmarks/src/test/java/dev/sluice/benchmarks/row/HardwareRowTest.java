@@ -78,7 +78,7 @@ final class HardwareRowTest {
   void aFileThatHasNoFigureIsAFailure(String seconds) {
     assertThatThrownBy(() -> summary(seconds))
         .isInstanceOf(IOException.class)
-        .hasMessageContaining("is not of bin/terasort --json");
+        .hasMessageContaining("was not written by bin/terasort --json");
   }
 
   @Test

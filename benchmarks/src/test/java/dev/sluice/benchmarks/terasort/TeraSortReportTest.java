@@ -53,7 +53,7 @@ class TeraSortReportTest {
     report.add(Shuffle.SLUICE, sluice(1, 701, Map.of("read.bytes", 700L)), List.of());
     assertThat(report.valid()).isFalse();
     assertThat(report.table("terasort-1k"))
-        .contains("INVALID sluice 1: 700 bytes by READ")
+        .contains("INVALID sluice 1: 700 bytes came by READ")
         .contains("701");
   }
 
@@ -78,9 +78,9 @@ class TeraSortReportTest {
   @Test
   void anInvalidOutputOfTheStockShuffleIsInvalidToo() {
     TeraSortReport report = report(false);
-    report.add(Shuffle.STOCK, stock(1), List.of("checksum 1 is not the input's 5abc"));
+    report.add(Shuffle.STOCK, stock(1), List.of("output has checksum 1, but the input has 5abc"));
     assertThat(report.valid()).isFalse();
-    assertThat(report.table("terasort-1k")).contains("INVALID stock 1: checksum 1");
+    assertThat(report.table("terasort-1k")).contains("INVALID stock 1: output has checksum 1");
   }
 
   @Test

@@ -38,7 +38,7 @@ class AnswerTest {
 
     assertThat(answer.differenceFrom(golden("none\tNULL", "brand #x \t2"))).isNull();
     assertThat(answer.differenceFrom(golden("none\tNULL", "brand #x \t2.01")))
-        .contains("2 rows, of them 1 wrong, such as [brand #x , 2]")
+        .contains("2 rows: 1 wrong, such as [brand #x , 2]")
         .contains("1 missing, such as [brand #x , 2.01]");
     assertThat(answer.differenceFrom(new GoldenAnswer("struct<a:int>", List.of())))
         .contains("schema");

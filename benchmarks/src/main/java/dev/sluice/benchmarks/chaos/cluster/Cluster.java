@@ -95,7 +95,7 @@ public final class Cluster {
   public void awaitWhole() throws Exception {
     Executors.await(JavaSparkContext.fromSparkContext(context()));
     if (!Poll.until(WHOLE_MS, () -> executors().size() == context().getExecutorIds().size())) {
-      throw new TimeoutException("an executor that Spark knows does not run");
+      throw new TimeoutException("Spark knows an executor whose process does not run");
     }
     context().listenerBus().waitUntilEmpty(WHOLE_MS);
   }
@@ -135,7 +135,7 @@ public final class Cluster {
   public ExecutorProcess any(Random random) {
     List<ExecutorProcess> executors = executors();
     if (executors.isEmpty()) {
-      throw new IllegalStateException("no executor runs");
+      throw new IllegalStateException("no executor of this application runs");
     }
     return executors.get(random.nextInt(executors.size()));
   }
@@ -269,7 +269,7 @@ public final class Cluster {
     context().listenerBus().waitUntilEmpty(timeoutMs);
     Poll.until(timeoutMs, () -> stages.runningTasks().isEmpty());
     if (!Poll.until(timeoutMs, this::isKnownToMaster)) {
-      throw new TimeoutException("an executor's block manager is unknown to the driver");
+      throw new TimeoutException("the driver does not know the block managers of all executors");
     }
   }
 
@@ -291,7 +291,7 @@ public final class Cluster {
   }
 
   public void kill(long task) {
-    context().killTaskAttempt(task, true, "the fault harness kills it");
+    context().killTaskAttempt(task, true, "killed by the fault harness");
   }
 
   /** Decommissions it, as a cluster manager that takes a node away; another one replaces it. */
@@ -299,7 +299,7 @@ public final class Cluster {
     ((ExecutorAllocationClient) context().schedulerBackend())
         .decommissionExecutor(
             executor.id(),
-            new ExecutorDecommissionInfo("the fault harness", Option.empty()),
+            new ExecutorDecommissionInfo("ordered by the fault harness", Option.empty()),
             false,
             false);
   }

@@ -78,7 +78,7 @@ public final class Remains {
           (executor, status) ->
               status.ifPresentOrElse(
                   held -> addHeld(executor, held, statuses.size() - 1, left),
-                  () -> left.add("executor %s runs and does not answer".formatted(executor.id()))));
+                  () -> left.add("executor %s runs but does not answer".formatted(executor.id()))));
     }
     for (ExecutorProcess executor : cluster.executors()) {
       addFiles(executor, left);
@@ -95,17 +95,17 @@ public final class Remains {
     if (status.readingQueuePairs() > MOST_READING * peers
         || status.servingQueuePairs() > MOST_SERVING * peers) {
       left.add(
-          "executor %s: READs through %d queue pairs and serves %d, with %d peers"
+          "executor %s has %d queue pairs to READ and %d to serve, for %d peers"
               .formatted(
                   executor.id(), status.readingQueuePairs(), status.servingQueuePairs(), peers));
     }
     if (!status.shuffleFiles().isEmpty()) {
-      left.add("executor %s has files: %s".formatted(executor.id(), status.shuffleFiles()));
+      left.add("executor %s has shuffle files: %s".formatted(executor.id(), status.shuffleFiles()));
     }
     Map<String, Long> held = new TreeMap<>();
     long staging = status.counters().getOrDefault("registry.staging-regions", 0L);
     held.put("regions that peers may READ", status.servedRegions() - staging);
-    held.put("READs under way", (long) status.underWay());
+    held.put("outstanding READs", (long) status.underWay());
     held.put("READs into memory that was in use", status.overlaps());
     for (String counter :
         List.of(
@@ -138,13 +138,13 @@ public final class Remains {
     for (String what : List.of("map_outputs", "registered_regions", "staging_bytes_in_use")) {
       long count = cluster.node().metric(what);
       if (count != 0) {
-        left.add("the node's block server: %d %s".formatted(count, what));
+        left.add("node daemon: %d %s".formatted(count, what));
       }
     }
     ExecutorProcess process = ExecutorProcess.of(cluster.node());
     process.descriptors().stream()
         .filter(target -> target.contains("/.sluice/") && !target.endsWith("/lock"))
-        .forEach(target -> left.add("the node's block server has %s open".formatted(target)));
+        .forEach(target -> left.add("node daemon has %s open".formatted(target)));
     addGrowth(process, left);
   }
 
@@ -154,7 +154,7 @@ public final class Remains {
     for (String what : List.of("descriptors", "own threads")) {
       if (now.get(what) > before.get(what) + GROWTH) {
         left.add(
-            "executor %s: %s grew from %d to %d, descriptors now: %s"
+            "process %s: %s grew from %d to %d, descriptors now: %s"
                 .formatted(executor.id(), what, before.get(what), now.get(what), kinds(executor)));
       }
     }

@@ -26,7 +26,7 @@ record Cable(List<String> damage) implements Blow, Fault.Setup {
   public String unavailable(String provider) {
     return !provider.equals("verbs")
             || System.getenv().getOrDefault("SLUICE_TESTBED", "native").equals("native")
-        ? "only in a guest of the test bed are there two devices at a cable (bin/with-verbs)"
+        ? "it needs --provider verbs in a guest of bin/with-verbs, which has two connected devices"
         : null;
   }
 

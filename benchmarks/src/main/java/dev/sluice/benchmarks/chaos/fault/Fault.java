@@ -79,10 +79,10 @@ public final class Fault {
     Fault mixed =
         new Fault(
             "mixed",
-            "another one of the others at each run",
+            "another random fault in each run",
             Moment.BEFORE,
             (_, _) -> {
-              throw new IllegalStateException("one of the others strikes");
+              throw new IllegalStateException("fault mixed strikes by another fault, not itself");
             });
     mixed.choices = faults;
     return mixed.alone();
@@ -158,7 +158,7 @@ public final class Fault {
    */
   Fault staged() {
     Fault staged =
-        new Fault("staged-" + name, "all is staged: " + what, moment, blow)
+        new Fault("staged-" + name, "all blocks staged: " + what, moment, blow)
             .within(delayMs)
             .lasting(lastsMs)
             .on("staged-" + cluster, setup)
@@ -200,7 +200,7 @@ public final class Fault {
    */
   public String unavailable(String provider) {
     return onSoftOnly && !provider.equals("soft")
-        ? "only the software provider has it"
+        ? "it needs --provider soft"
         : blow.unavailable(provider);
   }
 

@@ -24,51 +24,51 @@ public final class Faults {
 
   private static final List<Fault> SINGLE =
       List.of(
-          new Fault("none", "nothing goes wrong", Moment.BEFORE, (_, _) -> {}),
+          new Fault("none", "no fault", Moment.BEFORE, (_, _) -> {}),
           injected(Injection.BAD_KEY, "READs with a wrong key", 0.1),
           injected(Injection.BAD_ADDRESS, "READs outside their region", 0.1),
           injected(Injection.READER_ERROR, "queue pairs that READ go to ERROR", 0.2),
           injected(Injection.SERVER_ERROR, "queue pairs that serve go to ERROR", 0.05),
           // Encrypted blocks have no checksums, so only Spark can notice falsified bytes in them.
-          injected(Injection.CORRUPT, "bytes are falsified on their way", 0.1)
+          injected(Injection.CORRUPT, "bytes change on their way", 0.1)
               .allowing(
                   workload -> !workload.settings().containsKey("spark.io.encryption.enabled")),
-          injected(Injection.SLOW_POST, "READs are slow", 0.2),
+          injected(Injection.SLOW_POST, "posting READs is slow", 0.2),
           // Afterwards little is registered for a while, so that little can fail.
-          injected(Injection.REGISTER_ENOMEM, "registering fails with ENOMEM", 0.4).spoiling(),
+          injected(Injection.REGISTER_ENOMEM, "registration fails with ENOMEM", 0.4).spoiling(),
           injected(
               "queue-pair-enomem",
-              "queue pairs cannot be created",
+              "creating queue pairs fails with ENOMEM",
               Injection.QUEUE_PAIR_ENOMEM,
               0.5,
               Map.of(Injection.READER_ERROR, 0.2)),
           new Fault(
                   "mappings",
-                  "no mapping is left to an executor, for 2 s",
+                  "an executor can map no more memory for 2 s",
                   Moment.BEFORE,
                   new Exhausted.Mappings())
               .shared(STAGE_RETRIES, 1)
               .lasting(2_000)
               .wanting("cogroup", "group-by", "sort-by-key") // workloads that write early
               .alone(),
-          injected(Injection.PUBLISH_LOST, "publications are lost", 0.5),
-          injected(Injection.PUBLISH_LATE, "publications are late", 0.5),
-          injected(Injection.PUBLISH_TWICE, "publications come twice", 0.5),
-          injected(Injection.DRIVER_SLOW, "the driver is slow", 0.5),
-          injected(Injection.DRIVER_UNREACHABLE, "the directory fails", 0.5),
+          injected(Injection.PUBLISH_LOST, "messages that publish map outputs are lost", 0.5),
+          injected(Injection.PUBLISH_LATE, "messages that publish map outputs are late", 0.5),
+          injected(Injection.PUBLISH_TWICE, "messages that publish map outputs are sent twice", 0.5),
+          injected(Injection.DRIVER_SLOW, "requests to the driver are slow", 0.5),
+          injected(Injection.DRIVER_UNREACHABLE, "requests to the driver fail", 0.5),
           control(Injection.CONTROL_REFUSED, "connections are refused", 0.7),
           control(Injection.CONTROL_RESET, "connections are reset", 0.3),
-          control(Injection.CONTROL_HALF_OPEN, "connections are dead", 0.7),
+          control(Injection.CONTROL_HALF_OPEN, "connections do not answer", 0.7),
           control(Injection.CONTROL_TRICKLE, "connections pass 1 byte/s", 0.7),
           control(Injection.CONTROL_TRUNCATED, "messages are cut off", 0.3),
           control(Injection.CONTROL_OVERSIZED, "messages are too long", 0.3),
-          control(Injection.CONTROL_GARBAGE, "messages have garbage among them", 0.3),
-          control(Injection.CONTROL_REPLAYED, "messages come twice", 0.5),
-          killed("killed-writing", "kill -9 while map tasks write", Moment.MAP),
-          killed("killed-reading", "kill -9 while reduce tasks read", Moment.REDUCE),
+          control(Injection.CONTROL_GARBAGE, "messages have random bytes between them", 0.3),
+          control(Injection.CONTROL_REPLAYED, "messages are sent twice", 0.5),
+          killed("killed-writing", "kill -9 of an executor while map tasks write", Moment.MAP),
+          killed("killed-reading", "kill -9 of an executor while reduce tasks read", Moment.REDUCE),
           killed(
                   "killed-on-its-ports",
-                  "kill -9 while reduce tasks read, and another executor gets its ports",
+                  "kill -9 of an executor while reduce tasks read; another one gets its ports",
                   Moment.REDUCE)
               .alone(
                   _ ->
@@ -77,44 +77,50 @@ public final class Faults {
                           "spark.shuffle.rdma.dataPort", "19000")),
           killedBeforePublishing(
               "killed-before-resolve",
-              "kill -9 when a RESOLVE arrives",
+              "kill -9 of an executor when a RESOLVE arrives",
               Injection.HALT_BEFORE_RESOLVE),
           killedBeforePublishing(
-              "killed-in-resolve", "kill -9 in the answer to a RESOLVE", Injection.HALT_IN_RESOLVE),
+              "killed-in-resolve",
+              "kill -9 of an executor that is answering a RESOLVE",
+              Injection.HALT_IN_RESOLVE),
           killedBeforePublishing(
-              "killed-after-resolve", "kill -9 after the answer", Injection.HALT_AFTER_RESOLVE),
+              "killed-after-resolve",
+              "kill -9 of an executor that has answered a RESOLVE",
+              Injection.HALT_AFTER_RESOLVE),
           killedAt(
-              "killed-in-read", "kill -9 by a peer that READs", Map.of(Injection.KILL_VICTIM, 0.2)),
+              "killed-in-read",
+              "kill -9 of an executor by a peer that has just posted READs",
+              Map.of(Injection.KILL_VICTIM, 0.2)),
           Stopped.of(5),
           Stopped.of(30),
           Stopped.of(120),
           FilesDamaged.fault(
               "file-deleted", "map output files are deleted", ".data", Damages::delete),
           FilesDamaged.fault(
-              "file-truncated", "map output files are cut off", ".data", Damages::truncate),
+              "file-truncated", "map output files are truncated", ".data", Damages::truncate),
           FilesDamaged.fault(
-              "file-flipped", "a byte of map output files changes", ".data", Damages::flipByte),
+              "file-flipped", "a byte in map output files changes", ".data", Damages::flipByte),
           FilesDamaged.fault(
               "index-wrong", "an offset in index files is wrong", ".index", Damages::falsifyOffset),
           FilesDamaged.harmless(
               "cache-dropped",
-              "files leave the page cache",
+              "map output files are dropped from the page cache",
               ".data",
               (file, _) -> Commands.dropFromCache(file)),
           reading(
                   "shuffle-removed",
-                  "unregisterShuffle on all executors while they READ",
+                  "all executors unregister the shuffle while they READ",
                   new ShuffleRemoved())
               .shared(12, 0),
           // Spark repeats a barrier stage as a whole when one of its tasks ends.
           reading(
                   "tasks-killed",
-                  "reduce tasks are killed while they READ, ten in turn",
+                  "ten reduce tasks are killed one after the other while they READ",
                   new TasksKilled())
               .wanting("group-by", "cogroup", "small-blocks"),
           injected(
                   "speculation",
-                  "slow READs, speculative tasks and the end of the losers",
+                  "slow READs cause speculative tasks, and Spark ends the losers",
                   Injection.SLOW_POST,
                   0.3)
               .alone(
@@ -127,7 +133,7 @@ public final class Faults {
                           "spark.speculation.minTaskRuntime", "50ms")),
           configured(
                   "smallest-pool",
-                  "64 tasks with 1 MB of buffers an executor",
+                  "64 tasks, and 1 MB of buffers per executor",
                   "transfer.buffer-waits",
                   Map.of(
                       "spark.master", "local-cluster[2,32,1536]",
@@ -135,18 +141,18 @@ public final class Faults {
                       "spark.shuffle.rdma.buffers.maxBytes", "1m"))
               .wanting("cogroup", "sort-by-key", "skewed-join"),
           soft("data-cut", "data connections are cut", "kill=0.02"),
-          soft("data-refused", "peers fail READs", "status=0.05:REM_OP_ERR"),
+          soft("data-refused", "peers answer READs with an error", "status=0.05:REM_OP_ERR"),
           // Tasks fail at once then, and are tried again at once.
           reading(
                   "descriptors",
-                  "no file descriptor is left to an executor, for 1 s",
+                  "an executor can open no more files for 1 s",
                   new Exhausted.Descriptors())
               .shared(8, 0)
               .lasting(1_000)
               .alone(_ -> Map.of("spark.task.maxFailures", "2000")),
           reading(
                   "decommission",
-                  "an executor is decommissioned, its map outputs migrate",
+                  "an executor is decommissioned, and its map outputs migrate",
                   new Leaving((cluster, executor) -> cluster.decommission(executor)))
               .shared(STAGE_RETRIES, 1)
               .alone(Leaving::migration),
@@ -164,15 +170,15 @@ public final class Faults {
               .lasting(2_000),
           ownDisk(
                   "disk-slow",
-                  "the local directories' disk answers after 3 s",
+                  "the local directories' disk does not answer for 3 s",
                   new OwnDisk.Silent())
               .within(600) // long enough to strike also after the map tasks
               .lasting(3_000),
-          reading("disk-slow-at-one", "one executor's disk gives 1 MB/s for 3 s", new SlowDisk())
+          reading("disk-slow-at-one", "one executor reads its disk at 1 MB/s for 3 s", new SlowDisk())
               .within(50)
               .lasting(3_000),
-          Cable.fault("packets-lost-1", "1 % of the packets is lost for 5 s", 5_000, "lose", "1"),
-          Cable.fault("packets-lost-5", "5 % of the packets is lost for 5 s", 5_000, "lose", "5"),
+          Cable.fault("packets-lost-1", "1 % of packets are lost for 5 s", 5_000, "lose", "1"),
+          Cable.fault("packets-lost-5", "5 % of packets are lost for 5 s", 5_000, "lose", "5"),
           Cable.fault("packets-lost-all", "no packet arrives for 5 s", 5_000, "lose", "100"),
           Cable.fault("packets-late", "packets take 50 ms longer for 5 s", 5_000, "delay", "50"),
           Cable.fault("port-down", "both ports are down for 3 s", 3_000, "cut"),
@@ -181,33 +187,44 @@ public final class Faults {
   /** Faults of leases. */
   private static final List<Fault> LEASES =
       List.of(
-          injected("late", "requests take longer than a lease", Injection.STAGE_LATE, 0.05),
-          injected("answer-late", "answers come after their leases", Injection.STAGED_LATE, 0.05),
+          injected("late", "staging requests take longer than a lease", Injection.STAGE_LATE, 0.05),
+          injected("answer-late", "staging answers come after their leases", Injection.STAGED_LATE, 0.05),
           injected(Injection.DONE_LOST, "leases are not given back", 0.7),
           injected(Injection.DONE_LATE, "leases are given back late", 0.7),
           injected(Injection.DONE_TWICE, "leases are given back twice", 0.7),
           stoppedAt(
               "stopped-asking",
-              "SIGSTOP of a reader before it asks",
+              "SIGSTOP of a reader before it requests blocks",
               Injection.STOP_BEFORE_ASKING,
               1),
           stoppedAt(
-              "stopped-before", "SIGSTOP when a request arrives", Injection.STOP_BEFORE_STAGE, 0.3),
+              "stopped-before",
+              "SIGSTOP of a server when a staging request arrives",
+              Injection.STOP_BEFORE_STAGE,
+              0.3),
           reading(
                   "stopped-copying",
-                  "SIGSTOP while it copies",
+                  "SIGSTOP of a server while it copies blocks",
                   new AtEvent.Copying(AtEvent.stopped(Injection.STOP_COPYING, 1)))
               .within(1)
               .lasting(AtEvent.STOPPED_MS),
           reading(
                   "killed-copying",
-                  "kill -9 while it copies",
+                  "kill -9 of a server while it copies blocks",
                   new AtEvent.Copying(AtEvent.killed(Map.of(Injection.HALT_COPYING, 1.0))))
               .shared(STAGE_RETRIES, 1)
               .within(1)
               .lasting(AtEvent.STOPPED_MS),
-          stoppedAt("stopped-after", "SIGSTOP after the answer", Injection.STOP_AFTER_STAGE, 0.3),
-          stoppedAt("stopped-reading", "SIGSTOP with READs under way", Injection.STOP_READING, 0.3),
+          stoppedAt(
+              "stopped-after",
+              "SIGSTOP of a server after its staging answer",
+              Injection.STOP_AFTER_STAGE,
+              0.3),
+          stoppedAt(
+              "stopped-reading",
+              "SIGSTOP of a reader with outstanding READs",
+              Injection.STOP_READING,
+              0.3),
           stoppedAt(
               "stopped-read",
               "SIGSTOP of a reader before it gives a lease back",
@@ -215,7 +232,7 @@ public final class Faults {
               0.3),
           stoppedAt(
               "stopped-done",
-              "SIGSTOP when a lease is given back",
+              "SIGSTOP of a server when a lease is given back",
               Injection.STOP_BEFORE_DONE,
               0.3));
 
@@ -355,7 +372,7 @@ public final class Faults {
   private static Fault allocation(String name, String with, Fault.Setup setup) {
     return reading(
             "allocation-" + name,
-            "dynamic allocation with " + with + ", an executor removed",
+            "dynamic allocation with " + with + " removes an executor",
             new Leaving((cluster, executor) -> cluster.remove(executor)))
         .shared(STAGE_RETRIES, 3)
         .allowing(workload -> !workload.name().equals("barrier")) // SPARK-24942
@@ -373,6 +390,6 @@ public final class Faults {
     return among.stream()
         .filter(fault -> fault.name().equals(name))
         .findFirst()
-        .orElseThrow(() -> new IllegalArgumentException("there is no fault '" + name + "'"));
+        .orElseThrow(() -> new IllegalArgumentException("unknown fault '" + name + "'"));
   }
 }

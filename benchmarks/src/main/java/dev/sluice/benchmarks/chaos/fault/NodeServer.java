@@ -31,27 +31,27 @@ final class NodeServer {
                 Moment.REDUCE,
                 new Killed())
             .lasting(500),
-        node("killed-writing", "the same while map tasks write", Moment.MAP, new Killed())
+        node("killed-writing", "killed and started again while map tasks write", Moment.MAP, new Killed())
             .lasting(500),
         node("stopped-5s", "SIGSTOP for 5 s", Moment.REDUCE, stopped()).lasting(5_000),
         node("stopped-writing", "SIGSTOP for 5 s while map tasks write", Moment.MAP, stopped())
             .lasting(5_000),
-        node("socket-gone", "no executor can enter any more", Moment.MAP, new SocketGone())
+        node("socket-gone", "socket removed, so that no executor can register", Moment.MAP, new SocketGone())
             .lasting(3_000),
         node(
                 "index-truncated",
-                "its index files are cut off",
+                "its index files are truncated",
                 Moment.REDUCE,
                 new FilesDamaged(NodeServer::indexes, Damages::truncate))
             .within(50),
         // The daemon and the executors share these files.
         FilesDamaged.fault(
                 "node-file-truncated",
-                "its map output files are cut off",
+                "map output files of the node daemon are truncated",
                 ".data",
                 Damages::truncate)
             .on(CLUSTER, new Server()),
-        new Fault("node-executor-killed", "kill -9 of an executor", Moment.REDUCE, Faults.KILL)
+        new Fault("node-executor-killed", "kill -9 of an executor that uses the node daemon", Moment.REDUCE, Faults.KILL)
             .shared(0, 1)
             .on(CLUSTER, new Server()));
   }
@@ -69,7 +69,7 @@ final class NodeServer {
   }
 
   private static Fault node(String name, String what, Moment moment, Blow blow) {
-    return new Fault("node-" + name, "the node's block server: " + what, moment, blow)
+    return new Fault("node-" + name, "node daemon: " + what, moment, blow)
         .on(CLUSTER, new Server());
   }
 

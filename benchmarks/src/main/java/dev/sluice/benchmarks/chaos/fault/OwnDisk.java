@@ -17,7 +17,7 @@ import java.util.Random;
 abstract class OwnDisk implements Blow, Fault.Setup {
   @Override
   public String unavailable(String provider) {
-    return Commands.isRoot() ? null : "only root may mount a file system of its own";
+    return Commands.isRoot() ? null : "mounting a file system needs root";
   }
 
   /**
@@ -81,7 +81,7 @@ abstract class OwnDisk implements Blow, Fault.Setup {
       }
       return Files.isExecutable(Path.of("/usr/bin/bindfs"))
           ? super.unavailable(provider)
-          : "it needs bindfs (apt-get)";
+          : "it needs bindfs (apt-get install bindfs)";
     }
 
     @Override

@@ -78,7 +78,7 @@ final class ChaosAgent {
       } catch (InterruptedException e) {
         return;
       } catch (Throwable e) { // including effects of a fault, such as OutOfMemoryError
-        LOG.warn("The order cannot be taken", e);
+        LOG.warn("Executing an order of the fault harness failed; trying again", e);
       }
     }
   }

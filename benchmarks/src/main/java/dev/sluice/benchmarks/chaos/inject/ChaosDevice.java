@@ -166,7 +166,7 @@ final class ChaosDevice implements Device {
     }
 
     private VerbsException enomem(String verb) {
-      return new VerbsException(verb, VerbsException.ENOMEM, "ordered by the fault harness");
+      return new VerbsException(verb, VerbsException.ENOMEM, "injected by the fault harness");
     }
 
     @Override

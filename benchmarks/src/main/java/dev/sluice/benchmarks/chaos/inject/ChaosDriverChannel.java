@@ -22,7 +22,7 @@ record ChaosDriverChannel(DriverChannel channel, ChaosAgent agent, ControlProxy 
   @Override
   public DirectoryMessage ask(DirectoryMessage message) throws IOException {
     if (agent.strikes(Injection.DRIVER_UNREACHABLE)) {
-      throw new IOException("the fault harness has cut the way to the driver");
+      throw new IOException("the fault harness has cut the connection to the driver");
     }
     if (agent.strikes(Injection.DRIVER_SLOW)) {
       sleep(500 + agent.choose(1_500));
@@ -75,7 +75,7 @@ record ChaosDriverChannel(DriverChannel channel, ChaosAgent agent, ControlProxy 
       Thread.sleep(ms);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new IOException("interrupted while the driver was slow", e);
+      throw new IOException("interrupted while the fault harness delayed a request to the driver", e);
     }
   }
 }

@@ -185,7 +185,7 @@ final class ControlProxy {
       if (agent.strikes(Injection.CONTROL_RESET)) {
         out.write(frame.bytes(), 0, frame.bytes().length / 2);
         reset(server);
-        throw new IOException("reset");
+        throw new IOException("the fault harness reset the connection");
       }
       if (agent.strikes(Injection.CONTROL_OVERSIZED)) {
         out.write(OVERSIZED_FRAME);

@@ -39,7 +39,7 @@ record Frame(byte[] bytes) {
     }
     long length = ByteBuffer.wrap(head).getLong();
     if (length <= Long.BYTES || length > MAX_BYTES) {
-      throw new IOException("a frame of " + length + " bytes");
+      throw new IOException("invalid length of a frame: " + length + " bytes");
     }
     byte[] bytes = ByteBuffer.allocate((int) length).put(head).array();
     in.readFully(bytes, Long.BYTES, bytes.length - Long.BYTES);

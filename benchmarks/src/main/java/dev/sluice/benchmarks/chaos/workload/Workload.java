@@ -77,6 +77,6 @@ public record Workload(
     return ALL.stream()
         .filter(workload -> workload.name.equals(name))
         .findFirst()
-        .orElseThrow(() -> new IllegalArgumentException("there is no workload '" + name + "'"));
+        .orElseThrow(() -> new IllegalArgumentException("unknown workload '" + name + "'"));
   }
 }
