@@ -82,7 +82,7 @@ public final class CmEndpoint {
             .map(IbvPortAttr.Mtu::bytes)
             .orElse(256);
     if (size > mtu) {
-      throw new IOException(size + " bytes are no datagram: the port's MTU has " + mtu);
+      throw new IOException("a datagram of " + size + " bytes exceeds the port's MTU of " + mtu + " bytes");
     }
   }
 

@@ -134,7 +134,7 @@ public final class Datagrams implements AutoCloseable {
         return i;
       }
     }
-    throw new IOException("no RoCE v2 GID is " + local);
+    throw new IOException("no RoCE v2 GID has the address " + local);
   }
 
   private void send(CmEndpoint endpoint, IbvAh ah, RdmaUdParam to) throws IOException {

@@ -45,7 +45,7 @@ public final class Multicast implements AutoCloseable {
     InetSocketAddress to = new InetSocketAddress(groupAddress, 0);
     try {
       RdmaCmId id = events.createId(RdmaCmId.PortSpace.UDP);
-      id.resolveAddr(from, to, deadline.leftMs("the way to " + groupAddress));
+      id.resolveAddr(from, to, deadline.leftMs("resolving the address " + groupAddress));
       CmEndpoint.await(events, RdmaCmEvent.Type.ADDR_RESOLVED, deadline); // the id has a device now
 
       endpoint = new CmEndpoint(id, IbvQp.Type.UD, messages, size, null, arena, deadline);

@@ -55,7 +55,7 @@ public final class Rendezvous implements AutoCloseable {
         each.close();
       }
       throw e instanceof SocketTimeoutException timeout
-          ? timedOut("nobody connected to port " + port, timeout)
+          ? timedOut("no client connected to port " + port, timeout)
           : e;
     }
   }
@@ -93,14 +93,14 @@ public final class Rendezvous implements AutoCloseable {
    * @param awaited meaning of the bytes, for messages
    */
   public byte[] read(int length, String awaited) throws IOException {
-    socket.setSoTimeout(deadline.leftMs(awaited));
+    socket.setSoTimeout(deadline.leftMs("waiting for the peer to report " + awaited));
     byte[] bytes = new byte[length];
     try {
       in.readFully(bytes);
     } catch (EOFException e) {
-      throw new IOException("the peer hung up before it sent " + awaited, e);
+      throw new IOException("the peer closed the connection before it reported " + awaited, e);
     } catch (SocketTimeoutException e) {
-      throw timedOut("the peer did not send " + awaited, e);
+      throw timedOut("the peer did not report " + awaited, e);
     }
     return bytes;
   }

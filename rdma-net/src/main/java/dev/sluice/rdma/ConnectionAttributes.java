@@ -54,7 +54,7 @@ public record ConnectionAttributes(
       throw new VerbsException(
           "ibv_modify_qp(" + queuePair + ", RTR, " + this + ")",
           VerbsException.EINVAL,
-          "an attribute is out of its range");
+          "an attribute is out of range");
     }
   }
 

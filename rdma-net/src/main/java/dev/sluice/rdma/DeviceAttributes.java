@@ -41,7 +41,7 @@ public record DeviceAttributes(
       throw new VerbsException(
           "ibv_create_cq(" + entries + ")",
           VerbsException.EINVAL,
-          "a completion queue has 1 to " + maxCompletionQueueEntries + " entries");
+          "the number of entries must be 1 to " + maxCompletionQueueEntries);
     }
   }
 

@@ -47,7 +47,7 @@ public interface ProtectionDomain extends AutoCloseable {
     throw new VerbsException(
         "register a file of " + bytes + " bytes",
         VerbsException.EOPNOTSUPP,
-        "the device sends no files");
+        "the device cannot register files");
   }
 
   /**

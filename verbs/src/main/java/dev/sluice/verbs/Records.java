@@ -35,7 +35,7 @@ public final class Records {
     } catch (RuntimeException | Error e) {
       throw e;
     } catch (Throwable e) {
-      throw new IllegalStateException(type + " and its builder do not fit", e);
+      throw new IllegalStateException(type + " and its builder do not match", e);
     }
   }
 
@@ -52,7 +52,7 @@ public final class Records {
         builder.getClass().getField(component.getName()).set(builder, value);
       }
     } catch (ReflectiveOperationException e) {
-      throw new IllegalStateException(type + " and its builder do not fit", e);
+      throw new IllegalStateException(type + " and its builder do not match", e);
     }
     change.accept(builder);
     return of(type, builder);

@@ -66,7 +66,7 @@ public class DiskFile implements StoredFile {
     Path same = fd.link(); // The path may name another file by now.
     Map<String, Object> attributes = Files.readAttributes(same, "unix:dev,isRegularFile");
     if (!(boolean) attributes.get("isRegularFile")) {
-      throw new IOException(path + " is no regular file");
+      throw new IOException(path + " is not a regular file");
     }
     // The kernel reports pages only to a process that may write to the file: mincore(2).
     boolean tellsPages = fd.tellsPages() && Files.isWritable(same);

@@ -138,7 +138,7 @@ public final class SharedFile implements Closeable {
     while (target.hasRemaining()) {
       int count = file.read(position, target, cached);
       if (count < 0) {
-        throw new EOFException("the file ends at " + position);
+        throw new EOFException("the file ends at byte " + position);
       }
       if (count == 0) {
         return false;

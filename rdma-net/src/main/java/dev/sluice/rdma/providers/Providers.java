@@ -45,7 +45,7 @@ public final class Providers {
       case AUTO -> openFirst(verbs, soft, localAddress);
       default ->
           throw new IllegalArgumentException(
-              "provider '" + choice + "' is none of auto, verbs, soft");
+              "provider '" + choice + "' is not one of auto, verbs, soft");
     };
   }
 

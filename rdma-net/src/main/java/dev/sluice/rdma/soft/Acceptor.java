@@ -81,7 +81,7 @@ final class Acceptor implements EventLoop.Handler, AutoCloseable {
         return;
       } catch (BindException e) {
         if (port == last) {
-          throw new IOException("ports " + first + " to " + last + ": " + e.getMessage(), e);
+          throw new IOException("binding a port of " + first + " to " + last + " failed: " + e.getMessage(), e);
         }
       }
     }
@@ -105,8 +105,8 @@ final class Acceptor implements EventLoop.Handler, AutoCloseable {
       long times = outages.add(loop.now());
       if (times > 0) {
         LOG.warn(
-            "port {}: cannot accept connections for a while; that was so {} times since it was last"
-                + " said",
+            "port {}: accepting connections failed, trying again after a pause; {} such failures"
+                + " since this was last logged",
             port(),
             times,
             e);
@@ -145,8 +145,8 @@ final class Acceptor implements EventLoop.Handler, AutoCloseable {
       long times = evictions.add(loop.now());
       if (times > 0) {
         LOG.warn(
-            "port {}: {} connections say nothing, those that came first are closed for new ones;"
-                + " that was so {} times since it was last said, the last one came from {}",
+            "port {}: {} connections wait without having sent a hello, closing the oldest for new"
+                + " ones; {} were closed since this was last logged, the last one came from {}",
             port(),
             MAX_STRANGERS,
             times,
@@ -164,7 +164,7 @@ final class Acceptor implements EventLoop.Handler, AutoCloseable {
     long times = refusals.add(loop.now());
     if (times > 0) {
       LOG.warn(
-          "{}: refused a connection {} from {}; {} were refused since this was last said",
+          "{}: refused a connection {} from {}; {} were refused since this was last logged",
           queuePair,
           reason,
           channel.socket().getRemoteSocketAddress(),

@@ -155,7 +155,7 @@ final class DiskReaders implements AutoCloseable {
     try {
       listener.read(read, failure);
     } catch (RuntimeException | Error e) {
-      TaskFailures.log(LOG, "Bytes of {} could not be sent", region, e);
+      TaskFailures.log(LOG, "Sending bytes of {} failed", region, e);
     }
   }
 
@@ -209,8 +209,9 @@ final class DiskReaders implements AutoCloseable {
       if (left <= 0 && !silent) {
         silent = true;
         LOG.warn(
-            "File system {} (findmnt -o MAJ:MIN,TARGET) has not answered a read for {} ms: until it"
-                + " does, READs of its registered files are refused where the page cache lacks them",
+            "File system {} (findmnt -o MAJ:MIN,TARGET) has not answered a read for {} ms. Until it"
+                + " answers, READs of its registered files are refused where the page cache lacks"
+                + " them",
             this,
             maxReadMs);
       }
@@ -238,7 +239,7 @@ final class DiskReaders implements AutoCloseable {
     for (ThreadPoolExecutor pool : pools) {
       long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
       if (!DaemonThreads.stop(pool, Math.max(0, left))) {
-        LOG.warn("A disk has not answered: {} files are still being read", pool.getActiveCount());
+        LOG.warn("A disk did not answer before the device closed: {} files are still being read", pool.getActiveCount());
       }
     }
   }

@@ -154,7 +154,7 @@ public final class FaultPlan {
       if (value > 0 && value <= 1) {
         return value;
       }
-      throw new IllegalArgumentException("a probability is more than 0 and at most 1");
+      throw new IllegalArgumentException("the probability must be more than 0 and at most 1");
     }
 
     private static Fault fault(String name, String argument) {
@@ -166,7 +166,7 @@ public final class FaultPlan {
             case "status" -> Fault.Kind.STATUS;
             default ->
                 throw new IllegalArgumentException(
-                    "'" + name + "' is none of seed, minLength, corrupt, kill, delay, status");
+                    "'" + name + "' is not one of seed, minLength, corrupt, kill, delay, status");
           };
       boolean takesArgument = kind == Fault.Kind.DELAY || kind == Fault.Kind.STATUS;
       if (takesArgument != (argument != null)) {
@@ -183,7 +183,7 @@ public final class FaultPlan {
     private static WorkCompletionStatus failure(String name) {
       WorkCompletionStatus status = WorkCompletionStatus.valueOf(name);
       if (!Answer.REFUSALS.contains(status)) {
-        throw new IllegalArgumentException(status + " is none of " + Answer.REFUSALS);
+        throw new IllegalArgumentException(status + " is not one of " + Answer.REFUSALS);
       }
       return status;
     }
@@ -200,7 +200,7 @@ public final class FaultPlan {
         case KILL -> "kill" + when;
         case DELAY -> "delay" + when + ":" + fault.delayMs();
         case STATUS -> "status" + when + ":" + fault.status();
-        case DELIVER -> throw new IllegalStateException("no rule delivers");
+        case DELIVER -> throw new IllegalStateException("a rule cannot have the fault DELIVER");
       };
     }
   }

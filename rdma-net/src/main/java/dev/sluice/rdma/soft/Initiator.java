@@ -85,7 +85,7 @@ final class Initiator {
   void begin(FrameHeader header, Payload payload, long now) throws ProtocolException {
     PendingSend head = answered(now);
     if (header.length > head.length() - head.received) {
-      throw new ProtocolException("more data than was asked for");
+      throw new ProtocolException("the peer sent more data than the READ asked for");
     }
     if (header.length == 0) {
       return;
@@ -112,14 +112,14 @@ final class Initiator {
     PendingSend head = answered(now);
     WorkCompletionStatus status = WorkCompletionStatus.of(header.code);
     if (!Answer.REFUSALS.contains(status)) {
-      throw new ProtocolException("refused with " + status);
+      throw new ProtocolException("the peer refused a READ with " + status);
     }
     fail(head, status);
   }
 
   private PendingSend answered(long now) throws ProtocolException {
     if (inFlight.isEmpty()) {
-      throw new ProtocolException("an answer without a request");
+      throw new ProtocolException("the peer answered without a request");
     }
     lastProgressNanos = now;
     return inFlight.element();

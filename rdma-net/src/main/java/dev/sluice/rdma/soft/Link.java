@@ -85,7 +85,7 @@ final class Link {
   /** Takes a connection for this queue pair. On the event loop's thread. */
   void introduce(Hello hello, SelectionKey key) {
     if (local == null || tokenUsed || !local.token().matches(hello.toToken())) {
-      queuePair.device().refuse(key, queuePair, "without its token");
+      queuePair.device().refuse(key, queuePair, "without a valid token");
       return;
     }
     tokenUsed = true;
@@ -107,7 +107,7 @@ final class Link {
       queuePair.loop().wakeUp();
     } else {
       // The token is used up, so the peer itself cannot connect any more.
-      queuePair.device().refuse(key, queuePair, "that is not its peer's");
+      queuePair.device().refuse(key, queuePair, "of another peer");
       lost = true;
       initiator.connectionLost();
     }

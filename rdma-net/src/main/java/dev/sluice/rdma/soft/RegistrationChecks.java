@@ -22,7 +22,7 @@ final class RegistrationChecks {
       throw refusal(memory, access, VerbsException.EINVAL, problem);
     }
     if (access.contains(AccessFlag.ON_DEMAND)) {
-      throw refusal(memory, access, VerbsException.EOPNOTSUPP, "no on-demand paging");
+      throw refusal(memory, access, VerbsException.EOPNOTSUPP, "the software provider has no on-demand paging");
     }
   }
 
@@ -35,7 +35,7 @@ final class RegistrationChecks {
     } catch (IOException e) {
       throw new VerbsException(operation, VerbsException.EIO, e.toString());
     }
-    String problem = size < bytes ? "it has " + size : sizeProblem(bytes);
+    String problem = size < bytes ? "the file has " + size + " bytes" : sizeProblem(bytes);
     if (problem != null) {
       throw new VerbsException(operation, VerbsException.EINVAL, problem);
     }
@@ -62,6 +62,6 @@ final class RegistrationChecks {
   }
 
   private static String sizeProblem(long bytes) {
-    return bytes < 1 ? "a region has at least 1 byte" : null;
+    return bytes < 1 ? "a memory region must have at least 1 byte" : null;
   }
 }

@@ -33,7 +33,7 @@ record SoftAddress(Gid gid, int port, int qpNumber, Token token) {
       throw new VerbsException(
           "ibv_modify_qp(RTR, " + address + ")",
           VerbsException.EINVAL,
-          "the peer's queue pair is not one of this version of the software provider");
+          "the peer's address is not one of this version of the software provider");
     }
     int port = Short.toUnsignedInt(data.getShort());
     return new SoftAddress(address.gid(), port, address.qpNumber(), Token.read(data));

@@ -57,7 +57,7 @@ final class SoftCompletionQueue implements CompletionQueue {
             VerbsException.EIO,
             closed
                 ? "the queue is closed"
-                : "more completions came than the queue, or the heap, holds");
+                : "completions were lost: the queue, or the heap, was full");
       }
       while (into.size() < into.capacity() && !completions.isEmpty()) {
         completions.poll().moveTo(into);
@@ -148,7 +148,7 @@ final class SoftCompletionQueue implements CompletionQueue {
         throw new VerbsException(
             "ibv_destroy_cq(capacity=" + capacity + ")",
             VerbsException.EBUSY,
-            "queue pairs use the completion queue");
+            "queue pairs still use the completion queue");
       }
       closed = true;
       somethingToReport = true;

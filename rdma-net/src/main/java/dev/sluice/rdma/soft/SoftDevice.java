@@ -149,7 +149,7 @@ final class SoftDevice implements Device {
       throw new VerbsException(
           "ibv_create_qp(" + depth + ")",
           VerbsException.EINVAL,
-          "a queue pair holds 0 to " + LIMITS.maxQueuePairWr() + " work requests");
+          "the depth must be 0 to " + LIMITS.maxQueuePairWr() + " work requests");
     }
     return children.adopt(
         () -> {
@@ -174,7 +174,7 @@ final class SoftDevice implements Device {
       return soft;
     }
     throw new VerbsException(
-        "ibv_create_qp", VerbsException.EINVAL, "the completion queue is of another device");
+        "ibv_create_qp", VerbsException.EINVAL, "the completion queue belongs to another device");
   }
 
   <T extends AutoCloseable> T adopt(Children.Factory<T> factory) throws VerbsException {
@@ -230,7 +230,7 @@ final class SoftDevice implements Device {
   private void introduce(Hello hello, SelectionKey key) {
     SoftQueuePair queuePair = queuePairs.get(hello.to());
     if (queuePair == null) {
-      LOG.debug("a peer asks for QP 0x{}, which is gone", Integer.toHexString(hello.to()));
+      LOG.debug("A peer asks for QP 0x{}, which no longer exists", Integer.toHexString(hello.to()));
       Sockets.close(key.channel());
     } else if (queuePair.loop() == loops.first()) {
       queuePair.introduce(hello, key);
@@ -244,7 +244,7 @@ final class SoftDevice implements Device {
     try {
       queuePair.introduce(hello, channel.register(queuePair.loop().selector(), 0));
     } catch (IOException e) {
-      LOG.debug("{}: its peer has gone", queuePair, e);
+      LOG.debug("{}: its peer has disconnected", queuePair, e);
       Sockets.close(channel);
     }
   }
@@ -272,7 +272,7 @@ final class SoftDevice implements Device {
     try {
       return timer.applyAsLong(now);
     } catch (RuntimeException | Error e) {
-      TaskFailures.log(LOG, "{}: its deadline could not be handled", owner, e);
+      TaskFailures.log(LOG, "{}: handling its deadline failed", owner, e);
       return now + EXPIRE_AGAIN_NANOS;
     }
   }

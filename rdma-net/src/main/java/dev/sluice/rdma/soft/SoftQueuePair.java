@@ -356,7 +356,7 @@ final class SoftQueuePair implements QueuePair {
   void unlock() {
     try {
       if (!completions.report() && !states.isInError()) {
-        LOG.warn("{}: more completions than its completion queue holds", this);
+        LOG.warn("{} fails: its completion queue overflowed", this);
         link.close();
         enterError();
         completions.report();

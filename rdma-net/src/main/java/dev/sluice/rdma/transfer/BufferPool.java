@@ -178,7 +178,7 @@ public final class BufferPool implements AutoCloseable {
   public boolean acquire(int bytes, long deadlineNanos, Consumer<PooledBuffer> taker) {
     if (bytes < 1 || bytes > slabBytes) {
       throw new IllegalArgumentException(
-          "cannot acquire " + bytes + " bytes: a buffer has 1 to " + slabBytes);
+          "cannot acquire " + bytes + " bytes: a buffer has 1 to " + slabBytes + " bytes");
     }
     PooledBuffer buffer = null;
     boolean waits;
@@ -312,8 +312,8 @@ public final class BufferPool implements AutoCloseable {
     } catch (VerbsException | OutOfMemoryError e) {
       failures.failed(nowMs);
       LOG.warn(
-          "Of {} there are {} bytes for now: {} more could not be allocated and registered"
-              + " (for hardware verbs RLIMIT_MEMLOCK must allow them)",
+          "The pool that {} limits has {} bytes for now: allocating and registering {} more failed"
+              + " (with verbs, RLIMIT_MEMLOCK must allow them)",
           setting,
           (long) slabs.size() * slabBytes,
           slabBytes,
@@ -333,8 +333,8 @@ public final class BufferPool implements AutoCloseable {
     if (!warned) {
       warned = true;
       LOG.warn(
-          "All {} bytes of {} are in use or too fragmented: blocks wait for some of them, and go"
-              + " another way when they wait too long. More of them avoid it.",
+          "All {} bytes of {} are in use or too fragmented: blocks wait for a buffer, and fall back"
+              + " when they wait too long. A larger value avoids this.",
           maxBytes(),
           setting);
     }

@@ -42,7 +42,7 @@ final class ConnectAttempt {
       try {
         connector.released(peer, qpNumber);
       } catch (RuntimeException | Error e) {
-        LOG.warn("{} could not be told of a closed queue pair", peer, e);
+        LOG.warn("Telling {} of a closed queue pair failed", peer, e);
       }
     }
 

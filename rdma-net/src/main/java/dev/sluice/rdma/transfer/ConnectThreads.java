@@ -40,7 +40,7 @@ final class ConnectThreads implements Executor {
       task.run();
     } catch (OutOfMemoryError e) {
       LOG.warn(
-          "The system gives no thread to connect or close a queue pair; its caller does it", e);
+          "Starting a thread to connect or close a queue pair failed; the calling thread does it", e);
       task.run();
     }
   }

@@ -180,7 +180,7 @@ final class Connections {
   }
 
   private static void logFailure(Connection connection, Throwable e) {
-    TaskFailures.log(LOG, "Ending a queue pair to {} failed", connection.peer(), e);
+    TaskFailures.log(LOG, "Closing a queue pair to {} failed", connection.peer(), e);
   }
 
   /** Stops posting on a connection that broke. The caller flushes it. */
@@ -269,8 +269,9 @@ final class Connections {
     if (!warned) {
       warned = true;
       LOG.warn(
-          "All {} queue pairs are in use: READs from further peers wait for one, and go another"
-              + " way when they wait too long. A larger maxQueuePairs avoids it.",
+          "All {} queue pairs are in use: READs from other peers wait for one, and their blocks"
+              + " fall back when they wait too long. A larger spark.shuffle.rdma.connections.max"
+              + " avoids this, as far as the device allows it.",
           slots.length);
     }
   }

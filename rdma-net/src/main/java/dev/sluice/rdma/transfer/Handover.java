@@ -50,7 +50,7 @@ public final class Handover<T> {
     try {
       taker.accept(decided);
     } catch (RuntimeException | Error e) {
-      TaskFailures.log(LOG, "A result could not be handed over", e);
+      TaskFailures.log(LOG, "Handing over a result failed", e);
     }
   }
 }

@@ -189,7 +189,7 @@ public final class RdmaEndpoint implements QueuePairAcceptor, AutoCloseable {
     try {
       queue.close();
     } catch (VerbsException e) {
-      LOG.warn("A completion queue could not be closed", e);
+      LOG.warn("Closing a completion queue failed", e);
     }
   }
 }

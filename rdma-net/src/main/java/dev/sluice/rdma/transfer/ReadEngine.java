@@ -308,7 +308,7 @@ final class ReadEngine implements Connections.ConnectListener {
 
   @Override
   public void connectRefused(Connection connection, String reason) {
-    LOG.info("No queue pair for {}: {}", connection.peer(), reason);
+    LOG.info("Creating a queue pair for {} failed: {}", connection.peer(), reason);
     recovery.failWaiting(connection.peer(), Cause.CONNECT, reason);
   }
 
@@ -330,7 +330,7 @@ final class ReadEngine implements Connections.ConnectListener {
       try {
         completed(completions.wrId(i), completions.status(i), completions.vendorError(i));
       } catch (RuntimeException | Error e) {
-        TaskFailures.log(LOG, "A work completion could not be handled", e);
+        TaskFailures.log(LOG, "Handling a work completion failed", e);
       }
     }
     return polled;
@@ -345,7 +345,7 @@ final class ReadEngine implements Connections.ConnectListener {
 
   /** Fails all READs for good. A device that comes back is a new one, for another process. */
   private void deviceFailed(String reason) {
-    LOG.error("The device failed: all READs fail from now on: {}", reason);
+    LOG.error("The device failed; all READs of this process fail from now on: {}", reason);
     deviceFailure = "the device failed: " + reason;
     failAll(Cause.TRANSPORT, deviceFailure);
     peers.values().forEach(peer -> peer.waiting().removeAll());
@@ -396,7 +396,7 @@ final class ReadEngine implements Connections.ConnectListener {
       try {
         step.run();
       } catch (RuntimeException | Error e) {
-        TaskFailures.log(LOG, "A step of the read engine's clock failed", e);
+        TaskFailures.log(LOG, "A periodic step of the read engine failed", e);
       }
     }
   }
@@ -422,7 +422,7 @@ final class ReadEngine implements Connections.ConnectListener {
       try {
         expire(read);
       } catch (RuntimeException | Error e) {
-        TaskFailures.log(LOG, "A READ whose deadline has passed could not be ended", e);
+        TaskFailures.log(LOG, "Ending a READ at its deadline failed", e);
       }
     }
     late.forEach(peer -> peer.waiting().removeAnswered());
@@ -433,7 +433,7 @@ final class ReadEngine implements Connections.ConnectListener {
       return; // Answered with the peer's other reads, when an earlier one opened the breaker.
     }
     Peer peer = read.source();
-    fail(read, Cause.DEADLINE, "it was not done by its deadline");
+    fail(read, Cause.DEADLINE, "it did not complete by its deadline");
     if (read.outstanding() > 0 && read.connection().state() == Connection.State.READY) {
       recovery.flush(read.connection());
       recovery.failed(peer);

@@ -83,7 +83,7 @@ final class ReadThread {
       try {
         work();
       } catch (VerbsException | RuntimeException | Error e) {
-        TaskFailures.log(LOG, "The read engine failed and goes on", e);
+        TaskFailures.log(LOG, "A turn of the read engine failed; the engine continues", e);
         channel.await(PAUSE_AFTER_ERROR_MS);
       }
     }

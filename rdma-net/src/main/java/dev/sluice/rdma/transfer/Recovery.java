@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
 final class Recovery {
   private static final Logger LOG = LoggerFactory.getLogger(Recovery.class);
 
-  static final String FAILED_TOO_OFTEN = "READs from it failed too often of late";
+  static final String FAILED_TOO_OFTEN = "READs from it failed too often recently, so its circuit breaker is open";
 
   private final Connections connections;
   private final PendingReads reads;
@@ -130,7 +130,7 @@ final class Recovery {
     } else if (failure == WorkCompletionStatus.REM_ACCESS_ERR) {
       reads.fail(read, Cause.STALE_LOCATION, failure, "the peer refused " + read.ranges());
     } else if (failure.scope() == Scope.OPERATION) {
-      reads.fail(read, Cause.TRANSPORT, failure, "the work request was wrong in itself");
+      reads.fail(read, Cause.TRANSPORT, failure, "the work request was invalid");
     } else if (read.retry() && !read.source().breaker().isOpen()) {
       counters.increment(TransferCounter.READ_RETRIES);
       postAgain(read);
@@ -173,7 +173,7 @@ final class Recovery {
     try {
       connection.queuePair().toError();
     } catch (VerbsException e) {
-      LOG.warn("A queue pair to {} could not be flushed", connection.peer(), e);
+      LOG.warn("Flushing a queue pair to {} failed; destroying it", connection.peer(), e);
       destroy(connection);
     }
     if (connection.outstanding() == 0) {
@@ -205,7 +205,7 @@ final class Recovery {
               ? WorkCompletionStatus.LOC_QP_OP_ERR
               : WorkCompletionStatus.WR_FLUSH_ERR);
     }
-    LOG.warn("A READ from {} could not be posted", connection.peer(), e);
+    LOG.warn("Posting a READ from {} failed; its queue pair was closed", connection.peer(), e);
   }
 
   /** Destroys a queue pair after posting threw (defect, lack of memory): its state is unknown. */
@@ -215,7 +215,7 @@ final class Recovery {
       failed(connection.peer());
       destroy(connection);
     } finally {
-      TaskFailures.log(LOG, "READs from {} could not be posted", connection.peer(), e);
+      TaskFailures.log(LOG, "Posting READs from {} failed; their queue pair was destroyed", connection.peer(), e);
     }
   }
 
@@ -227,7 +227,7 @@ final class Recovery {
 
   /** Withdraws the buffers that a queue pair's READs may still write to, for good. */
   private void giveUpTargets(Connection connection, String what) {
-    LOG.info("A queue pair to {} was not {}: its buffers are given up", connection.peer(), what);
+    LOG.info("A queue pair to {} was not {}: the buffers of its READs are never used again", connection.peer(), what);
     while (connection.outstanding() > 0) {
       ReadRequest read = connection.retireOldest();
       outstanding--;
@@ -253,7 +253,9 @@ final class Recovery {
     boolean opened = peer.breaker().failed(clock.getAsLong());
     if (opened) {
       counters.increment(TransferCounter.CIRCUIT_OPENINGS);
-      LOG.warn("READs from {} failed too often: it is not tried for a while", peer);
+      LOG.warn("READs from {} failed too often: its blocks fall back for"
+              + " spark.shuffle.rdma.circuit.cooldown",
+          peer);
     }
     return opened;
   }

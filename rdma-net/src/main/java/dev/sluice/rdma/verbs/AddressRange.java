@@ -22,7 +22,7 @@ public record AddressRange(InetAddress network, int prefixLength) {
     InetAddress network = InetAddress.ofLiteral(text.substring(0, slash));
     int prefixLength = Integer.parseInt(text.substring(slash + 1));
     if (prefixLength < 0 || prefixLength > bits(network)) {
-      throw new IllegalArgumentException("a prefix has 0 to " + bits(network) + " bits");
+      throw new IllegalArgumentException("the prefix must have 0 to " + bits(network) + " bits");
     }
     return new AddressRange(network, prefixLength);
   }

@@ -60,7 +60,7 @@ final class AsyncEvents {
         stop.close();
       }
     } catch (VerbsException e) {
-      LOG.warn("Stopping the events of {} failed", device, e);
+      LOG.warn("Stopping the event thread of {} failed", device, e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
@@ -75,19 +75,19 @@ final class AsyncEvents {
             FileDescriptors.awaitReadable(
                 port.isUsable() ? POLL_TIMEOUT_MS : RETRY_MS, context.asyncFd(), stop.fd());
         if (ready == 0 && !port.isUsable()) {
-          device.portChanged("asked again"); // in case the event was lost
+          device.portChanged("port queried again"); // in case the event was lost
         }
         Optional<IbvAsyncEvent> event = context.awaitAsyncEvent(0);
         if (event.isPresent()) {
           try {
             handle(event.get());
           } catch (RuntimeException | Error e) {
-            TaskFailures.log(LOG, "{}: an event could not be handled", device, e);
+            TaskFailures.log(LOG, "{}: handling an asynchronous event failed", device, e);
           }
         }
       }
     } catch (VerbsException | RuntimeException | Error e) {
-      device.fail("its events cannot be read: " + e.getMessage());
+      device.fail("reading its asynchronous events failed: " + e.getMessage());
     }
   }
 

@@ -242,7 +242,7 @@ final class CmAgent {
     try {
       wakeUp.signal();
     } catch (VerbsException e) {
-      LOG.warn("The thread of rdma_cm could not be woken up", e);
+      LOG.warn("Waking up the rdma_cm thread failed", e);
     }
     return true;
   }
@@ -298,7 +298,7 @@ final class CmAgent {
       long now = System.nanoTime();
       if (errors++ == 0 || now - errorToldNanos >= TOLD_EVERY_NANOS) {
         errorToldNanos = now;
-        LOG.warn("rdma_cm at {}: error number {}, and goes on", address, errors, e);
+        LOG.warn("rdma_cm at {}: error {} since it started; it continues", address, errors, e);
       }
       LockSupport.parkNanos(PAUSE_AFTER_ERROR_NANOS);
     }
@@ -355,7 +355,7 @@ final class CmAgent {
         handshake.requested(request.id(), request.connParam().qpNum(), token);
         return;
       }
-      tellRefusal(request.id(), "for no queue pair of this process");
+      tellRefusal(request.id(), "it names no queue pair of this process");
     } catch (VerbsException e) {
       tellRefusal(request.id(), e.getMessage());
     }
@@ -367,18 +367,18 @@ final class CmAgent {
     refusals++;
     long now = System.nanoTime();
     if (refusals > 1 && now - refusalToldNanos < TOLD_EVERY_NANOS) {
-      LOG.debug("A request from {} is refused: {}", id.peerAddress(), why);
+      LOG.debug("Refused a connection request from {}: {}", id.peerAddress(), why);
       return;
     }
     refusalToldNanos = now;
-    LOG.warn("A request from {} is refused: {} ({} so far)", id.peerAddress(), why, refusals);
+    LOG.warn("Refused a connection request from {}: {} ({} refused so far)", id.peerAddress(), why, refusals);
   }
 
   private static void refuse(RdmaCmId id) {
     try {
       id.reject(new byte[0]);
     } catch (VerbsException e) {
-      LOG.debug("{} could not be refused", id, e);
+      LOG.debug("Refusing {} failed", id, e);
     }
     close(id);
   }

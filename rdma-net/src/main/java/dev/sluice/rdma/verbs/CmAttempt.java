@@ -121,7 +121,7 @@ final class CmAttempt {
     if (reason == STALE_CONNECTION) {
       stale = true;
     } else {
-      wish.fail(ECONNREFUSED, "the peer refuses, reason " + reason);
+      wish.fail(ECONNREFUSED, "the peer refused the request, reason " + reason);
     }
   }
 }

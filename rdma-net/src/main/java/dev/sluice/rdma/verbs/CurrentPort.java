@@ -69,7 +69,7 @@ final class CurrentPort {
       chosen = next;
       unusable = "";
       if (changed) {
-        LOG.info("{}: {}: from now on {}", port, event, next.banner());
+        LOG.info("{}: {}: new queue pairs use {}", port, event, next.banner());
       }
     } catch (PortRefusal e) {
       refused(event, "the port " + e.getMessage());
@@ -82,7 +82,7 @@ final class CurrentPort {
     boolean first = isUsable();
     unusable = reason;
     if (first) {
-      LOG.warn("{}: {}: nothing is connected any more, as {}", chosen.port(), event, reason);
+      LOG.warn("{}: {}: no new queue pairs connect until this is repaired: {}", chosen.port(), event, reason);
     }
   }
 }

@@ -50,7 +50,7 @@ final class Ece {
       set(common ? offered : NONE);
       taken = common;
     } catch (VerbsException e) {
-      LOG.debug("{} is connected without ECE, as {} is refused", queuePair, offered, e);
+      LOG.debug("{} is connected without ECE, because the device refuses {}", queuePair, offered, e);
     }
   }
 
@@ -88,7 +88,7 @@ final class Ece {
       try {
         id.setLocalEce(offer);
       } catch (VerbsException e) {
-        LOG.debug("{} asks without ECE", id, e);
+        LOG.debug("{} sends its request without ECE", id, e);
       }
     }
   }

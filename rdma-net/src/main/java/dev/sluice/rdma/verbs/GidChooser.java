@@ -50,14 +50,14 @@ final class GidChooser {
   /** Reason for the choice that {@link #choose} made. */
   String reason(PortInfo port, GidEntry entry) {
     if (policy.index() != VerbsOptions.AUTO) {
-      return "asked for by its index";
+      return "set by gid.index";
     }
     if (!port.isEthernet()) {
-      return entry.index() == ROUTABLE_INDEX ? "the routable one" : "the default one";
+      return entry.index() == ROUTABLE_INDEX ? "the routable GID" : "the default GID";
     }
     return isLocal(entry)
         ? "this process's own address"
-        : "the first of RoCE v%d that may be used, IPv4 before IPv6"
+        : "the first usable GID of RoCE v%d, IPv4 before IPv6"
             .formatted(policy.roceVersion());
   }
 

@@ -19,12 +19,14 @@ public record LockedMemory(long bytes, Exemption exemption) {
   public enum Exemption {
     NONE(""),
     /** No exemption: a pod adds the capability, but runs as another user than root. */
-    BOUNDING_SET_ONLY(" (CAP_IPC_LOCK is in the bounding set only, which exempts nobody)"),
+    BOUNDING_SET_ONLY(
+        " (CAP_IPC_LOCK is in the bounding set only, which does not exempt this process)"),
     /**
      * No exemption: the kernel asks for the capability in the host's user namespace. Rootless
      * containers have it in their own.
      */
-    USER_NAMESPACE(" (CAP_IPC_LOCK is a user namespace's, which exempts nobody)"),
+    USER_NAMESPACE(
+        " (CAP_IPC_LOCK is valid in a user namespace only, which does not exempt this process)"),
     EFFECTIVE(" (exempt by CAP_IPC_LOCK)");
 
     private final String words;
@@ -60,7 +62,7 @@ public record LockedMemory(long bytes, Exemption exemption) {
   /** Advice for a limit that is too small. */
   public static final String REMEDY =
       "raise the limit (ulimit -l, LimitMEMLOCK= of the service, --ulimit memlock= of the"
-          + " container), or register less (spark.shuffle.rdma.memoryShare; a node's block server:"
+          + " container), or register less (spark.shuffle.rdma.memoryShare; of a node daemon:"
           + " sluice.node.registration.maxBytes)";
 
   /** Reads the limit of this process. */
@@ -106,7 +108,7 @@ public record LockedMemory(long bytes, Exemption exemption) {
   void require(long needed) throws ProviderUnavailableException {
     if (!allows(needed)) {
       throw new ProviderUnavailableException(
-          "%s, of which map outputs, buffers and queue pairs may take %d KiB: %s"
+          "%s, but map outputs, buffers and queue pairs may need %d KiB: %s"
               .formatted(this, needed / 1024, REMEDY));
     }
   }

@@ -76,10 +76,10 @@ final class NumaNode {
     }
     OptionalInt ofDevice = sysfs.numaNode(device);
     if (ofDevice.isEmpty()) {
-      return ", on an unknown NUMA node, this process on " + node.getAsInt();
+      return ", on an unknown NUMA node (this process: node " + node.getAsInt() + ")";
     }
     return ofDevice.equals(node)
-        ? ", on NUMA node " + node.getAsInt() + " as this process is"
-        : ", on NUMA node %d, this process on %d".formatted(ofDevice.getAsInt(), node.getAsInt());
+        ? ", on NUMA node " + node.getAsInt() + " like this process"
+        : ", on NUMA node %d (this process: node %d)".formatted(ofDevice.getAsInt(), node.getAsInt());
   }
 }

@@ -65,7 +65,7 @@ final class OpenPorts implements AutoCloseable {
         ? "this machine has no RDMA device"
         : "libibverbs does not find the device "
             + String.join(", ", known)
-            + ": its file in /dev/infiniband must be in this container, and its library installed"
+            + ": pass its file in /dev/infiniband into the container, and install its library"
             + " (Debian, Ubuntu: ibverbs-providers)";
   }
 
@@ -73,7 +73,7 @@ final class OpenPorts implements AutoCloseable {
   private static String unreadable(IbvDevice device, VerbsException e) {
     Path node = Path.of("/dev/infiniband", device.uverbsName());
     if (!Files.exists(node)) {
-      return device + " cannot be opened: " + node + " is not there, as in a container without it";
+      return device + " cannot be opened: " + node + " does not exist (in a container, pass it in)";
     }
     if (!Files.isReadable(node) || !Files.isWritable(node)) {
       return device + " cannot be opened: this process may not read and write " + node;
@@ -106,7 +106,7 @@ final class OpenPorts implements AutoCloseable {
       try {
         unused.close();
       } catch (VerbsException e) {
-        LOG.warn("Closing {}, which is not used, failed: {}", unused.device(), e.getMessage());
+        LOG.warn("Closing the unused device {} failed: {}", unused.device(), e.getMessage());
       }
     }
   }

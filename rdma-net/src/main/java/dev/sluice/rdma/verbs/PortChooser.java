@@ -100,7 +100,7 @@ final class PortChooser {
       throw new PortRefusal("is " + port.state() + " and not ACTIVE");
     }
     if (port.linkLayer().known().isEmpty()) {
-      throw new PortRefusal("has a link layer that is not known, " + port.linkLayer());
+      throw new PortRefusal("has the unknown link layer " + port.linkLayer());
     }
     int pathMtu = pathMtu(port);
     GidEntry gid = gids.choose(port);
@@ -133,12 +133,12 @@ final class PortChooser {
 
   private String portReason(ChosenPort chosen) {
     if (turn.isPresent()) {
-      return "in turn with the other executors of this host, of those that are named";
+      return "by rotation of this host's executors over the configured ports";
     }
     return switch (rank(chosen)) {
       case 2 -> "it has this process's own address";
       case 1 -> "it shares " + localNetDevice + " with this process's own address";
-      default -> "the first that can be used";
+      default -> "the first usable port";
     };
   }
 
@@ -182,7 +182,7 @@ final class PortChooser {
             .orElseThrow(
                 () ->
                     new PortRefusal(
-                        "has an active MTU that is not known, code " + port.activeMtu()));
+                        "has an unknown active MTU, code " + port.activeMtu()));
     return asked == VerbsOptions.AUTO ? active : Math.min(asked, active);
   }
 }

@@ -102,7 +102,7 @@ record PortReader(IbvContext context, Sysfs sysfs) {
         if (unreadable == length) {
           throw e;
         }
-        LOG.debug("{}: skipping an entry of a port's table", context.device(), e);
+        LOG.debug("{}: skipping an unreadable entry of a port's table", context.device(), e);
         table.add(unset);
       }
     }

@@ -71,7 +71,7 @@ final class PostedSends {
       SendWorkRequest request = chain.get(i);
       long length = Integer.toUnsignedLong(request.length());
       if (length > maxMessageBytes) {
-        return length + " bytes of at most " + maxMessageBytes;
+        return length + " bytes are more than the device's maximum of " + maxMessageBytes;
       }
       add(request);
     }

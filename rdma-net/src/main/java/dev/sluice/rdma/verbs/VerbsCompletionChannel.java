@@ -56,7 +56,7 @@ final class VerbsCompletionChannel extends VerbsChild implements CompletionChann
     try {
       return !closed && waitForEvent(timeoutMs) && !closed;
     } catch (VerbsException e) {
-      owner().fail("its completions cannot be waited for: " + e.getMessage());
+      owner().fail("waiting for its completions failed: " + e.getMessage());
       return false;
     } finally {
       waiting.unlock();
@@ -104,7 +104,7 @@ final class VerbsCompletionChannel extends VerbsChild implements CompletionChann
     try {
       wakeUp.signal();
     } catch (VerbsException e) {
-      LOG.warn("Waking up who waits for completions of {} failed", owner(), e);
+      LOG.warn("Waking up the thread that waits for completions of {} failed", owner(), e);
     }
   }
 

@@ -135,7 +135,7 @@ final class VerbsCompletionQueue extends VerbsChild implements CompletionQueue {
 
   /** Marks this queue and its queue pairs as unusable, as completions were lost. */
   void overrun() {
-    fail("more completions came than the queue holds");
+    fail("completions were lost: the queue was full");
     List<VerbsQueuePair> users =
         owner().open(VerbsQueuePair.class).filter(queuePair -> queuePair.uses(this)).toList();
     users.forEach(VerbsQueuePair::completionsLost);

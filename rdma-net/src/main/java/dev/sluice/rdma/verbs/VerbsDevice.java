@@ -158,7 +158,7 @@ final class VerbsDevice implements Device {
       return own;
     }
     throw new VerbsException(
-        "ibv_create_qp", VerbsException.EINVAL, "the completion queue is of another device");
+        "ibv_create_qp", VerbsException.EINVAL, "the completion queue belongs to another device");
   }
 
   /** The port's values that queue pairs use and that peers are told. */
@@ -259,7 +259,7 @@ final class VerbsDevice implements Device {
       unused &= agent.stop();
     }
     if (!unused) {
-      LOG.error("A thread of {}'s events did not end in time: the device stays open", this);
+      LOG.error("An event thread of {} did not end in time: the device stays open", this);
       return;
     }
     try {

@@ -52,7 +52,7 @@ final class VerbsProtectionDomain extends VerbsChild implements ProtectionDomain
         throw new VerbsException(
             operation,
             e.errno(),
-            "%s or the device allows no more: %s"
+            "the limit (%s) or the device allows no more: %s"
                 .formatted(LockedMemory.current(), LockedMemory.REMEDY));
       }
       throw e;
@@ -78,7 +78,7 @@ final class VerbsProtectionDomain extends VerbsChild implements ProtectionDomain
       return "memory on the heap cannot be registered";
     }
     if (memory.byteSize() == 0) {
-      return "a region has at least 1 byte";
+      return "a memory region must have at least 1 byte";
     }
     if (access.contains(AccessFlag.LOCAL_WRITE) && memory.isReadOnly()) {
       return "read-only memory cannot be registered for writing";
@@ -98,7 +98,7 @@ final class VerbsProtectionDomain extends VerbsChild implements ProtectionDomain
       throw new VerbsException(
           "ibv_create_qp(" + depth + ")",
           VerbsException.EINVAL,
-          "a queue pair holds 0 to " + maxDepth + " work requests");
+          "the depth must be 0 to " + maxDepth + " work requests");
     }
     IbvQpCap asked = new IbvQpCap(depth, NO_RECEIVES, 1, 1, 0);
     IbvQp queuePair = create(IbvQpInitAttr.of(IbvQp.Type.RC, queue.ibv(), asked));

@@ -75,7 +75,7 @@ public final class VerbsProvider implements Provider {
       }
     } catch (VerbsException e) {
       LOG.warn(
-          "Memory that is registered may go wrong when this process forks: {}", e.getMessage());
+          "Protecting registered memory at forks failed; its bytes may be wrong after a fork: {}", e.getMessage());
     }
   }
 
@@ -117,7 +117,8 @@ public final class VerbsProvider implements Provider {
           .ifPresent(
               doubt ->
                   LOG.warn(
-                      "Using GID {} of {} although it is {}; the key devices or gid.index asks for it",
+                      "Using GID {} of {} although it is {}, because the key devices or"
+                          + " gid.index names it",
                       chosen.gid(),
                       chosen.port(),
                       doubt));
@@ -140,7 +141,7 @@ public final class VerbsProvider implements Provider {
       // Hashed, as the names may be too long for the name of a socket.
       return Optional.of(HostTurn.take("port-" + Integer.toHexString(nearest.hashCode())));
     } catch (VerbsException e) {
-      LOG.warn("Ports are not taken in turn, each process takes the nearest: {}", e.getMessage());
+      LOG.warn("Processes do not rotate over the ports; each takes the nearest one: {}", e.getMessage());
       return Optional.empty();
     }
   }

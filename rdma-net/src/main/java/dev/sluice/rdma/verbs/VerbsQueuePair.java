@@ -84,7 +84,7 @@ final class VerbsQueuePair extends VerbsChild implements QueuePair {
     try {
       return queuePair.queryState() == IbvQp.State.ERR;
     } catch (VerbsException e) {
-      LOG.warn("The state of {} cannot be read, so it counts as failed", this, e);
+      LOG.warn("Reading the state of {} failed, so it counts as failed", this, e);
       return true;
     }
   }
@@ -201,13 +201,13 @@ final class VerbsQueuePair extends VerbsChild implements QueuePair {
 
   /** Fails the queue pair, as its completion queue was overrun. */
   void completionsLost() {
-    LOG.warn("{}: more completions than its completion queue holds", this);
+    LOG.warn("{} fails: its completion queue overflowed", this);
     fail();
   }
 
   /** Fails the queue pair, as the peer ended the connection. */
   void peerLeft() {
-    LOG.debug("{}: the peer left", this);
+    LOG.debug("{}: the peer disconnected", this);
     fail();
   }
 
@@ -231,9 +231,9 @@ final class VerbsQueuePair extends VerbsChild implements QueuePair {
         completions.remove(qpNumber, queuePair);
       } catch (VerbsException e) {
         if (owner().hasFailed()) {
-          LOG.debug("{} cannot be destroyed", this, e);
+          LOG.debug("Destroying {} failed", this, e);
         } else {
-          LOG.error("{} cannot be destroyed", this, e);
+          LOG.error("Destroying {} failed", this, e);
         }
       }
       state = QueuePairState.RESET;

@@ -39,7 +39,7 @@ class ProvidersTest {
     assertThatThrownBy(
             () -> Providers.open("off", loopback, VerbsOptions.DEFAULT, SoftOptions.DEFAULT))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessage("provider 'off' is none of auto, verbs, soft");
+        .hasMessage("provider 'off' is not one of auto, verbs, soft");
   }
 
   @Test

@@ -25,7 +25,8 @@ class LockedMemoryTest {
     "8388608,   0000000000000000, 0000000000000000, memlock 8192 KiB",
     "8388608,   0000000000004000, 0000000000004000, memlock 8192 KiB (exempt by CAP_IPC_LOCK)",
     "8388608,   0000000000000000, 00000000a80465fb,"
-        + " 'memlock 8192 KiB (CAP_IPC_LOCK is in the bounding set only, which exempts nobody)'",
+        + " 'memlock 8192 KiB (CAP_IPC_LOCK is in the bounding set only, which does not"
+        + " exempt this process)'",
     "unlimited, 000001ffffffbfff, 000001ffffffbfff, memlock unlimited"
   })
   void reportsTheKernelsLimit(String limit, String effective, String bounding, String text)
@@ -53,7 +54,8 @@ class LockedMemoryTest {
     Files.delete(namespace);
     Files.createSymbolicLink(namespace, Path.of("user:[4026532177]"));
     assertThat(LockedMemory.read(process).allows(9 << 20)).isFalse();
-    assertThat(LockedMemory.read(process).toString()).contains("is a user namespace's");
+    assertThat(LockedMemory.read(process).toString())
+        .contains("is valid in a user namespace only, which does not exempt this process");
   }
 
   /** Covers a namespace that maps all user ids to themselves, as the first one does. */

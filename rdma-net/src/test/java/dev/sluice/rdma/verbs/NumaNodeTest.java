@@ -52,9 +52,9 @@ class NumaNodeTest {
     assertThat(nearest(node)).containsExactly("mlx5_1");
     assertThat(DEVICES.stream().map(node::words))
         .containsExactly(
-            ", on NUMA node 0, this process on 1",
-            ", on NUMA node 1 as this process is",
-            ", on an unknown NUMA node, this process on 1");
+            ", on NUMA node 0 (this process: node 1)",
+            ", on NUMA node 1 like this process",
+            ", on an unknown NUMA node (this process: node 1)");
   }
 
   @Test

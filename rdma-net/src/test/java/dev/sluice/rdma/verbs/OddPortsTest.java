@@ -22,7 +22,7 @@ class OddPortsTest extends FakeAdaptersTestCase {
   @Test
   void withoutAnMtu() throws Exception {
     adapters.set(0, "active_mtu", 0);
-    assertRefusesTheFirst("has an active MTU that is not known, code 0");
+    assertRefusesTheFirst("has an unknown active MTU, code 0");
   }
 
   @Test
@@ -41,7 +41,7 @@ class OddPortsTest extends FakeAdaptersTestCase {
   @Test
   void withALinkOfALaterRelease() throws Exception {
     adapters.set(0, "link_layer", 7);
-    assertRefusesTheFirst("has a link layer that is not known, 7");
+    assertRefusesTheFirst("has the unknown link layer 7");
   }
 
   @Test

@@ -87,9 +87,9 @@ class PortChooserTest {
         .isEqualTo("port: it has this process's own address; GID: this process's own address");
     assertThat(reason(DEFAULT, "10.3.0.1", "rxe1-net"))
         .startsWith("port: it shares rxe1-net with this process's own address; GID: the first");
-    assertThat(reason(DEFAULT, "127.0.0.1", "lo")).startsWith("port: the first that can be used");
+    assertThat(reason(DEFAULT, "127.0.0.1", "lo")).startsWith("port: the first usable port");
     VerbsOptions asked = DEFAULT.with(o -> o.gid = o.gid.at(0));
-    assertThat(reason(asked, "127.0.0.1", "lo")).endsWith("GID: asked for by its index");
+    assertThat(reason(asked, "127.0.0.1", "lo")).endsWith("GID: set by gid.index");
   }
 
   private static String reason(VerbsOptions options, String local, String netDevice)
@@ -181,7 +181,7 @@ class PortChooserTest {
     PortChooser chooser = onSecondNode(machine, "mlx5_2-net", OptionalInt.empty());
     ChosenPort chosen = chooser.choose(FOUR, List.of());
     assertThat(chosen.port().device()).isEqualTo("mlx5_2");
-    assertThat(chooser.reason(chosen)).contains("address, on NUMA node 0, this process on 1; GID");
+    assertThat(chooser.reason(chosen)).contains("address, on NUMA node 0 (this process: node 1); GID");
   }
 
   @Test
@@ -193,7 +193,7 @@ class PortChooserTest {
     PortChooser chooser = onSecondNode(machine, "bond0", OptionalInt.empty());
     ChosenPort chosen = chooser.choose(bond, List.of());
     assertThat(chosen.port().device()).isEqualTo("mlx5_1");
-    assertThat(chooser.reason(chosen)).contains("address, on NUMA node 1 as this process is; GID");
+    assertThat(chooser.reason(chosen)).contains("address, on NUMA node 1 like this process; GID");
   }
 
   /** Otherwise two executors of one host might be in two networks that are not connected. */

@@ -102,7 +102,7 @@ class PeerCheckTest {
       port = free.getLocalPort();
     }
     assertThatThrownBy(() -> PeerServer.open(patient("none", FaultPlan.NONE), port))
-        .hasMessageContaining("none of auto, verbs, soft");
+        .hasMessageContaining("not one of auto, verbs, soft");
     assertThatCode(() -> new ServerSocket(port).close()).doesNotThrowAnyException();
   }
 

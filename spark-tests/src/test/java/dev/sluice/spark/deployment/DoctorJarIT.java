@@ -234,7 +234,7 @@ final class DoctorJarIT {
         .as(result.output())
         .singleElement()
         .asString()
-        .contains("memlock 8192 KiB", "is a user namespace's", "nothing is locked");
+        .contains("memlock 8192 KiB", "is valid in a user namespace only", "nothing is locked");
   }
 
   private static boolean mountsWork() throws Exception {

@@ -18,10 +18,10 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "bw",
     description = {
-      "Measures bandwidth between a server and a client, both of them this command; all options but"
-          + " those for device, port and deadline are the client's.",
-      "MiB/sec are 2^20 bytes a second (which perftest calls MB/sec), Mpps millions of messages a"
-          + " second. The time is from the first work request to the last completion."
+      "Measures bandwidth between a server and a client, which both run this command. The client's"
+          + " options count, except that each side has its own device, port and deadline.",
+      "MiB/sec are 2^20 bytes a second (perftest calls them MB/sec), Mpps are millions of messages"
+          + " a second. The time runs from the first work request to the last completion."
     })
 final class BandwidthCommand implements Callable<Integer> {
   private static final int DEFAULT_SIZE = 65536;
@@ -34,13 +34,13 @@ final class BandwidthCommand implements Callable<Integer> {
   @Option(
       names = {"-D", "--duration"},
       paramLabel = "SECONDS",
-      description = "Measure for so long instead of a number of messages")
+      description = "Measure for this time instead of a number of messages")
   private int durationSeconds;
 
   @Option(
       names = {"-Q", "--cq-mod"},
       paramLabel = "MESSAGES",
-      description = "Ask for a completion of one message in so many (default: ${DEFAULT-VALUE})")
+      description = "Request one completion per this many messages (default: ${DEFAULT-VALUE})")
   private int group = 1;
 
   @Override

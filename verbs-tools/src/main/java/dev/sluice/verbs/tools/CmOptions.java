@@ -24,7 +24,7 @@ final class CmOptions {
   @Option(
       names = {"-b", "--bind"},
       paramLabel = "ADDRESS",
-      description = "Address of the RDMA device to use (default: the routing table's)")
+      description = "Address of the RDMA device to use (default: chosen by the routing table)")
   private String bind;
 
   Deadline deadline() {

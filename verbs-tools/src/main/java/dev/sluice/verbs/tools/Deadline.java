@@ -12,7 +12,7 @@ final class Deadline implements dev.sluice.examples.Deadline {
   @Option(
       names = "--timeout",
       paramLabel = "SECONDS",
-      description = "Give up after so many seconds in all (default: ${DEFAULT-VALUE})")
+      description = "Give up after this many seconds in total (default: ${DEFAULT-VALUE})")
   private int timeoutSeconds = 60;
 
   private final long startNanos = System.nanoTime();

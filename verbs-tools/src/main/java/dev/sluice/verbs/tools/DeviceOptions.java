@@ -24,9 +24,8 @@ final class DeviceOptions {
       names = {"-g", "--gid-index"},
       paramLabel = "INDEX",
       description =
-          "Our GID, by its index in the port's table (default: on Ethernet a RoCE v2 GID of an IPv4"
-              + " address where there is one, of a net device of this network namespace; on"
-              + " InfiniBand none)")
+          "Local GID, by its index in the port's table (default: on Ethernet a GID of this network"
+              + " namespace, preferably of RoCE v2 and an IPv4 address; on InfiniBand none)")
   private Integer gidIndex;
 
   @Option(

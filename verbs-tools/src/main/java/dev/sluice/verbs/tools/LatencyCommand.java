@@ -17,11 +17,11 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "lat",
     description = {
-      "Measures latency between a server and a client, both of them this command; all options but"
-          + " those for device, port and deadline are the client's.",
-      "One message at a time, in microseconds: a READ or atomic until its data are there, a WRITE or"
-          + " SEND half the way there and back. Typical is the median. What reading the clock takes"
-          + " is taken off and printed."
+      "Measures latency between a server and a client, which both run this command. The client's"
+          + " options count, except that each side has its own device, port and deadline.",
+      "Sends one message at a time and prints microseconds: of a READ or atomic until its data"
+          + " have arrived, of a WRITE or SEND half the round trip. Typical is the median. The time"
+          + " to read the clock is subtracted, and printed."
     })
 final class LatencyCommand implements Callable<Integer> {
   private static final int DEFAULT_SIZE = 2;
@@ -35,7 +35,7 @@ final class LatencyCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     if (options.events() && options.operation() == PerfOperation.WRITE) {
-      throw new ParameterException(spec.commandLine(), "a WRITE raises no event at its target");
+      throw new ParameterException(spec.commandLine(), "--events cannot be used with --op write: a WRITE raises no event at its target");
     }
     if (!options.problem().isEmpty()) {
       throw new ParameterException(spec.commandLine(), options.problem());

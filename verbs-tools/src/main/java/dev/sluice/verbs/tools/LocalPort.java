@@ -42,7 +42,7 @@ final class LocalPort implements AutoCloseable {
     this.serviceLevel = serviceLevel;
     attributes = context.queryPort(number);
     if (!attributes.state().is(IbvPortAttr.State.ACTIVE)) {
-      throw new IOException(this + " is not active but " + attributes.stateText());
+      throw new IOException(this + " is " + attributes.stateText() + ", not active");
     }
     this.gidIndex = gidIndex == null ? defaultGidIndex() : gidIndex;
     gid = this.gidIndex == NO_GID ? new Gid(0, 0) : context.queryGid(number, this.gidIndex);
@@ -138,7 +138,7 @@ final class LocalPort implements AutoCloseable {
   IbvPortAttr.Mtu activeMtu() throws IOException {
     CValue<IbvPortAttr.Mtu> mtu = attributes.activeMtu();
     return mtu.known()
-        .orElseThrow(() -> new IOException(this + " has an MTU that is not known, code " + mtu));
+        .orElseThrow(() -> new IOException(this + " has an unknown MTU, code " + mtu));
   }
 
   /**

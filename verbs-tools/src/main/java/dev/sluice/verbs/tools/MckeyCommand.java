@@ -20,8 +20,8 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "mckey",
     description =
-        "Joins a multicast group by rdma_cm and receives, or with --sender sends, messages; the other"
-            + " side may be mckey of rdmacm-utils.")
+        "Joins a multicast group by rdma_cm and receives messages, or sends them with --sender. The"
+            + " other side may be mckey of rdmacm-utils.")
 final class MckeyCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
   @Mixin private CmOptions options;

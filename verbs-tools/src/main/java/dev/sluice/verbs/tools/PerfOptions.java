@@ -33,7 +33,7 @@ final class PerfOptions {
   @Option(
       names = "--warm-up",
       paramLabel = "MESSAGES",
-      description = "Messages before those (default: as many, at most " + DEFAULT_WARM_UP + ")")
+      description = "Messages before the measured ones (default: as many, at most " + DEFAULT_WARM_UP + ")")
   private Integer warmUp;
 
   @Option(
@@ -45,7 +45,7 @@ final class PerfOptions {
   @Option(
       names = "--outs",
       paramLabel = "READS",
-      description = "READs or atomics under way at a time (default: what the device can do)")
+      description = "READs or atomics under way at a time (default: the device's maximum)")
   private Integer readsInFlight;
 
   @Option(

@@ -80,7 +80,7 @@ record PerfParameters(
         || test != expected.ordinal()
         || operation < 0
         || operation >= PerfOperation.values().length) {
-      throw new IOException("the peer is not the same command as this");
+      throw new IOException("the peer does not run the same command");
     }
     return new PerfParameters(
         expected,

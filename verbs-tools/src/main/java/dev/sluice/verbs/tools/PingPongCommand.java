@@ -22,10 +22,9 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "pingpong",
     description = {
-      "Sends messages to and fro between a server and a client, each of which may also be"
-          + " ibv_rc_pingpong, ibv_uc_pingpong, ibv_ud_pingpong or ibv_srq_pingpong with the same"
-          + " options.",
-      "On RoCE the C programs need a GID by their option -g."
+      "Sends messages to and fro between a server and a client. Either side may be ibv_rc_pingpong,"
+          + " ibv_uc_pingpong, ibv_ud_pingpong or ibv_srq_pingpong with the same options.",
+      "On RoCE the C programs need a GID, which their option -g gives."
     })
 final class PingPongCommand implements Callable<Integer> {
   private static final int DEFAULT_SIZE = 4096;
@@ -65,7 +64,7 @@ final class PingPongCommand implements Callable<Integer> {
   @Option(
       names = {"-n", "--iters"},
       paramLabel = "MESSAGES",
-      description = "Messages that each side sends in all (default: ${DEFAULT-VALUE})")
+      description = "Messages that each side sends in total (default: ${DEFAULT-VALUE})")
   private int iters = 1000;
 
   @Option(
@@ -88,7 +87,7 @@ final class PingPongCommand implements Callable<Integer> {
 
   @Option(
       names = {"-c", "--check", "--chk"},
-      description = "Compare what was received with what was sent")
+      description = "Compare the received data with the sent data")
   private boolean check;
 
   @Override
@@ -122,7 +121,7 @@ final class PingPongCommand implements Callable<Integer> {
     check(
         queuePairs > 0 && queuePairs <= PingPongType.SRQ_ADDRESSES,
         "--num-qp must be 1 to " + PingPongType.SRQ_ADDRESSES);
-    check(rxDepth >= receivers, "--rx-depth must be at least a receive for each queue pair");
+    check(rxDepth >= receivers, "--rx-depth must be at least one receive for each queue pair");
   }
 
   private void check(boolean holds, String message) {

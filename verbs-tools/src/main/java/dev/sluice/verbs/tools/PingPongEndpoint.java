@@ -165,7 +165,7 @@ final class PingPongEndpoint {
       }
     }
     throw new IOException(
-        "a completion of queue pair 0x%06x, which is not ours".formatted(qpNumber));
+        "a completion names queue pair 0x%06x, which does not belong to this side".formatted(qpNumber));
   }
 
   /**

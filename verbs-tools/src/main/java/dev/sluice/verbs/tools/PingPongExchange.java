@@ -46,6 +46,6 @@ record PingPongExchange(Rendezvous peer, int sentAddresses, int queuePairs) {
   }
 
   void awaitDone() throws IOException {
-    peer.read(DONE.length, "that it has our address");
+    peer.read(DONE.length, "that it has this side's address");
   }
 }

@@ -18,9 +18,9 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "rc-example",
     description = {
-      "The RC example of the verbs manuals (RDMA_RC_example.c), with that program or this command as"
-          + " the peer: the server SENDs a message, the client READs the server's buffer, then"
-          + " WRITEs into it. Both check what they got."
+      "The RC example of the verbs manuals (RDMA_RC_example.c). The peer is that program or this"
+          + " command. The server SENDs a message. The client READs the server's buffer, then"
+          + " WRITEs into it. Both check what they received."
     })
 final class RcExampleCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;

@@ -29,9 +29,9 @@ record RpingClient(RpingCommand options, Deadline deadline, PrintWriter out) {
     try (Arena arena = Arena.ofShared();
         RdmaEventChannel events = RdmaEventChannel.create()) {
       RdmaCmId id = events.createId(RdmaCmId.PortSpace.TCP);
-      id.resolveAddr(null, server, deadline.leftMs("the way to " + server));
+      id.resolveAddr(null, server, deadline.leftMs("resolving the address " + server));
       CmEndpoint.await(events, RdmaCmEvent.Type.ADDR_RESOLVED, deadline);
-      id.resolveRoute(deadline.leftMs("the route to " + server));
+      id.resolveRoute(deadline.leftMs("resolving the route to " + server));
       CmEndpoint.await(events, RdmaCmEvent.Type.ROUTE_RESOLVED, deadline);
       RpingConnection connection = new RpingConnection(events, id, arena, deadline);
       id.connect(RpingConnection.PARAM);

@@ -23,9 +23,9 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "rping",
     description = {
-      "Connects by rdma_cm, then has data READ by the server and WRITTEN back, between a server and"
-          + " a client, each of which may also be rping of rdmacm-utils.",
-      "The addresses are those of the RDMA device's net device."
+      "Connects a client and a server by rdma_cm. The server READs the client's data and WRITEs"
+          + " them back. Either side may be rping of rdmacm-utils.",
+      "Addresses must be those of the RDMA device's net device."
     })
 final class RpingCommand implements Callable<Integer> {
   /** Maximum size: the server registers so many bytes before it knows the client's size. */
@@ -40,7 +40,7 @@ final class RpingCommand implements Callable<Integer> {
   @Parameters(
       arity = "0..1",
       paramLabel = "SERVER",
-      description = "Host of the server; without it, be the server of one client")
+      description = "Host of the server; if it is absent, run as the server of one client")
   private String server;
 
   @Option(
@@ -59,14 +59,14 @@ final class RpingCommand implements Callable<Integer> {
       names = {"-S", "--size"},
       paramLabel = "BYTES",
       description =
-          "Bytes of the data, 26 to 65536 (default: ${DEFAULT-VALUE}); the client's, but a server in C"
-              + " needs the same")
+          "Bytes of the data, 26 to 65536 (default: ${DEFAULT-VALUE}); the client's value counts,"
+              + " but a server in C needs the same")
   private int size = 64;
 
   @Option(
       names = {"-C", "--count"},
       paramLabel = "PINGS",
-      description = "Pings (default: ${DEFAULT-VALUE}); the client's")
+      description = "Number of pings (default: ${DEFAULT-VALUE}); for the client")
   private int count = 10;
 
   @Option(
@@ -76,7 +76,7 @@ final class RpingCommand implements Callable<Integer> {
 
   @Option(
       names = {"-V", "--validate"},
-      description = "Compare what came back with what was offered; the client's")
+      description = "Compare the returned data with the offered data; for the client")
   private boolean validate;
 
   @Override

@@ -43,13 +43,13 @@ record RpingServer(RpingCommand options, Deadline deadline, PrintWriter out) {
     while (source.isPresent()) {
       int size = source.get().size();
       if (size <= 0 || size > RpingCommand.MAX_SIZE) {
-        throw new IOException("the client offers " + size + " bytes, at most 65536 can be taken");
+        throw new IOException("the client offers " + size + " bytes; 1 to 65536 are allowed");
       }
       connection.transfer(IbvSendWrList.Opcode.RDMA_READ, region, source.get(), size);
       options.display("server ping data: ", data, size, out);
       connection.send(RpingAdvertisement.GO_AHEAD);
       RpingAdvertisement sink =
-          connection.receive().orElseThrow(() -> new IOException("the client left in mid-ping"));
+          connection.receive().orElseThrow(() -> new IOException("the client disconnected during a ping"));
       connection.transfer(
           IbvSendWrList.Opcode.RDMA_WRITE, region, sink, Math.min(size, sink.size()));
       connection.send(RpingAdvertisement.GO_AHEAD);

@@ -15,7 +15,7 @@ final class TcpOptions {
   @Parameters(
       arity = "0..1",
       paramLabel = "SERVER",
-      description = "Host of the server; without it, be the server and wait for a client")
+      description = "Host of the server; if it is absent, run as the server and wait for a client")
   private String server;
 
   @Option(

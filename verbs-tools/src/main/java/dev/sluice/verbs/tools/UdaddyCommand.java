@@ -19,8 +19,8 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "udaddy",
     description =
-        "Finds a datagram service by rdma_cm, sends messages to it and receives as many; either side"
-            + " may be udaddy of rdmacm-utils.")
+        "Finds a datagram service by rdma_cm, sends messages to it and receives as many. Either"
+            + " side may be udaddy of rdmacm-utils.")
 final class UdaddyCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
   @Mixin private CmOptions options;
@@ -29,7 +29,7 @@ final class UdaddyCommand implements Callable<Integer> {
   @Parameters(
       arity = "0..1",
       paramLabel = "SERVER",
-      description = "Host of the service; without it, be the service of one client")
+      description = "Host of the service; if it is absent, run as the service of one client")
   private String server;
 
   @Override

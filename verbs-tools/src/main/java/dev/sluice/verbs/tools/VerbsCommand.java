@@ -25,7 +25,7 @@ import picocli.CommandLine.Spec;
  */
 @Command(
     name = "verbs",
-    description = "Looks at RDMA devices, and tries them out together with the usual C programs.",
+    description = "Shows RDMA devices, and tests them together with the usual C programs.",
     subcommands = {
       DevicesCommand.class,
       InfoCommand.class,
@@ -99,7 +99,7 @@ final class VerbsCommand implements Runnable {
       throw (RuntimeException) e.getCause();
     } catch (TimeoutException | InterruptedException e) {
       IOException failure =
-          new IOException("a call of C does not return within " + seconds + " s (--timeout)");
+          new IOException("a call of a C function did not return within " + seconds + " s (--timeout)");
       throw new CommandLine.ExecutionException(command, failure.getMessage(), failure);
     }
   }

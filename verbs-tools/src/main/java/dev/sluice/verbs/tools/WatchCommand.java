@@ -51,14 +51,14 @@ final class WatchCommand implements Callable<Integer> {
   @Option(
       names = "--timeout",
       paramLabel = "SECONDS",
-      description = "End after so many seconds (default: ${DEFAULT-VALUE})")
+      description = "End after this many seconds (default: ${DEFAULT-VALUE})")
   private int timeoutSeconds = 3600;
 
   @Option(
       names = {"-n", "--count"},
       paramLabel = "EVENTS",
       showDefaultValue = Visibility.NEVER,
-      description = "End after so many events")
+      description = "End after this many events")
   private int count = Integer.MAX_VALUE;
 
   @Override

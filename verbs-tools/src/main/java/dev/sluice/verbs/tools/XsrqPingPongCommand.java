@@ -42,7 +42,7 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "xsrq-pingpong",
     description =
-        "Sends messages to and fro over XRC between a server and its clients, any of which may be"
+        "Sends messages to and fro over XRC between a server and its clients. Any of them may be"
             + " ibv_xsrq_pingpong with the same options. Clients on one host share an XRC domain.")
 final class XsrqPingPongCommand implements Callable<Integer> {
   private static final Path DOMAIN = Path.of("/tmp/xrc_domain");
@@ -101,7 +101,7 @@ final class XsrqPingPongCommand implements Callable<Integer> {
         LocalPort port = device.open()) {
       IbvContext context = port.context();
       if ((context.queryDevice().get("orig_attr.device_cap_flags") & IbvDeviceAttr.Caps.XRC) == 0) {
-        throw new IOException(context.device() + " has no extended reliable connections (XRC)");
+        throw new IOException(context.device() + " does not support extended reliable connections (XRC)");
       }
       int fd = FileDescriptors.open(DOMAIN);
       try (IbvXrcd xrcd = context.openXrcd(fd, O_CREAT)) {

@@ -21,11 +21,11 @@ final class PerfParametersTest {
   @Test
   void areRefusedFromAnotherCommandOrProgram() {
     assertThatThrownBy(() -> PerfParameters.fromWire(PARAMETERS.toWire(), PerfParameters.Test.LAT))
-        .hasMessage("the peer is not the same command as this");
+        .hasMessage("the peer does not run the same command");
     assertThatThrownBy(
             () ->
                 PerfParameters.fromWire(
                     new byte[PerfParameters.WIRE_LENGTH], PerfParameters.Test.BW))
-        .hasMessage("the peer is not the same command as this");
+        .hasMessage("the peer does not run the same command");
   }
 }

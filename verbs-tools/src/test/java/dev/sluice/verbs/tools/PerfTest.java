@@ -64,7 +64,7 @@ final class PerfTest {
     ToolRun client = ToolRun.finished("lat", "-p", "" + port, "localhost");
     assertThat(client.status()).isEqualTo(1);
     assertThat(server.status()).isEqualTo(1);
-    assertThat(server.errors()).contains("not the same command");
+    assertThat(server.errors()).contains("the peer does not run the same command");
   }
 
   /** Runs both sides and returns the client's output. */

@@ -74,7 +74,7 @@ final class VerbsCommandTest {
     Deadline deadline = deadline("1");
     int port = FreePort.find();
     assertThat(catchMessage(() -> Rendezvous.open(null, port, 1, deadline).getFirst()))
-        .isEqualTo("nobody connected to port " + port + " in time");
+        .isEqualTo("no client connected to port " + port + " in time");
   }
 
   @Test

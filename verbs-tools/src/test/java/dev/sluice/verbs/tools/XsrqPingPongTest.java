@@ -56,7 +56,8 @@ class XsrqPingPongTest {
     ToolRun run = ToolRun.finished("xsrq-pingpong", "-d", "mlx5_0");
     assertThat(run.status()).isEqualTo(1);
     assertThat(run.errors())
-        .isEqualTo("verbs xsrq-pingpong: mlx5_0 has no extended reliable connections (XRC)\n");
+        .isEqualTo("verbs xsrq-pingpong: mlx5_0 does not support extended reliable connections"
+                + " (XRC)\n");
   }
 
   @Test
@@ -78,7 +79,7 @@ class XsrqPingPongTest {
     byte[] bytes = line.getBytes(StandardCharsets.US_ASCII);
     assertThatThrownBy(() -> XsrqPingPongCommand.Address.fromWire(bytes))
         .isInstanceOf(IOException.class)
-        .hasMessageContaining("is it the same program?");
+        .hasMessageContaining("it must run the same program");
   }
 
   private static ToolRun play(String device, int port, String... arguments) {

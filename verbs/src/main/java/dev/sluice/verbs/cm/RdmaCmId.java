@@ -314,7 +314,7 @@ public final class RdmaCmId extends RdmaCmIdMulticast {
       throw new VerbsException(
           operation + "(" + this + ")",
           VerbsException.EINVAL,
-          data.length + " bytes of private data, of which " + portSpace + " takes " + limit);
+          data.length + " bytes of private data; " + portSpace + " takes at most " + limit);
     }
   }
 

@@ -156,7 +156,7 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
     pointer();
     if (qp() != null) {
       throw new VerbsException(
-          "rdma_create_qp(" + this + ")", VerbsException.EINVAL, "it has a queue pair");
+          "rdma_create_qp(" + this + ")", VerbsException.EINVAL, "it has a queue pair already");
     }
     IbvPd used = domain == null ? defaultPd() : domain;
     try {
@@ -269,7 +269,7 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
     pointer();
     if (srq() != null) {
       throw new VerbsException(
-          "rdma_create_srq(" + this + ")", VerbsException.EINVAL, "it has a shared receive queue");
+          "rdma_create_srq(" + this + ")", VerbsException.EINVAL, "it has a shared receive queue already");
     }
   }
 

@@ -71,7 +71,7 @@ public record RdmaConnParam(
       throws VerbsException {
     if (value < 0 || value > 0xff) {
       throw new VerbsException(
-          operation, VerbsException.EINVAL, member + " is " + value + ", which is not 0 to 255");
+          operation, VerbsException.EINVAL, member + " is " + value + ", but must be 0 to 255");
     }
     RdmaCmStructs.CONN_PARAM.set(struct, member, value);
   }

@@ -35,7 +35,7 @@ final class SocketAddresses {
     InetAddress ip = address.getAddress();
     if (ip == null) {
       throw new VerbsException(
-          "use of address " + address, VerbsException.EINVAL, "its host is not known");
+          "use of address " + address, VerbsException.EINVAL, "its host name is not known");
     }
     return ip instanceof Inet6Address six
         ? writeIn6(six, address.getPort(), allocator)

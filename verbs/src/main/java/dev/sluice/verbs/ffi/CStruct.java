@@ -61,7 +61,7 @@ public final class CStruct {
     for (String declaration : members.strip().split("\\s*;\\s*")) {
       Matcher typed = DECLARATION.matcher(declaration);
       if (!typed.matches()) {
-        throw new IllegalArgumentException(name + " has " + declaration);
+        throw new IllegalArgumentException(name + " has an invalid declaration: " + declaration);
       }
       String type = typed.group(1);
       Optional<CStruct> part = Stream.of(parts).filter(p -> p.name.equals(type)).findFirst();

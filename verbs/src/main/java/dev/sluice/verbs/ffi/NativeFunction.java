@@ -67,7 +67,7 @@ public final class NativeFunction {
     for (String parameter : inner.isEmpty() ? new String[0] : inner.split(", ")) {
       String[] typed = parameter.split(" ");
       if (typed.length != 2) {
-        throw new IllegalArgumentException(declaration + " has no type of " + parameter);
+        throw new IllegalArgumentException(declaration + " has no type for the parameter " + parameter);
       }
       types.add(layout(typed[0]));
       names.add(typed[1]);
@@ -126,7 +126,7 @@ public final class NativeFunction {
       case "int" -> JAVA_INT;
       case "long" -> JAVA_LONG;
       case "ptr" -> ADDRESS;
-      default -> throw new IllegalArgumentException("there is no type " + type);
+      default -> throw new IllegalArgumentException("unknown type " + type);
     };
   }
 

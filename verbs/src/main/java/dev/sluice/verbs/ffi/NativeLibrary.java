@@ -56,7 +56,7 @@ public final class NativeLibrary {
     return symbols()
         .find(name)
         .orElseThrow(
-            () -> new UnsatisfiedLinkError(soname + " of this machine is too old to have " + name));
+            () -> new UnsatisfiedLinkError(soname + " on this machine is too old: it lacks " + name));
   }
 
   @SuppressWarnings("restricted")

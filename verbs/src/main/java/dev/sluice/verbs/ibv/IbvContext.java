@@ -151,7 +151,7 @@ public final class IbvContext extends NativeObject {
       throw new VerbsException(
           "ibv_query_gid_table(max_entries=" + maxEntries + ")",
           (int) -count,
-          "the table cannot be read, or is longer");
+          "the table cannot be read, or has more entries");
     }
     List<IbvGidEntry> table = new ArrayList<>();
     for (long i = 0; i < count; i++) {

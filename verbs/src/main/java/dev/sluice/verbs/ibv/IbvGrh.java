@@ -38,7 +38,7 @@ public final class IbvGrh {
       throw new VerbsException(
           "address of a message's sender",
           VerbsException.EINVAL,
-          "the completion has the flag GRH, and there is no header");
+          "the completion has the flag GRH, but no header was given");
     }
     return grh == null
         ? MemorySegment.NULL

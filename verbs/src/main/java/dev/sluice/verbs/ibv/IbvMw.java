@@ -65,15 +65,15 @@ public final class IbvMw extends NativeObject {
       throws VerbsException {
     MemorySegment queuePair = qp.pointer();
     if (type != Type.TYPE_1) {
-      throw notBound(VerbsException.EINVAL, "a BIND_MW work request binds type 2 windows");
+      throw notBound(VerbsException.EINVAL, "a type 2 window is bound by a BIND_MW work request");
     }
     if (mr == null) {
-      throw notBound(VerbsException.EINVAL, "there is no region, which an unbind needs too");
+      throw notBound(VerbsException.EINVAL, "no region was given, which an unbind needs too");
     }
     MemorySegment window = pointer();
     MemorySegment region = mr.pointer();
     if (!mr.sharesPdWith(this)) {
-      throw notBound(VerbsException.EPERM, "the region is of another protection domain");
+      throw notBound(VerbsException.EPERM, "the region belongs to another protection domain");
     }
     NativeFunction bindMw = pd.context().operation("int ibv_bind_mw(ptr qp, ptr mw, ptr mw_bind)");
     MemorySegment bind = IbvStructs.MW_BIND.allocate(HEAP);

@@ -178,7 +178,7 @@ public final class IbvQp extends NativeObject {
   /** Drivers would follow a null pointer. */
   private PostException noQueue(String operation, String queue) {
     return new PostException(
-        operation, VerbsException.EINVAL, "the type " + type() + " has no " + queue, 0);
+        operation, VerbsException.EINVAL, "a queue pair of type " + type() + " has no " + queue, 0);
   }
 
   /** Posts receives (ibv_post_recv(3)); otherwise as {@link #postSend}. */

@@ -44,7 +44,7 @@ abstract sealed class IbvWrList permits IbvSendWrList, IbvRecvWrList {
   IbvWrList(Arena arena, CStruct request, int capacity, int maxSge) {
     if (capacity < 0 || maxSge < 0) {
       throw new IllegalArgumentException(
-          "there is no list of " + capacity + " work requests of " + maxSge + " entries");
+          "capacity " + capacity + " and maxSge " + maxSge + " must not be negative");
     }
     this.capacity = capacity;
     this.maxSge = maxSge;
@@ -79,7 +79,7 @@ abstract sealed class IbvWrList permits IbvSendWrList, IbvRecvWrList {
    */
   final void addRequest(long wrId) {
     if (size == capacity) {
-      throw new IllegalStateException("the list has its " + capacity + " work requests");
+      throw new IllegalStateException("the list is full: it has " + capacity + " work requests");
     }
     long slot = slot(size);
     memory.asSlice(slot, requestSize).fill((byte) 0);

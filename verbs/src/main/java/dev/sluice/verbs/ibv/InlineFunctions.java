@@ -69,7 +69,7 @@ final class InlineFunctions {
       throw new VerbsException(
           "ibv_" + function.name().toLowerCase(Locale.ROOT) + "(" + owner + ")",
           VerbsException.EOPNOTSUPP,
-          "the object was created without it, or its driver lacks it");
+          "the object was created without this function, or its driver lacks it");
     }
     try {
       return (long) CALL.invokeExact(pointer, object, a, b, c, d, e);

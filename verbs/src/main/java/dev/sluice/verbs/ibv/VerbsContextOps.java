@@ -49,7 +49,7 @@ final class VerbsContextOps {
             : extendedPointer(member);
     if (pointer.address() == 0) {
       throw new VerbsException(
-          name, VerbsException.EOPNOTSUPP, "the device's driver does not have it");
+          name, VerbsException.EOPNOTSUPP, "the device's driver lacks this function");
     }
     return functions.computeIfAbsent(
         new Operation(pointer.address(), declaration),

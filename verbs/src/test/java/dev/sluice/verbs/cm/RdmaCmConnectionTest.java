@@ -131,13 +131,13 @@ final class RdmaCmConnectionTest extends CmTestCase {
     RdmaConnParam param = RdmaConnParam.DEFAULT.with(p -> p.privateData = new byte[57]);
     assertThatThrownBy(() -> client.id.connect(param))
         .isInstanceOf(VerbsException.class)
-        .hasMessageContaining("57 bytes of private data, of which TCP takes 56");
+        .hasMessageContaining("57 bytes of private data; TCP takes at most 56");
     client.id.connect(RdmaConnParam.DEFAULT);
     server.request();
-    assertThatThrownBy(() -> server.id.reject(new byte[149])).hasMessageContaining("takes 148");
+    assertThatThrownBy(() -> server.id.reject(new byte[149])).hasMessageContaining("takes at most 148");
     assertThatThrownBy(
             () -> server.id.accept(RdmaConnParam.DEFAULT.with(p -> p.privateData = new byte[197])))
-        .hasMessageContaining("takes 196");
+        .hasMessageContaining("takes at most 196");
   }
 
   @Test

@@ -35,7 +35,7 @@ class RdmaCmIdQpExTest {
       IbvQpEx ex = id.qp().toQpEx();
       ex.send();
       assertThat(adapters.get(0, "wr_send")).isEqualTo(1);
-      assertThatThrownBy(() -> ex.rdmaRead(1, 0)).hasMessageContaining("created without it");
+      assertThatThrownBy(() -> ex.rdmaRead(1, 0)).hasMessageContaining("created without this function");
     }
   }
 
@@ -66,7 +66,7 @@ class RdmaCmIdQpExTest {
       id.bind(new InetSocketAddress(InetAddress.ofLiteral("10.0.0.1"), 0));
       IbvQp first = id.createQpEx(null, ofEntries(2));
       assertThatThrownBy(() -> id.createQpEx(null, ofEntries(2)))
-          .hasMessageContaining("it has a queue pair");
+          .hasMessageContaining("it has a queue pair already");
       assertThat(id.qp()).isSameAs(first);
       assertThat(id.sendQueue().cq().isClosed()).isFalse();
     }
@@ -80,7 +80,7 @@ class RdmaCmIdQpExTest {
       id.bind(new InetSocketAddress(InetAddress.ofLiteral("10.0.0.1"), 0));
       IbvSrq first = id.createSrq(null, 1, 1);
       assertThatThrownBy(() -> id.createSrq(null, 1, 1))
-          .hasMessageContaining("it has a shared receive queue");
+          .hasMessageContaining("it has a shared receive queue already");
       assertThat(id.srq()).isSameAs(first);
       first.close();
       id.createSrq(null, 1, 1);

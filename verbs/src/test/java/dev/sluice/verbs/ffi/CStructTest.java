@@ -55,10 +55,10 @@ class CStructTest {
   void aDeclarationWithoutAKnownTypeIsRefused() {
     assertThatThrownBy(() -> CStruct.of("struct s", "struct t member"))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessage("there is no type struct t");
+        .hasMessage("unknown type struct t");
     assertThatThrownBy(() -> CStruct.of("struct s", "member"))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessage("struct s has member");
+        .hasMessage("struct s has an invalid declaration: member");
   }
 
   @Test

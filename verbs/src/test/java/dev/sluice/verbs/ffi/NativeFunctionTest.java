@@ -88,7 +88,7 @@ class NativeFunctionTest {
   void aFunctionThatTheLibraryLacksIsNotImplemented() {
     NativeFunction missing = libc("int no_such_function(int fd)", Failure.NONE);
     assertThatThrownBy(() -> missing.call(1))
-        .hasMessageContaining("no_such_function(fd=1): libc of this machine is too old")
+        .hasMessageContaining("no_such_function(fd=1): libc on this machine is too old")
         .asInstanceOf(type(VerbsException.class))
         .satisfies(e -> assertThat(e.errno()).isEqualTo(VerbsException.ENOSYS));
   }
@@ -107,7 +107,7 @@ class NativeFunctionTest {
   void eachArgumentHasAName() {
     assertThatThrownBy(() -> libc("int close(fd)", Failure.NONE))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessage("int close(fd) has no type of fd");
+        .hasMessage("int close(fd) has no type for the parameter fd");
   }
 
   @Test

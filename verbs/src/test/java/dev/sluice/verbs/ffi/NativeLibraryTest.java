@@ -33,7 +33,7 @@ class NativeLibraryTest {
     assertThat(maths.symbol("cos").address()).isNotZero();
     assertThatThrownBy(() -> maths.symbol("no_such_function"))
         .isInstanceOf(UnsatisfiedLinkError.class)
-        .hasMessage("libm.so.6 of this machine is too old to have no_such_function");
+        .hasMessage("libm.so.6 on this machine is too old: it lacks no_such_function");
   }
 
   @Test

@@ -75,13 +75,13 @@ class NullPointersTest {
     device.completions.add(new RawCompletion(1, 0, 128, 0, 0, 0, 0, 0, IbvWcArray.Flags.GRH));
     IbvWcArray array = new IbvWcArray(device.arena(), 1);
     cq.poll(array);
-    assertRefused(() -> context.initAhFromWc(1, array, 0, null), "there is no header");
-    assertRefused(() -> pd.createAhFromWc(array, 0, null, 1), "there is no header");
+    assertRefused(() -> context.initAhFromWc(1, array, 0, null), "no header was given");
+    assertRefused(() -> pd.createAhFromWc(array, 0, null, 1), "no header was given");
   }
 
   @Test
   void aRegionNeedsTheDomainThatItChangesTo() {
-    assertRefused(() -> mr.rereg(IbvMr.Rereg.CHANGE_PD, null, null, 0), "no domain");
+    assertRefused(() -> mr.rereg(IbvMr.Rereg.CHANGE_PD, null, null, 0), "no protection domain was given");
   }
 
   @Test

@@ -120,6 +120,6 @@ class ExecutorMeshNodeTest {
   @Test
   void aNodeThatCannotStartReportsTheReason() {
     assertThatThrownBy(() -> new ExecutorMeshNode(patient("none"), "localhost"))
-        .hasMessageContaining("none of auto, verbs, soft");
+        .hasMessageContaining("not one of auto, verbs, soft");
   }
 }
