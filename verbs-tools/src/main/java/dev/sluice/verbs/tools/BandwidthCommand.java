@@ -53,17 +53,17 @@ final class BandwidthCommand implements Callable<Integer> {
             PerfParameters.Test.BW,
             port -> options.parameters(PerfParameters.Test.BW, DEFAULT_SIZE, durationSeconds, port),
             this::measure,
-            endpoint -> new BandwidthTest(endpoint, group).serve());
+            endpoint -> new BandwidthRun(endpoint, group).serve());
     return 0;
   }
 
   private void measure(PerfEndpoint endpoint) throws IOException {
     int most = endpoint.parameters().depth();
-    BandwidthTest test = new BandwidthTest(endpoint, Math.clamp(group, 1, most));
+    BandwidthRun test = new BandwidthRun(endpoint, Math.clamp(group, 1, most));
     print(endpoint.parameters(), test.measure());
   }
 
-  private void print(PerfParameters parameters, BandwidthTest.Result result) {
+  private void print(PerfParameters parameters, BandwidthRun.Result result) {
     double messageRate = result.messages() / result.seconds() / 1e6;
     double bandwidth = result.mebibytesPerSecond(parameters.size());
     PrintWriter out = spec.commandLine().getOut();

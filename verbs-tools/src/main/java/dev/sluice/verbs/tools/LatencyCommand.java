@@ -44,8 +44,8 @@ final class LatencyCommand implements Callable<Integer> {
         .run(
             PerfParameters.Test.LAT,
             port -> options.parameters(PerfParameters.Test.LAT, DEFAULT_SIZE, 0, port),
-            endpoint -> print(endpoint.parameters(), new LatencyTest(endpoint).measure()),
-            endpoint -> new LatencyTest(endpoint).serve());
+            endpoint -> print(endpoint.parameters(), new LatencyRun(endpoint).measure()),
+            endpoint -> new LatencyRun(endpoint).serve());
     return 0;
   }
 

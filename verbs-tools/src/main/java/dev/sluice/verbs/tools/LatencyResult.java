@@ -4,7 +4,7 @@ import java.util.Arrays;
 
 /**
  * Latencies of one message in nanoseconds, without the time of reading the clock. {@link
- * LatencyTest} creates it; {@link LatencyCommand} prints it.
+ * LatencyRun} creates it; {@link LatencyCommand} prints it.
  *
  * @param count number of measured messages
  * @param clock the time of reading the clock that was subtracted

@@ -46,9 +46,9 @@ final class AllocationTest {
 
   /** Measures twice. The server takes no part in READs, so their number is free. */
   private void measure(PerfEndpoint endpoint) throws IOException {
-    new LatencyTest(endpoint).measure();
+    new LatencyRun(endpoint).measure();
     long before = threads.getCurrentThreadAllocatedBytes();
-    new LatencyTest(endpoint).measure();
+    new LatencyRun(endpoint).measure();
     long bytes = threads.getCurrentThreadAllocatedBytes() - before;
     assertThat(bytes).as("bytes for %d READs", READS).isLessThan(BYTES_OF_A_MEASUREMENT);
   }

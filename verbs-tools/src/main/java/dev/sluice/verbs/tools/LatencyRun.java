@@ -9,7 +9,7 @@ import java.util.Arrays;
  * Allocates nothing per message. {@link LatencyCommand} runs it once, on one thread, which also
  * closes the endpoint's port.
  */
-final class LatencyTest {
+final class LatencyRun {
   /** An odd number, so that there is one median. */
   private static final int CLOCK_READINGS = 1001;
 
@@ -18,7 +18,7 @@ final class LatencyTest {
   private final CompletionWait completions;
   private int underWay;
 
-  LatencyTest(PerfEndpoint endpoint) {
+  LatencyRun(PerfEndpoint endpoint) {
     this.endpoint = endpoint;
     parameters = endpoint.parameters();
     completions = endpoint.completions();

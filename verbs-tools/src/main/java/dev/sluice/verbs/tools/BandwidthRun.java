@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
  * group is signaled. Allocates nothing per message. {@link BandwidthCommand} runs it once, on one
  * thread, which also closes the endpoint's port.
  */
-final class BandwidthTest {
+final class BandwidthRun {
   private final PerfEndpoint endpoint;
   private final PerfParameters parameters;
   private final CompletionWait completions;
@@ -36,7 +36,7 @@ final class BandwidthTest {
     }
   }
 
-  BandwidthTest(PerfEndpoint endpoint, int group) {
+  BandwidthRun(PerfEndpoint endpoint, int group) {
     this.endpoint = endpoint;
     this.group = group;
     parameters = endpoint.parameters();
