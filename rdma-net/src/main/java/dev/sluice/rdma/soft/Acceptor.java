@@ -38,10 +38,10 @@ final class Acceptor implements EventLoop.Handler, AutoCloseable {
   private final ServerSocketChannel server;
   private final LeakTracker leaks;
   private final LeakTracker.Handle leak;
-  private final Strangers<Stranger> strangers = new Strangers<>();
-  private final Occurrences evictions = new Occurrences();
-  private final Occurrences refusals = new Occurrences();
-  private final Occurrences outages = new Occurrences();
+  private final UnauthenticatedConnections<Stranger> strangers = new UnauthenticatedConnections<>();
+  private final RateLimitedLog evictions = new RateLimitedLog();
+  private final RateLimitedLog refusals = new RateLimitedLog();
+  private final RateLimitedLog outages = new RateLimitedLog();
 
   /**
    * Time at which accepting resumes. Accepting most likely failed for lack of file descriptors, and

@@ -20,7 +20,7 @@ final class Link {
   private final LeakTracker leaks;
   private SoftAddress local;
   private SoftAddress remote;
-  private Connection connection;
+  private SoftConnection connection;
 
   /**
    * An early connection from a holder of the token; it cannot be identified before the peer is
@@ -113,12 +113,12 @@ final class Link {
     }
   }
 
-  private Connection newConnection(SelectionKey key) {
-    return new Connection(queuePair, initiator, responder, queuePair.loop(), key, leaks);
+  private SoftConnection newConnection(SelectionKey key) {
+    return new SoftConnection(queuePair, initiator, responder, queuePair.loop(), key, leaks);
   }
 
   /** The connection; null before it is made and after it is lost. */
-  Connection connection() {
+  SoftConnection connection() {
     return connection;
   }
 

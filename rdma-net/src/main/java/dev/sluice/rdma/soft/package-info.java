@@ -9,7 +9,7 @@
  * thread. The {@link dev.sluice.rdma.soft.Initiator} of a {@link
  * dev.sluice.rdma.soft.SoftQueuePair} sends requests, and its {@link
  * dev.sluice.rdma.soft.Responder} answers those of the peer. Its {@link
- * dev.sluice.rdma.soft.Connection} moves their frames between the socket and registered memory,
+ * dev.sluice.rdma.soft.SoftConnection} moves their frames between the socket and registered memory,
  * large ones without copies. {@link dev.sluice.rdma.soft.DiskReaders} read the bytes of registered
  * files that the page cache lacks. A {@link dev.sluice.rdma.soft.FaultPlan} makes requests fail on
  * purpose.

@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
  * Limits the warnings about an event that may happen often. The first event is logged at once,
  * later ones at most once a minute with their number. Any thread.
  */
-final class Occurrences {
+final class RateLimitedLog {
   private static final long INTERVAL_NANOS = TimeUnit.MINUTES.toNanos(1);
 
   private boolean said;

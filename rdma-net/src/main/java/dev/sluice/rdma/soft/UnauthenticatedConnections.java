@@ -13,7 +13,7 @@ import java.util.Map;
  *
  * @param <T> a connection
  */
-final class Strangers<T> {
+final class UnauthenticatedConnections<T> {
   private final Map<InetAddress, LinkedHashSet<T>> byAddress = new HashMap<>();
   private final LinkedHashSet<T> all = new LinkedHashSet<>();
 

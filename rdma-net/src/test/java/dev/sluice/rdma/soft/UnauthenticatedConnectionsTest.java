@@ -22,7 +22,7 @@ import org.apache.logging.log4j.Level;
 import org.junit.jupiter.api.Test;
 
 /** Connections that never say hello keep no peer out, and do not fill the log. */
-class StrangersTest extends SoftNodes {
+class UnauthenticatedConnectionsTest extends SoftNodes {
   private static final int MANY = 1024;
 
   private static InetAddress local(int last) throws UnknownHostException {

@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-class OccurrencesTest {
+class RateLimitedLogTest {
   private static final long MINUTE = TimeUnit.MINUTES.toNanos(1);
 
   @Test
   void areLoggedAtOnceAndThenOnceAMinuteWithTheirNumber() {
-    Occurrences occurrences = new Occurrences();
+    RateLimitedLog occurrences = new RateLimitedLog();
     assertThat(occurrences.add(5)).isEqualTo(1);
     assertThat(occurrences.add(6)).isZero();
     assertThat(occurrences.add(4 + MINUTE)).isZero();

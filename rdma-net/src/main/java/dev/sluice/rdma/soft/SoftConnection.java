@@ -14,7 +14,7 @@ import java.nio.channels.SocketChannel;
  * loop alone sends answers, which may come from files. All calls hold the queue pair's lock. Closed
  * by the queue pair.
  */
-final class Connection implements EventLoop.Handler {
+final class SoftConnection implements EventLoop.Handler {
   /** Reads or writes before other connections get their turn. */
   private static final int MAX_ROUNDS = 4;
 
@@ -50,7 +50,7 @@ final class Connection implements EventLoop.Handler {
   /**
    * @param key of the socket, which is connected or connecting; the connection owns it from now on
    */
-  Connection(
+  SoftConnection(
       SoftQueuePair queuePair,
       Initiator initiator,
       Responder responder,
