@@ -2,7 +2,7 @@ package dev.sluice.blocks.server;
 
 import dev.sluice.blocks.server.StageRequest.Share;
 import dev.sluice.rdma.transfer.BufferPool;
-import dev.sluice.rdma.transfer.Handover;
+import dev.sluice.rdma.transfer.DeferredResults;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -24,7 +24,7 @@ import java.util.function.Consumer;
  * deadline leaves the peer's share and gets no lease.
  *
  * <p>Any thread; never blocks; nothing to close. Admitted requests are handed over without the
- * lock, as {@link Handover} says. Each request that comes or makes room starts a scan of the
+ * lock, as {@link DeferredResults} says. Each request that comes or makes room starts a scan of the
  * waiting requests, which ends when no lane that they need has room. The scan is short where lanes
  * are scarce, however many requests wait. Where shares are scarce it covers all: some 20 us for
  * 1,000 requests.
@@ -34,7 +34,7 @@ final class StageQueue {
   private final int[] maxReaders;
 
   /** Admitted requests, on their way to the stager. */
-  private final Handover<StageRequest> taken;
+  private final DeferredResults<StageRequest> taken;
 
   // Guarded by this.
   private final Set<StageRequest> waiting = new LinkedHashSet<>();
@@ -57,7 +57,7 @@ final class StageQueue {
     this.maxReaders = maxReaders;
     this.readers = new int[maxReaders.length];
     this.wanted = new int[maxReaders.length];
-    this.taken = new Handover<>(begin);
+    this.taken = new DeferredResults<>(begin);
   }
 
   /**

@@ -51,8 +51,8 @@ public final class BufferPool implements AutoCloseable {
   private final Object lock = new Object();
   private final List<Slab> slabs = new ArrayList<>();
   private final Queue<Waiter> waiters = new ArrayDeque<>();
-  private final Handover<Answer> answers =
-      new Handover<>(answer -> answer.taker().accept(answer.buffer()));
+  private final DeferredResults<Answer> answers =
+      new DeferredResults<>(answer -> answer.taker().accept(answer.buffer()));
   private final Backoff failures = new Backoff();
   private int buffersInUse;
   private boolean warned;

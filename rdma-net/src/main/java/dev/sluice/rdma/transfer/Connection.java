@@ -52,7 +52,7 @@ final class Connection {
   private int maxSilent;
 
   /** Chain of the current or last post, shared with the engine's other connections. */
-  private final Chain chain;
+  private final WorkRequestChain chain;
 
   /** Number of unsignaled work requests at the end of the chain. */
   private int silent;
@@ -68,7 +68,7 @@ final class Connection {
   private long lastUsedNanos;
 
   Connection(
-      int id, Peer peer, ConnectAttempt attempt, Chain chain, int maxReadBytes, long nowNanos) {
+      int id, Peer peer, ConnectAttempt attempt, WorkRequestChain chain, int maxReadBytes, long nowNanos) {
     this.id = id;
     this.peer = peer;
     this.attempt = attempt;

@@ -32,7 +32,7 @@ final class Connections {
   private final TransferCounters counters;
   private final Executor engine;
   private final Connection[] slots;
-  private final Chain chain = new Chain();
+  private final WorkRequestChain chain = new WorkRequestChain();
 
   /** Work requests of a send queue: the configured number, at most the device's limit. */
   private final int depth;

@@ -31,7 +31,7 @@ public final class PeerQuota<P> {
   /** Peers with waiting requests, next turn first. */
   private final LinkedHashMap<P, Share> turns = new LinkedHashMap<>();
 
-  private final Handover<Runnable> granted = new Handover<>(Runnable::run);
+  private final DeferredResults<Runnable> granted = new DeferredResults<>(Runnable::run);
   private long bytes;
 
   /**

@@ -105,8 +105,8 @@ class ReadEngineErrorTest extends ReadEngineTestCase {
   @Test
   void queuedResultsBehindAFailedOneAreHandedOver() {
     List<Integer> taken = new ArrayList<>();
-    Handover<Integer> handover =
-        new Handover<>(
+    DeferredResults<Integer> handover =
+        new DeferredResults<>(
             result -> {
               if (result == 1) {
                 throw error();

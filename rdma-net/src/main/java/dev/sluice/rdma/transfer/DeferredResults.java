@@ -16,14 +16,14 @@ import org.slf4j.LoggerFactory;
  *
  * @param <T> type of the results
  */
-public final class Handover<T> {
-  private static final Logger LOG = LoggerFactory.getLogger(Handover.class);
+public final class DeferredResults<T> {
+  private static final Logger LOG = LoggerFactory.getLogger(DeferredResults.class);
 
   private final Consumer<T> taker;
   private final Queue<T> queue = new ConcurrentLinkedQueue<>();
   private final AtomicBoolean running = new AtomicBoolean();
 
-  public Handover(Consumer<T> taker) {
+  public DeferredResults(Consumer<T> taker) {
     this.taker = taker;
   }
 

@@ -8,7 +8,7 @@ import java.util.List;
  * The work requests of one post. All posts of an engine reuse the same objects: as many as its
  * longest chain had, 56 bytes each. Engine thread only.
  */
-final class Chain {
+final class WorkRequestChain {
   private final List<SendWorkRequest> made = new ArrayList<>();
   private final List<SendWorkRequest> requests = new ArrayList<>();
 
