@@ -43,7 +43,7 @@ final class VerbsDevice implements Device {
   private final LeakTracker leaks;
 
   /** Held while the device is open, if processes spread over ports. */
-  private final Optional<HostTurn> turn;
+  private final Optional<HostSlot> turn;
 
   private final AsyncEvents events;
 
@@ -60,7 +60,7 @@ final class VerbsDevice implements Device {
       CurrentPort port,
       CmAgent agent,
       LeakTracker leaks,
-      Optional<HostTurn> turn)
+      Optional<HostSlot> turn)
       throws VerbsException {
     this.context = context;
     this.port = port;
@@ -85,7 +85,7 @@ final class VerbsDevice implements Device {
       CurrentPort port,
       InetAddress local,
       VerbsOptions options,
-      Optional<HostTurn> turn)
+      Optional<HostSlot> turn)
       throws IOException {
     CmAgent agent = null;
     try {
@@ -267,7 +267,7 @@ final class VerbsDevice implements Device {
     } catch (VerbsException e) {
       LOG.warn("Closing {} failed", this, e);
     }
-    turn.ifPresent(HostTurn::close);
+    turn.ifPresent(HostSlot::close);
     leak.closed();
   }
 

@@ -93,17 +93,17 @@ public final class VerbsProvider implements Provider {
 
   private Device open(List<IbvDevice> devices, InetAddress localAddress) throws IOException {
     NumaNode numaNode = new NumaNode(sysfs);
-    Optional<HostTurn> turn = turn(options, devices, numaNode);
+    Optional<HostSlot> turn = turn(options, devices, numaNode);
     try {
       return open(devices, localAddress, turn, numaNode);
     } catch (IOException | RuntimeException | Error e) {
-      turn.ifPresent(HostTurn::close);
+      turn.ifPresent(HostSlot::close);
       throw e;
     }
   }
 
   private VerbsDevice open(
-      List<IbvDevice> devices, InetAddress localAddress, Optional<HostTurn> turn, NumaNode numaNode)
+      List<IbvDevice> devices, InetAddress localAddress, Optional<HostSlot> turn, NumaNode numaNode)
       throws IOException {
     try (OpenPorts open = new OpenPorts(devices, options.devices(), sysfs)) {
       PortChooser chooser = chooser(options, localAddress, turn, numaNode);
@@ -130,7 +130,7 @@ public final class VerbsProvider implements Provider {
    * Takes this process's number among the processes of this host that spread over the same devices.
    * Empty if processes do not spread. The caller closes it.
    */
-  static Optional<HostTurn> turn(VerbsOptions options, List<IbvDevice> devices, NumaNode numaNode) {
+  static Optional<HostSlot> turn(VerbsOptions options, List<IbvDevice> devices, NumaNode numaNode) {
     if (!options.spreads()) {
       return Optional.empty();
     }
@@ -139,7 +139,7 @@ public final class VerbsProvider implements Provider {
           devices.stream().map(IbvDevice::name).filter(options.devices()::matchesSome).toList();
       List<String> nearest = numaNode.nearest(wanted, name -> name);
       // Hashed, as the names may be too long for the name of a socket.
-      return Optional.of(HostTurn.take("port-" + Integer.toHexString(nearest.hashCode())));
+      return Optional.of(HostSlot.take("port-" + Integer.toHexString(nearest.hashCode())));
     } catch (VerbsException e) {
       LOG.warn("Processes do not rotate over the ports; each takes the nearest one: {}", e.getMessage());
       return Optional.empty();
@@ -148,8 +148,8 @@ public final class VerbsProvider implements Provider {
 
   /** Creates the chooser for a process that peers reach by this address. */
   static PortChooser chooser(
-      VerbsOptions options, InetAddress localAddress, Optional<HostTurn> turn, NumaNode numaNode) {
-    OptionalInt number = turn.stream().mapToInt(HostTurn::number).findFirst();
+      VerbsOptions options, InetAddress localAddress, Optional<HostSlot> turn, NumaNode numaNode) {
+    OptionalInt number = turn.stream().mapToInt(HostSlot::number).findFirst();
     return new PortChooser(options, localAddress, netDevice(localAddress), number, numaNode);
   }
 

@@ -43,12 +43,12 @@ public record VerbsSurvey(
     NumaNode numaNode = new NumaNode(sysfs);
     try (IbvDeviceList list = IbvDeviceList.get();
         OpenPorts open = new OpenPorts(list.devices(), options.devices(), sysfs)) {
-      Optional<HostTurn> turn = VerbsProvider.turn(options, list.devices(), numaNode);
+      Optional<HostSlot> turn = VerbsProvider.turn(options, list.devices(), numaNode);
       try {
         PortChooser chooser = VerbsProvider.chooser(options, localAddress, turn, numaNode);
         return of(chooser, open, reason -> reason.endsWith(options.devices().refusal()));
       } finally {
-        turn.ifPresent(HostTurn::close);
+        turn.ifPresent(HostSlot::close);
       }
     }
   }

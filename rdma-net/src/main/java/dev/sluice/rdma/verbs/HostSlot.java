@@ -21,7 +21,7 @@ import java.nio.file.Path;
  * <p>Names are per network namespace. Where each container has its own namespace, a hash of the
  * namespace's number spreads the containers by chance.
  */
-public final class HostTurn implements AutoCloseable {
+public final class HostSlot implements AutoCloseable {
   private static final NativeFunction SOCKET =
       NativeFunction.systemCall("int socket(int domain, int type, int protocol)");
   private static final NativeFunction BIND =
@@ -38,7 +38,7 @@ public final class HostTurn implements AutoCloseable {
   private final int number;
   private boolean closed;
 
-  private HostTurn(int fd, int number) {
+  private HostSlot(int fd, int number) {
     this.fd = fd;
     this.number = number;
   }
@@ -47,14 +47,14 @@ public final class HostTurn implements AutoCloseable {
    * @param what name of the resources; turns under other names do not count
    * @throws VerbsException if this process may not have such a socket
    */
-  public static HostTurn take(String what) throws VerbsException {
+  public static HostSlot take(String what) throws VerbsException {
     int fd = SOCKET.call((int) AF_UNIX, SOCK_DGRAM_CLOEXEC, 0);
     try {
       int turn = 0;
       while (!bind(fd, what, turn)) {
         turn++;
       }
-      return new HostTurn(fd, namespace() + turn & Integer.MAX_VALUE);
+      return new HostSlot(fd, namespace() + turn & Integer.MAX_VALUE);
     } catch (VerbsException e) {
       FileDescriptors.close(fd);
       throw e;

@@ -5,24 +5,24 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
-class HostTurnTest {
+class HostSlotTest {
   private final String what = UUID.randomUUID().toString();
 
   @Test
   void eachIsTheFirstThatIsFree() throws Exception {
-    try (HostTurn first = HostTurn.take(what);
-        HostTurn third = third(first)) {
+    try (HostSlot first = HostSlot.take(what);
+        HostSlot third = third(first)) {
       assertThat(third.number()).isEqualTo(first.number() + 2);
-      try (HostTurn second = HostTurn.take(what)) {
+      try (HostSlot second = HostSlot.take(what)) {
         assertThat(second.number()).isEqualTo(first.number() + 1);
       }
     }
   }
 
-  private HostTurn third(HostTurn first) throws Exception {
-    try (HostTurn second = HostTurn.take(what)) {
+  private HostSlot third(HostSlot first) throws Exception {
+    try (HostSlot second = HostSlot.take(what)) {
       assertThat(second.number()).isEqualTo(first.number() + 1);
-      return HostTurn.take(what);
+      return HostSlot.take(what);
     }
   }
 
@@ -38,15 +38,15 @@ class HostTurnTest {
                 name.substring(1))
             .start();
     int first;
-    try (HostTurn turn = HostTurn.take(what + "-of-nobody")) {
+    try (HostSlot turn = HostSlot.take(what + "-of-nobody")) {
       first = turn.number();
     }
     assertThat(other.inputReader().readLine()).isEqualTo("bound");
-    try (HostTurn turn = HostTurn.take(what)) {
+    try (HostSlot turn = HostSlot.take(what)) {
       assertThat(turn.number()).isEqualTo(first + 1);
     }
     other.destroyForcibly().waitFor();
-    try (HostTurn turn = HostTurn.take(what)) {
+    try (HostSlot turn = HostSlot.take(what)) {
       assertThat(turn.number())
           .as("the kernel releases the turns of an ended process")
           .isEqualTo(first);
