@@ -15,10 +15,10 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
 /**
- * A data file that becomes a memory region. Its {@link Registration} closes it after registering
+ * A data file that becomes a memory region. Its {@link PendingRegistration} closes it after registering
  * it. If the region is the open file, the region owns it from then on. {@link RegisteredShuffle}
  * opens it on a thread that may wait for the disk, and registers it on the registry's thread.
- * {@link FormProbe} does both on one thread.
+ * {@link RegistrationProbe} does both on one thread.
  *
  * <p>The file's length is compared with the index three times: when the file is opened, right
  * before it is mapped and right afterwards. Mapping for writing beyond the end of a file makes the
@@ -27,7 +27,7 @@ import java.nio.file.Path;
 final class DataFile implements Closeable {
   private final Path path;
   private final long bytes;
-  private final RegistrationForm form;
+  private final RegistrationMethod form;
 
   /** Null if the file is to be mapped. */
   private final StoredFile file;
@@ -38,7 +38,7 @@ final class DataFile implements Closeable {
   /** True once the region owns the open file, and so closes it. */
   private boolean isRegions;
 
-  private DataFile(Path path, long bytes, RegistrationForm form) throws IOException {
+  private DataFile(Path path, long bytes, RegistrationMethod form) throws IOException {
     this.path = path;
     this.bytes = bytes;
     this.form = form;
@@ -61,7 +61,7 @@ final class DataFile implements Closeable {
    * @param bytes length according to the index, at least 1
    * @throws InconsistentFilesException if the file has another length
    */
-  static DataFile open(Path path, long bytes, RegistrationForm form) throws IOException {
+  static DataFile open(Path path, long bytes, RegistrationMethod form) throws IOException {
     DataFile opened = new DataFile(path, bytes, form);
     try {
       opened.checkLength();

@@ -33,7 +33,7 @@ public final class LocalDirectories {
     this.directories = List.copyOf(directories);
   }
 
-  LocalDirectories(Map<Path, RegistrationForm> forms) {
+  LocalDirectories(Map<Path, RegistrationMethod> forms) {
     this(
         forms.entrySet().stream()
             .map(entry -> new LocalDirectory(entry.getKey(), entry.getValue()))
@@ -47,7 +47,7 @@ public final class LocalDirectories {
   }
 
   /**
-   * Finds each directory's best form by trying it out there ({@link FormProbe}).
+   * Finds each directory's best form by trying it out there ({@link RegistrationProbe}).
    *
    * @param domain protection domain of the trials, those of later retries included
    * @throws RegistrationUnavailableException if the mode requires a form and a directory refuses
@@ -56,7 +56,7 @@ public final class LocalDirectories {
   public static LocalDirectories probe(
       ProtectionDomain domain, RegistrationMode mode, Collection<Path> directories)
       throws RegistrationUnavailableException {
-    FormProbe probe = new FormProbe(domain, LoopbackRead::read);
+    RegistrationProbe probe = new RegistrationProbe(domain, LoopbackRead::read);
     List<LocalDirectory> probed = new ArrayList<>();
     for (Path directory : directories) {
       probed.add(new LocalDirectory(directory, mode, probe));
@@ -80,7 +80,7 @@ public final class LocalDirectories {
   public static Trial tryOut(ProtectionDomain domain, RegistrationMode mode, Path directory)
       throws RegistrationUnavailableException {
     StringBuilder said = new StringBuilder();
-    FormProbe probe = new FormProbe(domain, LoopbackRead::read, said::append);
+    RegistrationProbe probe = new RegistrationProbe(domain, LoopbackRead::read, said::append);
     boolean registers = probe.bestForm(mode, directory).form() != null;
     return new Trial(registers, said.toString());
   }
@@ -91,7 +91,7 @@ public final class LocalDirectories {
    * @throws InconsistentFilesException if the file lies in none of the directories
    * @throws RegistrationUnavailableException if no form works there or is wanted
    */
-  RegistrationForm form(Path file, long nowMs)
+  RegistrationMethod form(Path file, long nowMs)
       throws InconsistentFilesException, RegistrationUnavailableException {
     if (directories.isEmpty()) {
       throw new RegistrationUnavailableException("no local directory was probed for registration");

@@ -20,21 +20,21 @@ final class LocalDirectory {
   /** Null, as the probe is, for a directory whose form is known. */
   private final RegistrationMode mode;
 
-  private final FormProbe probe;
+  private final RegistrationProbe probe;
   private final Backoff attempts = new Backoff();
 
   /** Guarded by this; read without the lock before the registry is used. */
-  private FormProbe.Result found;
+  private RegistrationProbe.Result found;
 
   /** Null until the directory is counted. Guarded by this. */
   private RegistryCounters counters;
 
   /** Creates a directory with a known form; null if nothing is to be registered there. */
-  LocalDirectory(Path path, RegistrationForm form) {
+  LocalDirectory(Path path, RegistrationMethod form) {
     this.path = path;
     mode = null;
     probe = null;
-    found = new FormProbe.Result(form, true);
+    found = new RegistrationProbe.Result(form, true);
   }
 
   /**
@@ -43,7 +43,7 @@ final class LocalDirectory {
    * @throws RegistrationUnavailableException if the mode requires a form and the directory refuses
    *     all of them; the message lists the attempts
    */
-  LocalDirectory(Path path, RegistrationMode mode, FormProbe probe)
+  LocalDirectory(Path path, RegistrationMode mode, RegistrationProbe probe)
       throws RegistrationUnavailableException {
     this.path = path;
     this.mode = mode;
@@ -60,7 +60,7 @@ final class LocalDirectory {
    *
    * @throws RegistrationUnavailableException if no allowed form works, or could be tried yet
    */
-  synchronized RegistrationForm form(long nowMs) throws RegistrationUnavailableException {
+  synchronized RegistrationMethod form(long nowMs) throws RegistrationUnavailableException {
     if (!found.isConclusive() && attempts.isOver(nowMs)) {
       tryAgain(nowMs);
     }
@@ -72,7 +72,7 @@ final class LocalDirectory {
 
   private void tryAgain(long nowMs) {
     try {
-      FormProbe.Result result = probe.bestForm(mode, path);
+      RegistrationProbe.Result result = probe.bestForm(mode, path);
       if (result.form() != null || result.isConclusive()) {
         count(-1);
         found = result;
@@ -87,7 +87,7 @@ final class LocalDirectory {
 
   /** Returns true if map outputs there may be registered without pinning them, now or later. */
   boolean mayPageOnDemand() {
-    return mode == RegistrationMode.ODP || found.form() == RegistrationForm.ON_DEMAND_MAPPING;
+    return mode == RegistrationMode.ODP || found.form() == RegistrationMethod.ON_DEMAND_MAPPING;
   }
 
   /** Counts the directory from now on. */

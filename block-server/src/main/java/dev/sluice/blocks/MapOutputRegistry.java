@@ -92,9 +92,9 @@ public final class MapOutputRegistry implements AutoCloseable {
 
   /** Opens a map output, and then has it registered. */
   private final class Opening implements DiskThreads.Task {
-    private final Registration registration;
+    private final PendingRegistration registration;
 
-    Opening(Registration registration) {
+    Opening(PendingRegistration registration) {
       this.registration = registration;
     }
 
@@ -135,7 +135,7 @@ public final class MapOutputRegistry implements AutoCloseable {
       RegistryLimits limits,
       MapOutputListener listener,
       LongSupplier clockMs) {
-    this(domain, directories, outputs, limits, new FileRoom(), listener, clockMs);
+    this(domain, directories, outputs, limits, new OpenFileLimit(), listener, clockMs);
   }
 
   /**
@@ -148,7 +148,7 @@ public final class MapOutputRegistry implements AutoCloseable {
       LocalDirectories directories,
       MapOutputFiles outputs,
       RegistryLimits limits,
-      FileRoom room,
+      OpenFileLimit room,
       MapOutputListener listener,
       LongSupplier clockMs) {
     this.directories = directories;
@@ -411,7 +411,7 @@ public final class MapOutputRegistry implements AutoCloseable {
       return;
     }
     BitSet places = directories.indexesOf(outputs.paths(shuffle.id(), mapId));
-    Registration registration =
+    PendingRegistration registration =
         openers.waiting(places) < MAX_WAITING ? shuffle.begin(mapId, served) : null;
     if (registration == null) {
       return;
@@ -427,7 +427,7 @@ public final class MapOutputRegistry implements AutoCloseable {
    * @param failure null if the registration was tried; else the reason why not, such as closing, or
    *     a defect that it met
    */
-  private void finish(Registration registration, Throwable failure) {
+  private void finish(PendingRegistration registration, Throwable failure) {
     registration.close();
     registration.shuffle().finish(registration);
     epochs.dropIfUnused(registration.shuffle());

@@ -42,7 +42,7 @@ final class OpenFiles implements AutoCloseable {
   }
 
   private final LongSupplier nanoClock;
-  private final FileRoom room;
+  private final OpenFileLimit room;
   private final ReadAhead ahead;
 
   /**
@@ -56,7 +56,7 @@ final class OpenFiles implements AutoCloseable {
   /**
    * @param room limit, beyond which files that are not being read are closed at once
    */
-  OpenFiles(LongSupplier nanoClock, FileRoom room) {
+  OpenFiles(LongSupplier nanoClock, OpenFileLimit room) {
     this.nanoClock = nanoClock;
     this.room = room;
     this.ahead = new ReadAhead(nanoClock);

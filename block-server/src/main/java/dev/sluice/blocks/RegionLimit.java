@@ -12,7 +12,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Kernel limit that bounds how many map outputs may be registered. Map outputs take half of a
  * process's mappings or descriptors; the JVM, its libraries and Spark need the other half. The
- * configuration, the node daemon, the doctor and {@link FileRoom} ask it.
+ * configuration, the node daemon, the doctor and {@link OpenFileLimit} ask it.
  *
  * @param path path in the root directory
  * @param line pattern of the line; its only group is the kernel's limit

@@ -67,7 +67,7 @@ final class RegisteredShuffle {
   /** Map outputs that cannot be registered for a reason of their own, such as their disk. */
   private final ConcurrentHashMap<Long, Backoff> failures = new ConcurrentHashMap<>();
 
-  private final UnderWay underWay = new UnderWay();
+  private final PendingRegistrations underWay = new PendingRegistrations();
 
   private volatile long lastReadMs;
 
@@ -191,11 +191,11 @@ final class RegisteredShuffle {
    * @param served true if peers may READ it here, false if only this process reads it
    * @return null if it is registered or pending already, or if it is too early to try again
    */
-  Registration begin(long mapId, boolean served) {
+  PendingRegistration begin(long mapId, boolean served) {
     if (!mayBegin(mapId, served)) {
       return null;
     }
-    Registration registration = new Registration(this, mapId, served);
+    PendingRegistration registration = new PendingRegistration(this, mapId, served);
     return underWay.add(registration) ? registration : null;
   }
 
@@ -216,13 +216,13 @@ final class RegisteredShuffle {
   }
 
   /** Finds and opens the files, unless the registration was cancelled. Waits for their disks. */
-  void open(Registration registration, MapOutputFiles files) {
+  void open(PendingRegistration registration, MapOutputFiles files) {
     if (underWay.has(registration)) {
       registration.open(() -> find(registration, files));
     }
   }
 
-  private Registration.Found find(Registration registration, MapOutputFiles outputs)
+  private PendingRegistration.Found find(PendingRegistration registration, MapOutputFiles outputs)
       throws IOException {
     long mapId = registration.mapId();
     MapOutputFiles.Files files = outputs.find(id, mapId);
@@ -232,19 +232,19 @@ final class RegisteredShuffle {
     MapOutputIndex index = MapOutputIndex.read(files);
     if (!registration.served()) {
       checkLength(files.data(), index);
-      return new Registration.Found(files, index, null, false);
+      return new PendingRegistration.Found(files, index, null, false);
     }
     try {
-      return new Registration.Found(files, index, open(files.data(), index), true);
+      return new PendingRegistration.Found(files, index, open(files.data(), index), true);
     } catch (RegistrationUnavailableException | OutOfMemoryError e) {
       LOG.debug("Shuffle {}: map output {} cannot be registered and will be staged", id, mapId, e);
       checkLength(files.data(), index);
-      return new Registration.Found(files, index, null, false);
+      return new PendingRegistration.Found(files, index, null, false);
     }
   }
 
   /** Ends a registration, whether it succeeded or not. */
-  void finish(Registration registration) {
+  void finish(PendingRegistration registration) {
     underWay.remove(registration);
     underWay.answer();
   }
@@ -257,7 +257,7 @@ final class RegisteredShuffle {
    * @throws NoSuchFileException if the map output does not exist (any more)
    * @throws InconsistentFilesException if its files do not fit together
    */
-  MapOutput register(Registration registration, Room room) throws IOException {
+  MapOutput register(PendingRegistration registration, Room room) throws IOException {
     lock.lock(); // Waits at most as long as deregistering takes.
     try {
       return registerLocked(registration, room);
@@ -266,7 +266,7 @@ final class RegisteredShuffle {
     }
   }
 
-  private MapOutput registerLocked(Registration registration, Room room) throws IOException {
+  private MapOutput registerLocked(PendingRegistration registration, Room room) throws IOException {
     long mapId = registration.mapId();
     if (closed || has(mapId, registration.served()) || !underWay.has(registration)) {
       return null;
@@ -285,9 +285,9 @@ final class RegisteredShuffle {
     }
   }
 
-  private MapOutput registerNew(Registration registration, Room room) throws IOException {
+  private MapOutput registerNew(PendingRegistration registration, Room room) throws IOException {
     long mapId = registration.mapId();
-    Registration.Found found = registration.found();
+    PendingRegistration.Found found = registration.found();
     MapOutput output =
         found.registers()
             ? register(mapId, found, room)
@@ -303,7 +303,7 @@ final class RegisteredShuffle {
     return output;
   }
 
-  private MapOutput register(long mapId, Registration.Found found, Room room) throws IOException {
+  private MapOutput register(long mapId, PendingRegistration.Found found, Room room) throws IOException {
     try {
       return register(mapId, found.files(), found.index(), found.data(), room);
     } catch (RegistrationUnavailableException | VerbsException | OutOfMemoryError e) {
@@ -322,7 +322,7 @@ final class RegisteredShuffle {
   }
 
   /** Registers nothing: blocks are copied when a reader asks for them. */
-  private MapOutput stage(boolean served, long mapId, Registration.Found found) {
+  private MapOutput stage(boolean served, long mapId, PendingRegistration.Found found) {
     MapOutputFiles.Files files = found.files();
     MapOutputIndex index = found.index();
     MapOutputData data = new MapOutputData.Unregistered(openFiles, files.data(), index.dataBytes());

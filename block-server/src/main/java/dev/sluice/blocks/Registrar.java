@@ -70,14 +70,14 @@ final class Registrar {
   }
 
   /** Registers an opened map output. Counts and logs it if it cannot be registered. */
-  void register(Registration registration) {
+  void register(PendingRegistration registration) {
     registration.shuffle().touch();
     tidy();
     registerNew(registration.shuffle(), registration);
     announce();
   }
 
-  private void registerNew(RegisteredShuffle shuffle, Registration registration) {
+  private void registerNew(RegisteredShuffle shuffle, PendingRegistration registration) {
     long mapId = registration.mapId();
     MapOutput output = null;
     try {

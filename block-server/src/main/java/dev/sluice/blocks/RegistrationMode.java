@@ -5,22 +5,22 @@ import java.util.Locale;
 
 /**
  * Forms of registration that the configuration allows for a process's map outputs. {@link
- * FormProbe} asks for them. The names of the constants are the configured values: SluiceConf parses
+ * RegistrationProbe} asks for them. The names of the constants are the configured values: SluiceConf parses
  * them. A node daemon always has {@link #AUTO}.
  */
 public enum RegistrationMode {
   /** Pins the files themselves, in the local directories where that leaves them clean. */
-  AUTO(RegistrationForm.READ_ONLY_MAPPING),
+  AUTO(RegistrationMethod.READ_ONLY_MAPPING),
 
   /** Pins the files themselves, even if that dirties their pages. */
-  FILE(RegistrationForm.READ_ONLY_MAPPING, RegistrationForm.READ_WRITE_MAPPING),
+  FILE(RegistrationMethod.READ_ONLY_MAPPING, RegistrationMethod.READ_WRITE_MAPPING),
 
   /** Registers the files themselves and pins nothing. */
-  ODP(RegistrationForm.ON_DEMAND_MAPPING);
+  ODP(RegistrationMethod.ON_DEMAND_MAPPING);
 
-  private final List<RegistrationForm> forms;
+  private final List<RegistrationMethod> forms;
 
-  RegistrationMode(RegistrationForm... forms) {
+  RegistrationMode(RegistrationMethod... forms) {
     this.forms = List.of(forms);
   }
 
@@ -40,7 +40,7 @@ public enum RegistrationMode {
    *
    * @param sendsFiles true if the device sends open files: these then replace the pinned forms
    */
-  List<RegistrationForm> forms(boolean sendsFiles) {
-    return sendsFiles && this != ODP ? List.of(RegistrationForm.OPEN_FILE) : forms;
+  List<RegistrationMethod> forms(boolean sendsFiles) {
+    return sendsFiles && this != ODP ? List.of(RegistrationMethod.OPEN_FILE) : forms;
   }
 }

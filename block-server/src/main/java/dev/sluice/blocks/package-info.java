@@ -7,7 +7,7 @@
  * <ol>
  *   <li>{@link MapOutputFiles} finds the files, and {@link MapOutputIndex} reads and checks the
  *       index, on a thread of {@link DiskThreads}.
- *   <li>{@link LocalDirectories} gives the {@link RegistrationForm} that {@link FormProbe} found by
+ *   <li>{@link LocalDirectories} gives the {@link RegistrationMethod} that {@link RegistrationProbe} found by
  *       trial for the directory of the data file.
  *   <li>{@link Registrar} reserves room in the {@link RegistrationBudget}, and evicts idle shuffles
  *       early.

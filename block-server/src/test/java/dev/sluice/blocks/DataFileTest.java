@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class DataFileTest {
   private static final int BYTES = 50_000;
 
-  @Parameter RegistrationForm form;
+  @Parameter RegistrationMethod form;
   @TempDir Path directory;
   private final FakeProtectionDomain domain = new FakeProtectionDomain();
   private final byte[] bytes = new byte[BYTES];
@@ -102,6 +102,6 @@ class DataFileTest {
       file.count(counters);
     }
     assertThat(counters.get(RegistryCounter.DIRTIED_BYTES))
-        .isEqualTo(form == RegistrationForm.READ_WRITE_MAPPING ? 13 * 4096 : 0);
+        .isEqualTo(form == RegistrationMethod.READ_WRITE_MAPPING ? 13 * 4096 : 0);
   }
 }

@@ -22,16 +22,16 @@ class LocalDirectoriesTest {
       new LocalDirectories(
           Map.of(
               FIRST,
-              RegistrationForm.READ_ONLY_MAPPING,
+              RegistrationMethod.READ_ONLY_MAPPING,
               TENTH,
-              RegistrationForm.ON_DEMAND_MAPPING));
+              RegistrationMethod.ON_DEMAND_MAPPING));
 
   @Test
   void eachDirectoryHasItsOwnForm() throws Exception {
     assertThat(directories.form(FIRST.resolve("0c/shuffle_0_0_0.data"), 0))
-        .isEqualTo(RegistrationForm.READ_ONLY_MAPPING);
+        .isEqualTo(RegistrationMethod.READ_ONLY_MAPPING);
     assertThat(directories.form(TENTH.resolve("0c/shuffle_0_0_0.data"), 0))
-        .isEqualTo(RegistrationForm.ON_DEMAND_MAPPING);
+        .isEqualTo(RegistrationMethod.ON_DEMAND_MAPPING);
   }
 
   @Test
@@ -69,7 +69,7 @@ class LocalDirectoriesTest {
     domain.limitBytes(Long.MAX_VALUE);
     assertUnavailable(probed, file, Backoff.FIRST_MS - 1);
     assertThat(counters.get(RegistryCounter.DIRECTORIES_READ_ONLY)).isZero();
-    assertThat(probed.form(file, Backoff.FIRST_MS)).isEqualTo(RegistrationForm.READ_ONLY_MAPPING);
+    assertThat(probed.form(file, Backoff.FIRST_MS)).isEqualTo(RegistrationMethod.READ_ONLY_MAPPING);
     assertThat(counters.get(RegistryCounter.DIRECTORIES_READ_ONLY)).isEqualTo(1);
 
     int attempts = domain.attempts();
@@ -80,10 +80,10 @@ class LocalDirectoriesTest {
   @ParameterizedTest
   @CsvSource({"FILE, READ_ONLY_MAPPING", "ODP, ON_DEMAND_MAPPING"})
   void aFailedProbeOfARequestedModeIsRepeated(
-      RegistrationMode mode, RegistrationForm form, @TempDir Path directory) throws Exception {
+      RegistrationMode mode, RegistrationMethod form, @TempDir Path directory) throws Exception {
     FakeProtectionDomain domain = new FakeProtectionDomain();
     domain.limitBytes(0);
-    FormProbe probe = new FormProbe(domain, (_, remote) -> domain.read(remote));
+    RegistrationProbe probe = new RegistrationProbe(domain, (_, remote) -> domain.read(remote));
     LocalDirectory probed = new LocalDirectory(directory, mode, probe);
     RegistryCounters counters = new RegistryCounters();
     probed.countIn(counters);
@@ -164,6 +164,6 @@ class LocalDirectoriesTest {
     domain.whenRefusing(() -> {});
 
     assertThat(probed.form(directory.resolve("shuffle_0_0_0.data"), 0))
-        .isEqualTo(RegistrationForm.READ_WRITE_MAPPING);
+        .isEqualTo(RegistrationMethod.READ_WRITE_MAPPING);
   }
 }

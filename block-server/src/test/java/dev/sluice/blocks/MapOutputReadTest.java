@@ -44,7 +44,7 @@ class MapOutputReadTest {
   private static final int RACES = Integer.getInteger("sluice.races.unregister", 100);
   private static final TransportConf CONF = new TransportConf("sluice", MapConfigProvider.EMPTY);
 
-  @Parameter RegistrationForm form;
+  @Parameter RegistrationMethod form;
   @TempDir Path directory;
   private TestMapOutputs outputs;
   private Node serving;

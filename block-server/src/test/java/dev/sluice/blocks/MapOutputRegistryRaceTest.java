@@ -36,7 +36,7 @@ class MapOutputRegistryRaceTest {
   private static final int MAPS = 4;
   private static final int[] PARTITIONS = {100, 0, 5000, 37};
 
-  @Parameter RegistrationForm form;
+  @Parameter RegistrationMethod form;
   @TempDir Path directory;
   private final FakeProtectionDomain domain = new FakeProtectionDomain();
   private final AtomicLong nowMs = new AtomicLong();

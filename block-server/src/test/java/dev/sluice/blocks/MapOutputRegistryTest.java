@@ -39,7 +39,7 @@ class MapOutputRegistryTest {
   private static final long SLAB_BYTES = 16 << 10;
   private static final RegistryLimits LIMITS = new RegistryLimits(1 << 20, 100, 1_000);
 
-  @Parameter RegistrationForm form;
+  @Parameter RegistrationMethod form;
   @TempDir Path directory;
   private final FakeProtectionDomain domain = new FakeProtectionDomain();
   private final RecordingListener listener = new RecordingListener();
@@ -70,8 +70,8 @@ class MapOutputRegistryTest {
   }
 
   private boolean isPinned() {
-    return form == RegistrationForm.READ_ONLY_MAPPING
-        || form == RegistrationForm.READ_WRITE_MAPPING;
+    return form == RegistrationMethod.READ_ONLY_MAPPING
+        || form == RegistrationMethod.READ_WRITE_MAPPING;
   }
 
   private MapOutputHeader resolve(int shuffleId, long mapId) throws Exception {

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @ParameterizedClass
 @EnumSource
 class MapOutputRejectionTest {
-  @Parameter RegistrationForm form;
+  @Parameter RegistrationMethod form;
   @TempDir Path directory;
   private final FakeProtectionDomain domain = new FakeProtectionDomain();
   private TestMapOutputs outputs;

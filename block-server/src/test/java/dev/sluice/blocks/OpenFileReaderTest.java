@@ -20,7 +20,7 @@ class OpenFileReaderTest extends MapOutputReaderTest {
   MapOutputRegistry registry(long maxBytes, LongSupplier clockMs) {
     return new MapOutputRegistry(
         domain,
-        outputs.directories(RegistrationForm.OPEN_FILE),
+        outputs.directories(RegistrationMethod.OPEN_FILE),
         outputs::find,
         new RegistryLimits(maxBytes, 100, IDLE_MS),
         new RecordingListener(),

@@ -23,7 +23,7 @@ class OpenFilesTest {
 
   @TempDir Path directory;
   private final FakeProtectionDomain domain = new FakeProtectionDomain();
-  private final FileRoom room = new FileRoom(2);
+  private final OpenFileLimit room = new OpenFileLimit(2);
   private final OpenFiles files = new OpenFiles(() -> 0, room);
   private TestMapOutputs outputs;
   private MapOutputRegistry registry;

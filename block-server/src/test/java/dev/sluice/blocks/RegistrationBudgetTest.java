@@ -185,7 +185,7 @@ class RegistrationBudgetTest {
     registry =
         new MapOutputRegistry(
             domain,
-            outputs.directories(RegistrationForm.OPEN_FILE),
+            outputs.directories(RegistrationMethod.OPEN_FILE),
             outputs::find,
             new RegistryLimits(1 << 20, maxRegions, IDLE_MS),
             listener,
@@ -207,7 +207,7 @@ class RegistrationBudgetTest {
     registry =
         new MapOutputRegistry(
             domain,
-            outputs.directories(RegistrationForm.ON_DEMAND_MAPPING),
+            outputs.directories(RegistrationMethod.ON_DEMAND_MAPPING),
             outputs::find,
             new RegistryLimits(1 << 20, 100, IDLE_MS),
             listener,

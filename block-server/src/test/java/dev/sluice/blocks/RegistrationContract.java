@@ -67,7 +67,7 @@ abstract class RegistrationContract {
   abstract Device openDevice() throws IOException;
 
   /** Best form of registering files on this machine, at any cost. */
-  abstract RegistrationForm best();
+  abstract RegistrationMethod best();
 
   @BeforeEach
   void open() throws Exception {
@@ -91,7 +91,7 @@ abstract class RegistrationContract {
   }
 
   private LocalDirectories probe(RegistrationMode mode) {
-    assumeThat(mode == RegistrationMode.AUTO && best() == RegistrationForm.READ_WRITE_MAPPING)
+    assumeThat(mode == RegistrationMode.AUTO && best() == RegistrationMethod.READ_WRITE_MAPPING)
         .as("by default, Sluice registers nothing on this kernel")
         .isFalse();
     try {
@@ -227,7 +227,7 @@ abstract class RegistrationContract {
         LocalDirectories.probe(serving.domain(), RegistrationMode.AUTO, List.of(directory));
     try (MapOutputRegistry registry = registry(directories)) {
       assertThat(resolve(registry).isStaged())
-          .isEqualTo(best() == RegistrationForm.READ_WRITE_MAPPING);
+          .isEqualTo(best() == RegistrationMethod.READ_WRITE_MAPPING);
       assertThat(registry.counters().get(RegistryCounter.DIRTIED_BYTES)).isZero();
     }
   }

@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class RegistrationRetryTest {
   private static final int SHUFFLE = 3;
 
-  @Parameter RegistrationForm form;
+  @Parameter RegistrationMethod form;
   @TempDir Path directory;
   private final FakeProtectionDomain domain = new FakeProtectionDomain();
   private final AtomicLong nowMs = new AtomicLong();

@@ -43,7 +43,7 @@ class RegistrationSlowDiskTest {
   /** Exceeds the number of map outputs that are opened at once per directory. */
   private static final int MANY = 20;
 
-  @Parameter RegistrationForm form;
+  @Parameter RegistrationMethod form;
   @TempDir Path slowDirectory;
   @TempDir Path fastDirectory;
   private final FakeProtectionDomain domain = new FakeProtectionDomain();

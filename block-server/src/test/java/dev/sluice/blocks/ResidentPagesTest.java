@@ -25,7 +25,7 @@ class ResidentPagesTest {
   private TestMapOutputs outputs;
   private MapOutputRegistry registry;
 
-  private void open(RegistrationForm form, long maxBytes) {
+  private void open(RegistrationMethod form, long maxBytes) {
     outputs = new TestMapOutputs(directory);
     registry =
         new MapOutputRegistry(
@@ -63,7 +63,7 @@ class ResidentPagesTest {
 
   @Test
   void pagesBeyondTheBudgetAreGivenBackAndReadAgain() throws Exception {
-    open(RegistrationForm.ON_DEMAND_MAPPING, 1 << 20);
+    open(RegistrationMethod.ON_DEMAND_MAPPING, 1 << 20);
     byte[] data = outputs.write(1, 7, OUTPUT_BYTES);
     for (int time = 0; time < 3; time++) {
       readAll(1, data);
@@ -74,7 +74,7 @@ class ResidentPagesTest {
 
   @Test
   void leastRecentlyReadPagesAreGivenBackFirst() throws Exception {
-    open(RegistrationForm.ON_DEMAND_MAPPING, MAX_BYTES);
+    open(RegistrationMethod.ON_DEMAND_MAPPING, MAX_BYTES);
     byte[] first = outputs.write(1, 7, OUTPUT_BYTES);
     byte[] second = outputs.write(2, 7, OUTPUT_BYTES);
     readAll(1, first);
@@ -96,7 +96,7 @@ class ResidentPagesTest {
 
   @Test
   void pinnedPagesAreNotGivenBack() throws Exception {
-    open(RegistrationForm.READ_ONLY_MAPPING, MAX_BYTES);
+    open(RegistrationMethod.READ_ONLY_MAPPING, MAX_BYTES);
     byte[] data = outputs.write(1, 7, OUTPUT_BYTES);
     readAll(1, data);
     Thread.sleep(3 * ResidentPages.TICK_MS);

@@ -13,7 +13,7 @@ class SoftRegistrationTest extends RegistrationContract {
   }
 
   @Override
-  RegistrationForm best() {
-    return RegistrationForm.OPEN_FILE;
+  RegistrationMethod best() {
+    return RegistrationMethod.OPEN_FILE;
   }
 }

@@ -22,10 +22,10 @@ public final class TestMapOutputs {
 
   /** Returns their directory, with the form that is best if everything works. */
   public LocalDirectories directories() {
-    return directories(RegistrationForm.READ_ONLY_MAPPING);
+    return directories(RegistrationMethod.READ_ONLY_MAPPING);
   }
 
-  public LocalDirectories directories(RegistrationForm form) {
+  public LocalDirectories directories(RegistrationMethod form) {
     return new LocalDirectories(Map.of(directory, form));
   }
 

@@ -26,11 +26,11 @@ class VerbsRegistrationTest extends RegistrationContract {
   }
 
   @Override
-  RegistrationForm best() {
+  RegistrationMethod best() {
     String[] version = System.getProperty("os.version").split("[^0-9]+");
     int[] kernel = {Integer.parseInt(version[0]), Integer.parseInt(version[1])};
     return Arrays.compare(kernel, PINS_FOR_READING) < 0
-        ? RegistrationForm.READ_WRITE_MAPPING
-        : RegistrationForm.READ_ONLY_MAPPING;
+        ? RegistrationMethod.READ_WRITE_MAPPING
+        : RegistrationMethod.READ_ONLY_MAPPING;
   }
 }

@@ -1,6 +1,6 @@
 package dev.sluice.blocks.node;
 
-import dev.sluice.blocks.FileRoom;
+import dev.sluice.blocks.OpenFileLimit;
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.MemoryRegion;
@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
  * @param provider {@code verbs} or {@code soft}
  * @param files limit of open files for all applications together
  */
-record NodeDevice(NodeOptions options, String provider, NodeMemory memory, FileRoom files) {
+record NodeDevice(NodeOptions options, String provider, NodeMemory memory, OpenFileLimit files) {
   private static final Logger LOG = LoggerFactory.getLogger(NodeDevice.class);
   private static final long PAGE_BYTES = 4096;
 
@@ -60,7 +60,7 @@ record NodeDevice(NodeOptions options, String provider, NodeMemory memory, FileR
             options,
             SoftProvider.NAME,
             NodeMemory.configured(options, MachineMemory.current()),
-            new FileRoom());
+            new OpenFileLimit());
     LOG.info("RDMA provider is soft: {}; {}", reason, soft.memory);
     return soft;
   }
@@ -72,7 +72,7 @@ record NodeDevice(NodeOptions options, String provider, NodeMemory memory, FileR
             options,
             VerbsProvider.NAME,
             NodeMemory.within(locked, options, MachineMemory.current()),
-            new FileRoom());
+            new OpenFileLimit());
     String device;
     try (Device opened = verbs.open()) {
       device = opened.name();

@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * being read may exceed it. {@link OpenFiles} counts each file once when it opens it, and once when
  * it closes it. Any thread; nothing to close.
  */
-public final class FileRoom {
+public final class OpenFileLimit {
   /** Cap where the descriptor limit is high. */
   private static final int MOST = 1024;
 
@@ -18,11 +18,11 @@ public final class FileRoom {
 
   private final AtomicInteger files;
 
-  public FileRoom() {
+  public OpenFileLimit() {
     this(Math.min(MOST, RegionLimit.FILES.kernels(Path.of("/")) / PARTS));
   }
 
-  FileRoom(int files) {
+  OpenFileLimit(int files) {
     this.files = new AtomicInteger(files);
   }
 

@@ -10,8 +10,8 @@ import org.slf4j.LoggerFactory;
  * a time uses it. {@link MapOutputRegistry} creates it, and closes it whether it succeeded, failed
  * or was cancelled.
  */
-final class Registration implements AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(Registration.class);
+final class PendingRegistration implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(PendingRegistration.class);
 
   /** Finds and opens a map output's files. */
   interface Opening {
@@ -40,7 +40,7 @@ final class Registration implements AutoCloseable {
   /**
    * @param served true if peers may READ the map output here
    */
-  Registration(RegisteredShuffle shuffle, long mapId, boolean served) {
+  PendingRegistration(RegisteredShuffle shuffle, long mapId, boolean served) {
     this.shuffle = shuffle;
     this.mapId = mapId;
     this.served = served;

@@ -10,8 +10,8 @@ import java.util.concurrent.ConcurrentHashMap;
  * Any thread; never blocks. The {@link RegisteredShuffle} owns it. A removed registration still
  * comes to {@link RegisteredShuffle#finish}, which answers the requests.
  */
-final class UnderWay {
-  private final ConcurrentHashMap<Long, Registration> registrations = new ConcurrentHashMap<>();
+final class PendingRegistrations {
+  private final ConcurrentHashMap<Long, PendingRegistration> registrations = new ConcurrentHashMap<>();
   private final Set<Wait> waits = ConcurrentHashMap.newKeySet();
 
   /** Map outputs that one request waits for. */
@@ -50,16 +50,16 @@ final class UnderWay {
    * @param served true if the registration has to be one for peers
    */
   boolean has(long mapId, boolean served) {
-    Registration registration = registrations.get(mapId);
+    PendingRegistration registration = registrations.get(mapId);
     return registration != null && (registration.served() || !served);
   }
 
-  boolean has(Registration registration) {
+  boolean has(PendingRegistration registration) {
     return registrations.get(registration.mapId()) == registration;
   }
 
   /** Returns false if its map output has one already. One for peers replaces one that is not. */
-  boolean add(Registration registration) {
+  boolean add(PendingRegistration registration) {
     return registrations.merge(
             registration.mapId(),
             registration,
@@ -67,7 +67,7 @@ final class UnderWay {
         == registration;
   }
 
-  void remove(Registration registration) {
+  void remove(PendingRegistration registration) {
     registrations.remove(registration.mapId(), registration);
   }
 

@@ -14,9 +14,9 @@ import java.util.Set;
 
 /**
  * Forms in which a data file is registered, so that peers can READ it. Kernel, device and file
- * system decide which of them work: {@link FormProbe} tries them out.
+ * system decide which of them work: {@link RegistrationProbe} tries them out.
  */
-enum RegistrationForm {
+enum RegistrationMethod {
   /** The file itself, neither mapped nor pinned, if the device sends files. */
   OPEN_FILE("open files", RegistryCounter.DIRECTORIES_OPEN_FILES),
 
@@ -40,7 +40,7 @@ enum RegistrationForm {
   private final String words;
   private final RegistryCounter directories;
 
-  RegistrationForm(String words, RegistryCounter directories) {
+  RegistrationMethod(String words, RegistryCounter directories) {
     this.words = words;
     this.directories = directories;
   }

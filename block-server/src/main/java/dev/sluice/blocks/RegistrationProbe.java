@@ -31,7 +31,7 @@ import org.slf4j.LoggerFactory;
  * not prove that READs work. rdma_rxe of Linux 7.3 returns wrong bytes for a READ that does not
  * begin at a page boundary.
  */
-final class FormProbe {
+final class RegistrationProbe {
   /** READs memory of the domain, as a peer would. */
   interface Reader {
     byte[] read(ProtectionDomain domain, RemoteRegion remote) throws IOException;
@@ -43,9 +43,9 @@ final class FormProbe {
    * @param form null if no form that the mode allows works: map outputs there are staged
    * @param isConclusive true if all better forms are refused there, false if one could not be tried
    */
-  record Result(RegistrationForm form, boolean isConclusive) {}
+  record Result(RegistrationMethod form, boolean isConclusive) {}
 
-  private static final Logger LOG = LoggerFactory.getLogger(FormProbe.class);
+  private static final Logger LOG = LoggerFactory.getLogger(RegistrationProbe.class);
 
   /** Room for {@link #READ_BYTES} from {@link #READ_OFFSET} on. */
   private static final int FILE_BYTES = 3 * (int) Cost.PAGE_BYTES;
@@ -59,14 +59,14 @@ final class FormProbe {
   private final Reader reader;
   private final Consumer<String> said;
 
-  FormProbe(ProtectionDomain domain, Reader reader) {
+  RegistrationProbe(ProtectionDomain domain, Reader reader) {
     this(domain, reader, LOG::info);
   }
 
   /**
    * @param said takes a line about each directory
    */
-  FormProbe(ProtectionDomain domain, Reader reader, Consumer<String> said) {
+  RegistrationProbe(ProtectionDomain domain, Reader reader, Consumer<String> said) {
     this.domain = domain;
     this.reader = reader;
     this.said = said;
@@ -81,7 +81,7 @@ final class FormProbe {
   Result bestForm(RegistrationMode mode, Path directory) throws RegistrationUnavailableException {
     StringJoiner refusals = new StringJoiner("; ", ": ", "").setEmptyValue("");
     boolean conclusive = true;
-    for (RegistrationForm form : mode.forms(domain.registersFiles())) {
+    for (RegistrationMethod form : mode.forms(domain.registersFiles())) {
       try {
         tryOut(form, directory);
         said.accept(
@@ -126,7 +126,7 @@ final class FormProbe {
     };
   }
 
-  private void tryOut(RegistrationForm form, Path directory) throws IOException {
+  private void tryOut(RegistrationMethod form, Path directory) throws IOException {
     byte[] bytes = new byte[FILE_BYTES];
     new Random(FILE_BYTES).nextBytes(bytes);
     Path file = Files.createTempFile(directory, LocalDirectories.PROBE, ".data");
@@ -134,7 +134,7 @@ final class FormProbe {
       Files.write(file, bytes);
       try (DataFile data = DataFile.open(file, FILE_BYTES, form);
           MapOutputData registered = register(data, arena)) {
-        if (form == RegistrationForm.ON_DEMAND_MAPPING) {
+        if (form == RegistrationMethod.ON_DEMAND_MAPPING) {
           checkRead(registered.remote(), bytes);
         }
       }

@@ -12,19 +12,19 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-class FormProbeTest {
+class RegistrationProbeTest {
   @TempDir Path directory;
 
-  private RegistrationForm bestForm(Kernel kernel, RegistrationMode mode) throws Exception {
+  private RegistrationMethod bestForm(Kernel kernel, RegistrationMode mode) throws Exception {
     FakeProtectionDomain domain = new FakeProtectionDomain(kernel);
     return bestForm(domain, (_, remote) -> domain.read(remote), mode);
   }
 
-  private RegistrationForm bestForm(
-      FakeProtectionDomain domain, FormProbe.Reader reader, RegistrationMode mode)
+  private RegistrationMethod bestForm(
+      FakeProtectionDomain domain, RegistrationProbe.Reader reader, RegistrationMode mode)
       throws Exception {
     try {
-      return new FormProbe(domain, reader).bestForm(mode, directory).form();
+      return new RegistrationProbe(domain, reader).bestForm(mode, directory).form();
     } finally {
       assertThat(directory).isEmptyDirectory();
       assertThat(domain.openRegions()).isZero();
@@ -43,14 +43,14 @@ class FormProbeTest {
     "PINS_NO_FILE, AUTO,"
   })
   void theBestFormThatWorksIsChosenOrNone(
-      Kernel kernel, RegistrationMode mode, RegistrationForm form) throws Exception {
+      Kernel kernel, RegistrationMode mode, RegistrationMethod form) throws Exception {
     assertThat(bestForm(kernel, mode)).isEqualTo(form);
   }
 
   @ParameterizedTest
   @CsvSource({"AUTO, OPEN_FILE", "FILE, OPEN_FILE", "ODP, ON_DEMAND_MAPPING"})
   void byDefaultNothingIsMappedIfTheDeviceSendsFiles(
-      RegistrationMode mode, RegistrationForm form) throws Exception {
+      RegistrationMode mode, RegistrationMethod form) throws Exception {
     FakeProtectionDomain domain = new FakeProtectionDomain();
     domain.sendFiles();
     assertThat(bestForm(domain, (_, remote) -> domain.read(remote), mode)).isEqualTo(form);
@@ -76,7 +76,7 @@ class FormProbeTest {
   @Test
   void pagesThatTheDeviceReadsWrongAreNotRegisteredOnDemand() {
     FakeProtectionDomain domain = new FakeProtectionDomain();
-    FormProbe.Reader fromThePagesBeginning =
+    RegistrationProbe.Reader fromThePagesBeginning =
         (_, remote) -> domain.read(remote, -(remote.address() % 4096), (int) remote.length());
 
     assertThatThrownBy(() -> bestForm(domain, fromThePagesBeginning, RegistrationMode.ODP))
@@ -86,7 +86,7 @@ class FormProbeTest {
 
   @Test
   void theFormIsLoggedWithWhyItIsNotABetterOne() throws Exception {
-    try (LogCapture log = new LogCapture(FormProbe.class, Level.INFO)) {
+    try (LogCapture log = new LogCapture(RegistrationProbe.class, Level.INFO)) {
       bestForm(Kernel.PINS_FOR_READING, RegistrationMode.AUTO);
       bestForm(Kernel.PINS_FOR_WRITING, RegistrationMode.AUTO);
 
@@ -111,9 +111,9 @@ class FormProbeTest {
   void aDirectoryThatTakesNoFileAtTheMomentIsReportedAsRetried(RegistrationMode mode)
       throws Exception {
     Path full = directory.resolve("x".repeat(300));
-    FormProbe probe = new FormProbe(new FakeProtectionDomain(), (_, _) -> new byte[0]);
-    try (LogCapture log = new LogCapture(FormProbe.class, Level.INFO)) {
-      assertThat(probe.bestForm(mode, full)).isEqualTo(new FormProbe.Result(null, false));
+    RegistrationProbe probe = new RegistrationProbe(new FakeProtectionDomain(), (_, _) -> new byte[0]);
+    try (LogCapture log = new LogCapture(RegistrationProbe.class, Level.INFO)) {
+      assertThat(probe.bestForm(mode, full)).isEqualTo(new RegistrationProbe.Result(null, false));
       assertThat(log.messages()).hasSize(1);
       assertThat(log.messages().getFirst())
           .contains(
@@ -128,10 +128,10 @@ class FormProbeTest {
     FakeProtectionDomain domain = new FakeProtectionDomain();
     domain.limitBytes(0);
     domain.whenRefusing(() -> domain.limitBytes(Long.MAX_VALUE));
-    FormProbe probe = new FormProbe(domain, (_, _) -> new byte[0]);
-    try (LogCapture log = new LogCapture(FormProbe.class, Level.INFO)) {
+    RegistrationProbe probe = new RegistrationProbe(domain, (_, _) -> new byte[0]);
+    try (LogCapture log = new LogCapture(RegistrationProbe.class, Level.INFO)) {
       assertThat(probe.bestForm(RegistrationMode.FILE, directory))
-          .isEqualTo(new FormProbe.Result(RegistrationForm.READ_WRITE_MAPPING, false));
+          .isEqualTo(new RegistrationProbe.Result(RegistrationMethod.READ_WRITE_MAPPING, false));
       assertThat(log.messages().getFirst()).contains("until better forms can be tried");
     }
   }
@@ -139,10 +139,10 @@ class FormProbeTest {
   @Test
   void whereNothingCanBeTriedOutMapOutputsAreStaged() throws Exception {
     Path missing = directory.resolve("missing");
-    FormProbe probe = new FormProbe(new FakeProtectionDomain(), (_, _) -> new byte[0]);
+    RegistrationProbe probe = new RegistrationProbe(new FakeProtectionDomain(), (_, _) -> new byte[0]);
 
     assertThat(probe.bestForm(RegistrationMode.AUTO, missing))
-        .isEqualTo(new FormProbe.Result(null, true));
+        .isEqualTo(new RegistrationProbe.Result(null, true));
     assertThatThrownBy(() -> probe.bestForm(RegistrationMode.FILE, missing))
         .isInstanceOf(RegistrationUnavailableException.class)
         .hasMessageContaining("NoSuchFileException");
