@@ -1,6 +1,6 @@
 package dev.sluice.blocks.node;
 
-import dev.sluice.blocks.server.StrangerGuard;
+import dev.sluice.blocks.server.FirstMessageGuard;
 import dev.sluice.blocks.wire.LifetimeMessages;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
 import dev.sluice.blocks.wire.LifetimeMessages.Heard;
@@ -58,7 +58,7 @@ final class NodeHandler extends RpcHandler {
       hear(client, frame, callback);
     } else if (isFetch(frame)) {
       sign.run();
-      StrangerGuard.admit(client.getChannel());
+      FirstMessageGuard.admit(client.getChannel());
       blocks.receive(client, frame, callback);
     } else {
       sign.run();
@@ -85,7 +85,7 @@ final class NodeHandler extends RpcHandler {
       if (!(codec.decode(frame) instanceof Told told)) {
         throw new MessageException("the message is not a request");
       }
-      StrangerGuard.admit(client.getChannel());
+      FirstMessageGuard.admit(client.getChannel());
       lifetimes
           .apply(told)
           .whenComplete((heard, failure) -> answer(heard, failure, callback))

@@ -86,7 +86,7 @@ public final class BlockServer implements AutoCloseable {
 
   private static TransportServerBootstrap guard(long timeoutMs) {
     return (channel, handler) -> {
-      channel.pipeline().addFirst(new StrangerGuard(timeoutMs));
+      channel.pipeline().addFirst(new FirstMessageGuard(timeoutMs));
       return handler;
     };
   }

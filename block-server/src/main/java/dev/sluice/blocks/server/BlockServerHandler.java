@@ -152,7 +152,7 @@ final class BlockServerHandler extends RpcHandler {
 
   private Object decode(TransportClient client, ByteBuffer frame) throws MessageException {
     Object message = codec.decode(frame);
-    StrangerGuard.admit(client.getChannel());
+    FirstMessageGuard.admit(client.getChannel());
     return message;
   }
 

@@ -16,8 +16,8 @@ import org.slf4j.LoggerFactory;
  * on whose thread it runs. The first message removes it, as handlers call {@link #admit} for each;
  * with authentication only a peer that knows the secret can send it.
  */
-public final class StrangerGuard extends ChannelInboundHandlerAdapter {
-  private static final Logger LOG = LoggerFactory.getLogger(StrangerGuard.class);
+public final class FirstMessageGuard extends ChannelInboundHandlerAdapter {
+  private static final Logger LOG = LoggerFactory.getLogger(FirstMessageGuard.class);
 
   /** Many times the bytes that authentication takes. */
   private static final long MAX_BYTES = 1 << 20;
@@ -29,14 +29,14 @@ public final class StrangerGuard extends ChannelInboundHandlerAdapter {
   /**
    * @param timeoutMs time to authenticate and to send a first message
    */
-  StrangerGuard(long timeoutMs) {
+  FirstMessageGuard(long timeoutMs) {
     this.timeoutMs = timeoutMs;
   }
 
   /** Removes the guard from a connection over which a message has come. */
   public static void admit(Channel channel) {
-    if (channel.pipeline().get(StrangerGuard.class) != null) {
-      channel.pipeline().remove(StrangerGuard.class);
+    if (channel.pipeline().get(FirstMessageGuard.class) != null) {
+      channel.pipeline().remove(FirstMessageGuard.class);
     }
   }
 
