@@ -24,15 +24,15 @@ import org.slf4j.LoggerFactory;
 /**
  * Map outputs of one application at a node: those in its folders, those that are known, and those
  * that are registered. Any thread; waits for the application's disks: threads of executors'
- * connections take, the threads of {@link Tenant} scan, the registry's and the transport's find.
- * Its {@link NodeApplication} closes it, which leaves the folders as they are. An executor may take
+ * connections take, the threads of {@link Application} scan, the registry's and the transport's find.
+ * Its {@link ServedApplication} closes it, which leaves the folders as they are. An executor may take
  * a map output back at any time, so its files are looked for once more after it was added.
  */
 final class ApplicationOutputs implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ApplicationOutputs.class);
 
   private final List<ApplicationFolder> folders;
-  private final Admission admission;
+  private final AdmissionControl admission;
   private final Duration expireAfter;
   private final HeldShuffles held = new HeldShuffles(System::nanoTime);
   private final MapOutputRegistry registry;
@@ -44,7 +44,7 @@ final class ApplicationOutputs implements AutoCloseable {
       ProtectionDomain domain,
       NodeDevice device,
       List<ApplicationFolder> folders,
-      Admission admission)
+      AdmissionControl admission)
       throws IOException {
     this.folders = folders;
     this.admission = admission;

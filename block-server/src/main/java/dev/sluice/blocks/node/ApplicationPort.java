@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Port of one application at a node, for its readers and its driver. Connections have to
  * authenticate with the application's secret, if it has one. The {@link NodeDaemon} makes it; the
- * {@link NodeApplication} listens, once.
+ * {@link ServedApplication} listens, once.
  *
  * @param host address by which they reach the node
  * @param ports ports to try, in order

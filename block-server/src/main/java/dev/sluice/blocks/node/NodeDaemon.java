@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
  * them until their shuffles or applications are over. {@link NodeMain} starts it as a process,
  * tests start it in theirs. The starter closes it, which leaves the folders for the next start.
  *
- * <p>{@link SocketServer} lets executors in. Each application is a {@link Tenant} and waits only
+ * <p>{@link SocketServer} lets executors in. Each application is a {@link Application} and waits only
  * for its own disks. The thread {@code sluice-node} never waits for a disk; it looks for
  * applications without a sign of life.
  */
@@ -41,8 +41,8 @@ public final class NodeDaemon implements AutoCloseable {
   private final NodeDevice device;
   private final String id;
   private final NodeFolders folders;
-  private final Tenants tenants;
-  private final Admission admission;
+  private final Applications tenants;
+  private final AdmissionControl admission;
   private final ScheduledExecutorService timer =
       Executors.newSingleThreadScheduledExecutor(
           Thread.ofPlatform().daemon().name("sluice-node").factory());
@@ -70,8 +70,8 @@ public final class NodeDaemon implements AutoCloseable {
     device = NodeDevice.tryOut(options);
     id = "node-" + options.host() + "-" + ApplicationState.random();
     folders = NodeFolders.open(options.directories());
-    tenants = new Tenants(options, folders, this::serve);
-    admission = new Admission(options, tenants::served);
+    tenants = new Applications(options, folders, this::serve);
+    admission = new AdmissionControl(options, tenants::served);
   }
 
   /**
@@ -93,13 +93,13 @@ public final class NodeDaemon implements AutoCloseable {
     }
   }
 
-  private NodeApplication serve(ApplicationState state, List<ApplicationFolder> kept, Runnable end)
+  private ServedApplication serve(ApplicationState state, List<ApplicationFolder> kept, Runnable end)
       throws IOException {
     int[] ports =
         options.ports().inTurn(state.port(), lastPort.get(), tenants.portsOfOthers(state.name()));
     ApplicationPort port = new ApplicationPort(options.host(), ports, state);
     NodeId nodeId = new NodeId(id, state.since());
-    NodeApplication served = new NodeApplication(device, nodeId, port, kept, admission, end);
+    ServedApplication served = new ServedApplication(device, nodeId, port, kept, admission, end);
     lastPort.set(served.state().port());
     return served;
   }
@@ -147,11 +147,11 @@ public final class NodeDaemon implements AutoCloseable {
     }
   }
 
-  private NodeApplication enter(Enter enter) throws IOException {
+  private ServedApplication enter(Enter enter) throws IOException {
     if (!tenants.has(enter.executor().application())) {
       admission.enter();
     }
-    NodeApplication entered = tenants.enter(enter);
+    ServedApplication entered = tenants.enter(enter);
     admission.enter(entered.directories());
     return entered;
   }
@@ -190,12 +190,12 @@ public final class NodeDaemon implements AutoCloseable {
   private void forgiveSilenceWhileStopped() {
     long nowNanos = System.nanoTime();
     if (nowNanos - lastTidyNanos >= options.expireAfter().toNanos() / 2) {
-      applications().forEach(NodeApplication::sign);
+      applications().forEach(ServedApplication::sign);
     }
     lastTidyNanos = nowNanos;
   }
 
-  Collection<NodeApplication> applications() {
+  Collection<ServedApplication> applications() {
     return tenants.served();
   }
 

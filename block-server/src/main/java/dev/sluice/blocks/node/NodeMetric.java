@@ -52,9 +52,9 @@ enum NodeMetric {
 
   private final String name;
   private final String documentation;
-  private final ToLongFunction<NodeApplication> value;
+  private final ToLongFunction<ServedApplication> value;
 
-  NodeMetric(String name, String documentation, ToLongFunction<NodeApplication> value) {
+  NodeMetric(String name, String documentation, ToLongFunction<ServedApplication> value) {
     this.name = name;
     this.documentation = documentation;
     this.value = value;
@@ -85,7 +85,7 @@ enum NodeMetric {
     return documentation;
   }
 
-  long of(NodeApplication application) {
+  long of(ServedApplication application) {
     return value.applyAsLong(application);
   }
 }

@@ -31,7 +31,7 @@ final class NodePages implements AutoCloseable {
   private final HttpServer server;
   private final BooleanSupplier draining;
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
-  private final Supplier<Collection<NodeApplication>> applications;
+  private final Supplier<Collection<ServedApplication>> applications;
   private final Map<String, Supplier<Page>> pages =
       Map.of(
           "/",
@@ -50,7 +50,7 @@ final class NodePages implements AutoCloseable {
    */
   NodePages(
       InetSocketAddress address,
-      Supplier<Collection<NodeApplication>> applications,
+      Supplier<Collection<ServedApplication>> applications,
       BooleanSupplier draining)
       throws IOException {
     this.applications = applications;
@@ -100,7 +100,7 @@ final class NodePages implements AutoCloseable {
 
   /** Metrics in the text format of Prometheus. Application names need no escapes. */
   private String metrics() {
-    Collection<NodeApplication> all = List.copyOf(applications.get());
+    Collection<ServedApplication> all = List.copyOf(applications.get());
     StringBuilder text = new StringBuilder();
     text.append("# HELP sluice_node_applications Applications that the daemon serves.\n");
     text.append("# TYPE sluice_node_applications gauge\n");
@@ -112,7 +112,7 @@ final class NodePages implements AutoCloseable {
       String name = metric.prometheusName();
       text.append("# HELP %s %s%n".formatted(name, metric.documentation()));
       text.append("# TYPE %s %s%n".formatted(name, metric.prometheusType()));
-      for (NodeApplication application : all) {
+      for (ServedApplication application : all) {
         text.append(
             "%s{application=\"%s\"} %d%n"
                 .formatted(name, application.name(), metric.of(application)));
@@ -127,7 +127,7 @@ final class NodePages implements AutoCloseable {
     for (NodeMetric metric : NodeMetric.values()) {
       html.append("<th title=\"%s\">%s".formatted(metric.documentation(), metric.title()));
     }
-    for (NodeApplication application : applications.get()) {
+    for (ServedApplication application : applications.get()) {
       html.append("<tr><td>%s<td>%s".formatted(application.name(), application.device()));
       for (NodeMetric metric : NodeMetric.values()) {
         html.append("<td align=right>%,d".formatted(metric.of(application)));

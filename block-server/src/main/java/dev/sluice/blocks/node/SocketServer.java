@@ -49,7 +49,7 @@ final class SocketServer implements AutoCloseable {
     /**
      * @throws IOException if the executor is refused, with the reason
      */
-    NodeApplication enter(Enter enter) throws IOException;
+    ServedApplication enter(Enter enter) throws IOException;
   }
 
   private final Path path;
@@ -208,7 +208,7 @@ final class SocketServer implements AutoCloseable {
   }
 
   private void answer(Enter enter, MessageChannel channel) throws IOException {
-    NodeApplication application;
+    ServedApplication application;
     try {
       application = entrance.enter(enter);
     } catch (IOException | RuntimeException e) {
@@ -226,7 +226,7 @@ final class SocketServer implements AutoCloseable {
     }
   }
 
-  private Object answer(Enter enter, NodeApplication application, Object request) {
+  private Object answer(Enter enter, ServedApplication application, Object request) {
     try {
       if (request.equals(enter)) {
         return entrance.enter(enter).entered();

@@ -6,7 +6,7 @@
  * dev.sluice.blocks.node.NodeDaemon} is its core. An executor uses {@link
  * dev.sluice.blocks.node.NodeClient}: it links a map output's files into one of the node's folders
  * and reports that over a Unix domain socket. The daemon's {@code SocketServer} admits the
- * executor, and its {@code NodeApplication} takes the map output.
+ * executor, and its {@code ServedApplication} takes the map output.
  *
  * <p>Each application has its own device, memory, secret and port, on which a {@link
  * dev.sluice.blocks.server.BlockServer} answers its readers. The port also serves Spark's own

@@ -392,8 +392,8 @@ class NodeFoldersTest extends NodeDaemonTestCase {
     CountDownLatch gone = new CountDownLatch(1);
     try (NodeFolders folders = NodeFolders.open(List.of(deep))) {
       folders.make("app");
-      Tenant tenant =
-          new Tenant(
+      Application tenant =
+          new Application(
               folders,
               (_, _, _) -> {
                 throw new IOException("not served");

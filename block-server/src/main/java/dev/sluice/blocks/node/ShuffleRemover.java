@@ -19,18 +19,18 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Removes shuffles of one application that are over. Its own thread waits for the disk, and ends
- * when there is nothing to do. The {@link NodeApplication} calls it on the transport's threads, and
+ * when there is nothing to do. The {@link ServedApplication} calls it on the transport's threads, and
  * closes it.
  */
-final class Removals implements AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(Removals.class);
+final class ShuffleRemover implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(ShuffleRemover.class);
 
   private final HeldShuffles held;
   private final MapOutputRegistry registry;
   private final ExecutorService thread = DaemonThreads.atMost(1, "sluice-node-remove");
   private final AtomicBoolean renewing = new AtomicBoolean();
 
-  Removals(HeldShuffles held, MapOutputRegistry registry) {
+  ShuffleRemover(HeldShuffles held, MapOutputRegistry registry) {
     this.held = held;
     this.registry = registry;
   }

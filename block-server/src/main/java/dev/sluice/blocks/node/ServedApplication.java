@@ -29,11 +29,11 @@ import org.apache.spark.network.util.TransportConf;
  * staging memory, and its own port, which asks for its secret. A process of another application
  * therefore cannot reach its bytes, whatever key it guesses.
  *
- * <p>Any thread. {@link NodeDaemon} opens it, its {@link Tenant} closes it. Threads of executors'
+ * <p>Any thread. {@link NodeDaemon} opens it, its {@link Application} closes it. Threads of executors'
  * connections hand over, the transport's threads bring the driver's messages. Costs the device's
  * threads, those of the registry and of the stager, and 2 to 8 for the port.
  */
-final class NodeApplication implements AutoCloseable {
+final class ServedApplication implements AutoCloseable {
   private final NodeDevice device;
   private final ProcessName self;
   private final ApplicationPort port;
@@ -49,7 +49,7 @@ final class NodeApplication implements AutoCloseable {
   /** Read lock: a hand-over until it is answered. Write lock: the end of all hand-overs. */
   private final ReadWriteLock handOvers = new ReentrantReadWriteLock();
 
-  private final Removals removals;
+  private final ShuffleRemover removals;
 
   private volatile long lastSignNanos = System.nanoTime();
 
@@ -66,12 +66,12 @@ final class NodeApplication implements AutoCloseable {
    * @param admission admits map outputs
    * @param end called when the driver says that the application is over; must not block
    */
-  NodeApplication(
+  ServedApplication(
       NodeDevice device,
       NodeId nodeId,
       ApplicationPort port,
       List<ApplicationFolder> folders,
-      Admission admission,
+      AdmissionControl admission,
       Runnable end)
       throws IOException {
     this.device = device;
@@ -85,7 +85,7 @@ final class NodeApplication implements AutoCloseable {
       outputs =
           parts.started(
               new ApplicationOutputs(endpoint.protectionDomain(), device, folders, admission));
-      removals = parts.started(new Removals(outputs.held(), outputs.registry()));
+      removals = parts.started(new ShuffleRemover(outputs.held(), outputs.registry()));
       Stager stager = parts.started(openStager());
       server = parts.started(listen(stager));
       opened = true;

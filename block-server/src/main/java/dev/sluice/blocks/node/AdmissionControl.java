@@ -17,9 +17,9 @@ import java.util.function.ToLongFunction;
  * on the thread of an executor's connection. Any thread; may wait for a disk. Map outputs that come
  * at the same time may together exceed a limit.
  */
-final class Admission {
+final class AdmissionControl {
   private final NodeOptions options;
-  private final Supplier<Collection<NodeApplication>> applications;
+  private final Supplier<Collection<ServedApplication>> applications;
 
   /** Directories whose file systems lacked room at the last check. */
   private final Set<Path> full = ConcurrentHashMap.newKeySet();
@@ -29,7 +29,7 @@ final class Admission {
   /**
    * @param applications applications whose map outputs count
    */
-  Admission(NodeOptions options, Supplier<Collection<NodeApplication>> applications) {
+  AdmissionControl(NodeOptions options, Supplier<Collection<ServedApplication>> applications) {
     this.options = options;
     this.applications = applications;
   }
@@ -114,7 +114,7 @@ final class Admission {
   private void limit(
       String what, long more, ToLongFunction<HeldShuffles> of, NodeSetting setting, long limit)
       throws IOException {
-    long held = applications.get().stream().map(NodeApplication::held).mapToLong(of).sum();
+    long held = applications.get().stream().map(ServedApplication::held).mapToLong(of).sum();
     if (held + more > limit) {
       throw new IOException(
           "the node holds %d %s of all applications and takes at most %d (%s)"

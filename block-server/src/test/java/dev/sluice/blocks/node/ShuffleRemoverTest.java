@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(60)
-class RemovalsTest {
+class ShuffleRemoverTest {
   private static final int SHUFFLE = 5;
   private static final int WAIT_S = 20;
 
@@ -36,7 +36,7 @@ class RemovalsTest {
   private ApplicationFolder folder;
   private TestMapOutputs outputs;
   private MapOutputRegistry registry;
-  private Removals removals;
+  private ShuffleRemover removals;
 
   @BeforeEach
   void open() throws Exception {
@@ -50,7 +50,7 @@ class RemovalsTest {
             new RegistryLimits(1 << 20, 100, 1_000),
             MapOutputListener.NONE,
             () -> 0);
-    removals = new Removals(held, registry);
+    removals = new ShuffleRemover(held, registry);
   }
 
   @AfterEach

@@ -10,12 +10,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Application known to a node, whether it is served or could not be opened yet. {@link Tenants}
+ * Application known to a node, whether it is served or could not be opened yet. {@link Applications}
  * makes and closes it. It exists until its folders are put away. Any thread. It waits for the
  * application's own disks with its lock held, and so delays only that application's executors.
  */
-final class Tenant implements AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(Tenant.class);
+final class Application implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(Application.class);
 
   /** Pause between attempts to make missing folders. */
   private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -26,7 +26,7 @@ final class Tenant implements AutoCloseable {
     /**
      * @param end called when the driver says that the application is over; never blocks
      */
-    NodeApplication open(ApplicationState state, List<ApplicationFolder> folders, Runnable end)
+    ServedApplication open(ApplicationState state, List<ApplicationFolder> folders, Runnable end)
         throws IOException;
   }
 
@@ -41,7 +41,7 @@ final class Tenant implements AutoCloseable {
   private volatile ApplicationState state;
 
   /** Null while the application is not served. */
-  private volatile NodeApplication served;
+  private volatile ServedApplication served;
 
   /** Number of its folders that exist; guarded by this. */
   private int made;
@@ -58,7 +58,7 @@ final class Tenant implements AutoCloseable {
    * @param over called when the driver says that the application is over
    * @param gone called when another application may have its name
    */
-  Tenant(NodeFolders folders, Opener opener, ApplicationState state, Runnable over, Runnable gone) {
+  Application(NodeFolders folders, Opener opener, ApplicationState state, Runnable over, Runnable gone) {
     this.folders = folders;
     this.opener = opener;
     this.state = state;
@@ -71,7 +71,7 @@ final class Tenant implements AutoCloseable {
   }
 
   /** The served application; null while it is not served. */
-  NodeApplication served() {
+  ServedApplication served() {
     return served;
   }
 
@@ -81,7 +81,7 @@ final class Tenant implements AutoCloseable {
    * @return null if the application has just ended, and another one may come
    * @throws IOException if the executor is refused, with the reason
    */
-  synchronized NodeApplication enter(String secret) throws IOException {
+  synchronized ServedApplication enter(String secret) throws IOException {
     if (ended) {
       return null;
     }
@@ -113,7 +113,7 @@ final class Tenant implements AutoCloseable {
   }
 
   private void serve() throws IOException {
-    NodeApplication opened = opener.open(state, folders.of(state.name()), this::endSoon);
+    ServedApplication opened = opener.open(state, folders.of(state.name()), this::endSoon);
     boolean written = false;
     try {
       write(opened.state());
@@ -180,13 +180,13 @@ final class Tenant implements AutoCloseable {
   }
 
   private long silentNanos() {
-    NodeApplication application = served;
+    ServedApplication application = served;
     return application == null ? System.nanoTime() - knownSinceNanos : application.silentNanos();
   }
 
   private void scan() {
     lastScanNanos = System.nanoTime();
-    NodeApplication application = served;
+    ServedApplication application = served;
     if (application != null) {
       application.scan();
     }
@@ -230,7 +230,7 @@ final class Tenant implements AutoCloseable {
   /** Stops serving; the folders stay. Idempotent. */
   @Override
   public void close() {
-    NodeApplication application = served;
+    ServedApplication application = served;
     if (application != null) {
       application.close();
     }

@@ -17,11 +17,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Applications of a node. Any thread. Only a {@link Tenant} waits for disks, never with the lock of
+ * Applications of a node. Any thread. Only a {@link Application} waits for disks, never with the lock of
  * all tenants held. The daemon closes it.
  */
-final class Tenants implements AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(Tenants.class);
+final class Applications implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(Applications.class);
 
   /** Limit of {@link #over}. */
   private static final int MAX_REMEMBERED = 10_000;
@@ -31,10 +31,10 @@ final class Tenants implements AutoCloseable {
 
   private final NodeOptions options;
   private final NodeFolders folders;
-  private final Tenant.Opener opener;
+  private final Application.Opener opener;
 
   /** After the start added to with the lock held, so that the limit of applications holds. */
-  private final Map<String, Tenant> byName = new ConcurrentSkipListMap<>();
+  private final Map<String, Application> byName = new ConcurrentSkipListMap<>();
 
   /** Names of applications that are over, but whose late tasks may still come; guarded by this. */
   private final SequencedSet<String> over = new LinkedHashSet<>();
@@ -42,7 +42,7 @@ final class Tenants implements AutoCloseable {
   /** Guarded by this. */
   private boolean closed;
 
-  Tenants(NodeOptions options, NodeFolders folders, Tenant.Opener opener) {
+  Applications(NodeOptions options, NodeFolders folders, Application.Opener opener) {
     this.options = options;
     this.folders = folders;
     this.opener = opener;
@@ -52,7 +52,7 @@ final class Tenants implements AutoCloseable {
    * Opens the applications of an earlier run, each on its own thread. Waits for them a short time.
    */
   void open(List<ApplicationState> states) {
-    List<Tenant> before = states.stream().map(this::tenant).toList(); // makes all ports known first
+    List<Application> before = states.stream().map(this::tenant).toList(); // makes all ports known first
     List<Thread> opening =
         before.stream()
             .map(
@@ -62,7 +62,7 @@ final class Tenants implements AutoCloseable {
     join(opening, OPEN_TIMEOUT_NANOS);
   }
 
-  private static void open(Tenant tenant) {
+  private static void open(Application tenant) {
     try {
       tenant.open();
     } catch (IOException | RuntimeException e) {
@@ -89,8 +89,8 @@ final class Tenants implements AutoCloseable {
    *
    * @throws IOException if it is refused, with the reason
    */
-  NodeApplication enter(Enter enter) throws IOException {
-    NodeApplication entered = null;
+  ServedApplication enter(Enter enter) throws IOException {
+    ServedApplication entered = null;
     while (entered == null) { // The application has ended meanwhile; try again.
       entered = tenant(enter).enter(enter.secret());
     }
@@ -102,7 +102,7 @@ final class Tenants implements AutoCloseable {
     return byName.containsKey(name);
   }
 
-  private synchronized Tenant tenant(Enter enter) throws IOException {
+  private synchronized Application tenant(Enter enter) throws IOException {
     String name = enter.executor().application();
     if (closed) {
       throw new IOException("the node daemon is stopping");
@@ -113,7 +113,7 @@ final class Tenants implements AutoCloseable {
     if (!NodeFolders.isName(name)) {
       throw new IOException("the name of application " + name + " cannot be a folder's name");
     }
-    Tenant known = byName.get(name);
+    Application known = byName.get(name);
     if (known == null && byName.size() >= options.maxApplications()) {
       throw new IOException(
           "the node already serves %d applications (%s)"
@@ -122,10 +122,10 @@ final class Tenants implements AutoCloseable {
     return known == null ? tenant(ApplicationState.first(name, enter.secret())) : known;
   }
 
-  private Tenant tenant(ApplicationState state) {
+  private Application tenant(ApplicationState state) {
     String name = state.name();
-    Tenant tenant =
-        new Tenant(folders, opener, state, () -> remember(name), () -> byName.remove(name));
+    Application tenant =
+        new Application(folders, opener, state, () -> remember(name), () -> byName.remove(name));
     byName.put(name, tenant);
     return tenant;
   }
@@ -140,7 +140,7 @@ final class Tenants implements AutoCloseable {
   /** Ports that other applications use, or may reclaim. */
   Set<Integer> portsOfOthers(String name) {
     return byName.values().stream()
-        .map(Tenant::state)
+        .map(Application::state)
         .filter(state -> !state.name().equals(name))
         .map(ApplicationState::port)
         .collect(Collectors.toSet());
@@ -151,8 +151,8 @@ final class Tenants implements AutoCloseable {
   }
 
   /** Applications that are served. */
-  Collection<NodeApplication> served() {
-    return byName.values().stream().map(Tenant::served).filter(Objects::nonNull).toList();
+  Collection<ServedApplication> served() {
+    return byName.values().stream().map(Application::served).filter(Objects::nonNull).toList();
   }
 
   /** Removes applications without a sign of life. Never blocks. */
