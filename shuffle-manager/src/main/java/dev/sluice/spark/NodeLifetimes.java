@@ -2,7 +2,7 @@ package dev.sluice.spark;
 
 import dev.sluice.blocks.client.BlockServerClient;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
-import dev.sluice.blocks.wire.LifetimeMessages.Heard;
+import dev.sluice.blocks.wire.LifetimeMessages.NodeResponse;
 import dev.sluice.blocks.wire.LifetimeMessages.Lifetime;
 import dev.sluice.blocks.wire.LifetimeMessages.RemoveShuffle;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;
@@ -86,7 +86,7 @@ final class NodeLifetimes implements AutoCloseable {
   private final LongSupplier nanoClock;
 
   /** Last answer of each node. */
-  private final Map<PeerAddress, Heard> lastHeard = new ConcurrentHashMap<>();
+  private final Map<PeerAddress, NodeResponse> lastHeard = new ConcurrentHashMap<>();
 
   /** Time since which each silent node has not answered. */
   private final Map<PeerAddress, Long> silentSince = new ConcurrentHashMap<>();
@@ -173,9 +173,9 @@ final class NodeLifetimes implements AutoCloseable {
   private Function<PeerAddress, Lifetime> renewal() {
     // Reads the last answers before it lists the shuffles. Then the list contains all shuffles that
     // a node had when it last answered.
-    Map<PeerAddress, Heard> before = Map.copyOf(lastHeard);
+    Map<PeerAddress, NodeResponse> before = Map.copyOf(lastHeard);
     int[] live = outputs.liveShuffles();
-    return node -> new Renew(live, before.getOrDefault(node, Heard.NEVER));
+    return node -> new Renew(live, before.getOrDefault(node, NodeResponse.NEVER));
   }
 
   /**
@@ -195,7 +195,7 @@ final class NodeLifetimes implements AutoCloseable {
     if (underWay != null) {
       return underWay;
     }
-    CompletableFuture<Heard> heard = new CompletableFuture<>();
+    CompletableFuture<NodeResponse> heard = new CompletableFuture<>();
     askUntilAnswered(node, question, heard);
     heard
         .orTimeout(checkTimeoutMs, TimeUnit.MILLISECONDS)
@@ -222,9 +222,9 @@ final class NodeLifetimes implements AutoCloseable {
    * most.
    */
   private void tryLast(PeerAddress node, Lifetime question) {
-    CompletableFuture<Heard> heard = new CompletableFuture<>();
+    CompletableFuture<NodeResponse> heard = new CompletableFuture<>();
     askUntilAnswered(node, question, heard);
-    Heard answer =
+    NodeResponse answer =
         heard.orTimeout(LAST_TRY_MS, TimeUnit.MILLISECONDS).exceptionally(_ -> null).join();
     if (answer == null) {
       lost(node, "does not answer");
@@ -235,7 +235,7 @@ final class NodeLifetimes implements AutoCloseable {
 
   /** Asks until it answers: a daemon that is starting refuses at once, which proves nothing. */
   private void askUntilAnswered(
-      PeerAddress node, Lifetime question, CompletableFuture<Heard> heard) {
+      PeerAddress node, Lifetime question, CompletableFuture<NodeResponse> heard) {
     if (!heard.isDone()) {
       servers
           .tell(node, question)
@@ -318,7 +318,7 @@ final class NodeLifetimes implements AutoCloseable {
     }
   }
 
-  private void heard(PeerAddress node, Heard answer) {
+  private void heard(PeerAddress node, NodeResponse answer) {
     silentSince.remove(node);
     away.answered(node);
     if (answer.nodeId().equals(node.id())) {

@@ -2,7 +2,7 @@ package dev.sluice.benchmarks.node;
 
 import dev.sluice.benchmarks.stage.SampleOutputs;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
-import dev.sluice.blocks.wire.LifetimeMessages.Heard;
+import dev.sluice.blocks.wire.LifetimeMessages.NodeResponse;
 import dev.sluice.blocks.wire.LifetimeMessages.RemoveShuffle;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;
 import java.io.IOException;
@@ -40,7 +40,7 @@ record BareApplications(Path socket, SampleOutputs outputs) {
         }
       }
       first.tell(new RemoveShuffle(0));
-      Heard heard = first.tell(new Renew(new int[] {1, 2}, Heard.NEVER));
+      NodeResponse heard = first.tell(new Renew(new int[] {1, 2}, NodeResponse.NEVER));
       first.tell(new Renew(new int[] {2}, heard)); // ends 1
       first.tell(new EndApplication());
     }

@@ -7,7 +7,7 @@ import dev.sluice.blocks.node.NodeClient;
 import dev.sluice.blocks.wire.ControlMessages.Piece;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
-import dev.sluice.blocks.wire.LifetimeMessages.Heard;
+import dev.sluice.blocks.wire.LifetimeMessages.NodeResponse;
 import dev.sluice.blocks.wire.LifetimeMessages.Lifetime;
 import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.blocks.wire.MapOutputLocation;
@@ -108,7 +108,7 @@ final class BareExecutor implements AutoCloseable {
   }
 
   /** Sends a message of the application's driver. */
-  Heard tell(Lifetime message) throws IOException, InterruptedException {
+  NodeResponse tell(Lifetime message) throws IOException, InterruptedException {
     return await(client.tell(peer(), message));
   }
 

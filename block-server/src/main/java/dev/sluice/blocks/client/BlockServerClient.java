@@ -18,9 +18,9 @@ import dev.sluice.blocks.wire.ControlMessages.Staged;
 import dev.sluice.blocks.wire.ControlMessages.Tables;
 import dev.sluice.blocks.wire.ControlMessages.Touch;
 import dev.sluice.blocks.wire.LifetimeMessages;
-import dev.sluice.blocks.wire.LifetimeMessages.Heard;
+import dev.sluice.blocks.wire.LifetimeMessages.NodeResponse;
 import dev.sluice.blocks.wire.LifetimeMessages.Lifetime;
-import dev.sluice.blocks.wire.LifetimeMessages.Told;
+import dev.sluice.blocks.wire.LifetimeMessages.NodeRequest;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.blocks.wire.ProcessName;
@@ -279,9 +279,9 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
    * @return the answer; completes exceptionally if the peer cannot be asked or is not a node, or if
    *     another application has its port by now
    */
-  public CompletableFuture<Heard> tell(PeerAddress node, Lifetime message) {
-    return request(node, new Told(self.application(), message), resolveTimeoutMs, null)
-        .thenCompose(answer -> expected(Heard.class, node, answer));
+  public CompletableFuture<NodeResponse> tell(PeerAddress node, Lifetime message) {
+    return request(node, new NodeRequest(self.application(), message), resolveTimeoutMs, null)
+        .thenCompose(answer -> expected(NodeResponse.class, node, answer));
   }
 
   private ProcessName name(PeerAddress peer) {

@@ -1,6 +1,6 @@
 package dev.sluice.blocks.node;
 
-import dev.sluice.blocks.wire.NodeMessages.Enter;
+import dev.sluice.blocks.wire.NodeMessages.RegisterExecutor;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Collection;
@@ -89,7 +89,7 @@ final class Applications implements AutoCloseable {
    *
    * @throws IOException if it is refused, with the reason
    */
-  ServedApplication enter(Enter enter) throws IOException {
+  ServedApplication enter(RegisterExecutor enter) throws IOException {
     ServedApplication entered = null;
     while (entered == null) { // The application has ended meanwhile; try again.
       entered = tenant(enter).enter(enter.secret());
@@ -102,7 +102,7 @@ final class Applications implements AutoCloseable {
     return byName.containsKey(name);
   }
 
-  private synchronized Application tenant(Enter enter) throws IOException {
+  private synchronized Application tenant(RegisterExecutor enter) throws IOException {
     String name = enter.executor().application();
     if (closed) {
       throw new IOException("the node daemon is stopping");

@@ -5,10 +5,10 @@ import dev.sluice.blocks.MapOutputIndex;
 import dev.sluice.blocks.node.NodeConnection.Committed;
 import dev.sluice.blocks.node.NodeConnection.RefusedException;
 import dev.sluice.blocks.node.RequestChannel.UnansweredException;
-import dev.sluice.blocks.wire.NodeMessages.Enter;
-import dev.sluice.blocks.wire.NodeMessages.Entered;
+import dev.sluice.blocks.wire.NodeMessages.RegisterExecutor;
+import dev.sluice.blocks.wire.NodeMessages.Registered;
 import dev.sluice.blocks.wire.NodeMessages.HandOver;
-import dev.sluice.blocks.wire.NodeMessages.Taken;
+import dev.sluice.blocks.wire.NodeMessages.Accepted;
 import dev.sluice.blocks.wire.ProcessName;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
@@ -38,7 +38,7 @@ public final class NodeClient implements AutoCloseable {
   private static final long FOLDER_MS = 2_000;
 
   private final Path socket;
-  private final Enter enter;
+  private final RegisterExecutor enter;
   private final Limits limits;
 
   /** Held by the one thread that enters again. */
@@ -61,7 +61,7 @@ public final class NodeClient implements AutoCloseable {
    */
   public record Limits(Duration answer, Duration away) {}
 
-  private NodeClient(Path socket, Enter enter, Limits limits) throws IOException {
+  private NodeClient(Path socket, RegisterExecutor enter, Limits limits) throws IOException {
     this.socket = socket;
     this.enter = enter;
     this.limits = limits;
@@ -84,7 +84,7 @@ public final class NodeClient implements AutoCloseable {
   public static NodeClient enter(Path socket, ProcessName executor, String secret, Limits limits)
       throws IOException {
     try {
-      return new NodeClient(socket, new Enter(executor, secret), limits);
+      return new NodeClient(socket, new RegisterExecutor(executor, secret), limits);
     } catch (IOException e) {
       throw new IOException("The node daemon at %s: %s".formatted(socket, reason(e)), e);
     }
@@ -166,7 +166,7 @@ public final class NodeClient implements AutoCloseable {
     Committed committed = used.commit(shuffleId, mapId, files);
     boolean taken = false;
     try {
-      used.ask(new HandOver(shuffleId, mapId, committed.folder()), Taken.class, answerNanos());
+      used.ask(new HandOver(shuffleId, mapId, committed.folder()), Accepted.class, answerNanos());
       taken = true;
     } finally {
       if (!taken) {
@@ -189,7 +189,7 @@ public final class NodeClient implements AutoCloseable {
   private NodeConnection enteredAgain(NodeConnection used) throws IOException {
     long deadlineNanos = answerNanos();
     try {
-      used.ask(enter, Entered.class, deadlineNanos);
+      used.ask(enter, Registered.class, deadlineNanos);
       return used;
     } catch (UnansweredException e) {
       throw e;

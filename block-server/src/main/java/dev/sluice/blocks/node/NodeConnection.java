@@ -2,8 +2,8 @@ package dev.sluice.blocks.node;
 
 import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.wire.ControlMessages.Refused;
-import dev.sluice.blocks.wire.NodeMessages.Enter;
-import dev.sluice.blocks.wire.NodeMessages.Entered;
+import dev.sluice.blocks.wire.NodeMessages.RegisterExecutor;
+import dev.sluice.blocks.wire.NodeMessages.Registered;
 import dev.sluice.rdma.transfer.PeerAddress;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
@@ -48,7 +48,7 @@ final class NodeConnection implements AutoCloseable {
    * @throws RefusedException if the daemon does not serve the application
    * @throws IOException if no daemon listens, or it does not answer by then
    */
-  static NodeConnection open(Path socket, Enter enter, long deadlineNanos) throws IOException {
+  static NodeConnection open(Path socket, RegisterExecutor enter, long deadlineNanos) throws IOException {
     NodeConnection connection = new NodeConnection(new RequestChannel());
     try {
       connection.enter(socket, enter, deadlineNanos);
@@ -59,9 +59,9 @@ final class NodeConnection implements AutoCloseable {
     }
   }
 
-  private void enter(Path socket, Enter enter, long deadlineNanos) throws IOException {
+  private void enter(Path socket, RegisterExecutor enter, long deadlineNanos) throws IOException {
     connect(socket);
-    Entered entered = ask(enter, Entered.class, deadlineNanos);
+    Registered entered = ask(enter, Registered.class, deadlineNanos);
     PeerAddress peer = new PeerAddress(entered.nodeId(), entered.host(), entered.port());
     endpoint = new NodeEndpoint(peer, entered.provider());
     folders =

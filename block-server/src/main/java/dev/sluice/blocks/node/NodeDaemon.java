@@ -2,7 +2,7 @@ package dev.sluice.blocks.node;
 
 import dev.sluice.blocks.StartedParts;
 import dev.sluice.blocks.wire.NodeId;
-import dev.sluice.blocks.wire.NodeMessages.Enter;
+import dev.sluice.blocks.wire.NodeMessages.RegisterExecutor;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
@@ -147,7 +147,7 @@ public final class NodeDaemon implements AutoCloseable {
     }
   }
 
-  private ServedApplication enter(Enter enter) throws IOException {
+  private ServedApplication enter(RegisterExecutor enter) throws IOException {
     if (!tenants.has(enter.executor().application())) {
       admission.enter();
     }

@@ -3,8 +3,8 @@ package dev.sluice.blocks.node;
 import dev.sluice.blocks.server.FirstMessageGuard;
 import dev.sluice.blocks.wire.LifetimeMessages;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
-import dev.sluice.blocks.wire.LifetimeMessages.Heard;
-import dev.sluice.blocks.wire.LifetimeMessages.Told;
+import dev.sluice.blocks.wire.LifetimeMessages.NodeResponse;
+import dev.sluice.blocks.wire.LifetimeMessages.NodeRequest;
 import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.blocks.wire.MessageException;
 import java.nio.ByteBuffer;
@@ -26,7 +26,7 @@ import org.apache.spark.network.shuffle.protocol.BlockTransferMessage;
 final class NodeHandler extends RpcHandler {
   private final RpcHandler peers;
   private final ExternalBlockHandler blocks;
-  private final Function<Told, CompletableFuture<Heard>> lifetimes;
+  private final Function<NodeRequest, CompletableFuture<NodeResponse>> lifetimes;
   private final Runnable end;
   private final Runnable sign;
   private final MessageCodec codec = new MessageCodec(LifetimeMessages.TYPES);
@@ -42,7 +42,7 @@ final class NodeHandler extends RpcHandler {
   NodeHandler(
       RpcHandler peers,
       ExternalBlockHandler blocks,
-      Function<Told, CompletableFuture<Heard>> lifetimes,
+      Function<NodeRequest, CompletableFuture<NodeResponse>> lifetimes,
       Runnable end,
       Runnable sign) {
     this.peers = peers;
@@ -82,7 +82,7 @@ final class NodeHandler extends RpcHandler {
 
   private void hear(TransportClient client, ByteBuffer frame, RpcResponseCallback callback) {
     try {
-      if (!(codec.decode(frame) instanceof Told told)) {
+      if (!(codec.decode(frame) instanceof NodeRequest told)) {
         throw new MessageException("the message is not a request");
       }
       FirstMessageGuard.admit(client.getChannel());
@@ -100,7 +100,7 @@ final class NodeHandler extends RpcHandler {
     }
   }
 
-  private void answer(Heard heard, Throwable failure, RpcResponseCallback callback) {
+  private void answer(NodeResponse heard, Throwable failure, RpcResponseCallback callback) {
     if (failure != null) {
       callback.onFailure(failure);
       return;

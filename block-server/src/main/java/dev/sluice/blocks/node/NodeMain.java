@@ -1,6 +1,6 @@
 package dev.sluice.blocks.node;
 
-import dev.sluice.blocks.wire.NodeMessages.Enter;
+import dev.sluice.blocks.wire.NodeMessages.RegisterExecutor;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.List;
@@ -75,8 +75,8 @@ public final class NodeMain {
     return "sluice-node %s, protocol %d and %d, Java %s"
         .formatted(
             version == null ? "unknown" : version,
-            Enter.VERSION,
-            Enter.PREVIOUS,
+            RegisterExecutor.VERSION,
+            RegisterExecutor.PREVIOUS,
             Runtime.version());
   }
 

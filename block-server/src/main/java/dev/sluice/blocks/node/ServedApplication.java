@@ -5,12 +5,12 @@ import dev.sluice.blocks.StartedParts;
 import dev.sluice.blocks.server.BlockServer;
 import dev.sluice.blocks.server.Stager;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
-import dev.sluice.blocks.wire.LifetimeMessages.Heard;
+import dev.sluice.blocks.wire.LifetimeMessages.NodeResponse;
 import dev.sluice.blocks.wire.LifetimeMessages.RemoveShuffle;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;
-import dev.sluice.blocks.wire.LifetimeMessages.Told;
+import dev.sluice.blocks.wire.LifetimeMessages.NodeRequest;
 import dev.sluice.blocks.wire.NodeId;
-import dev.sluice.blocks.wire.NodeMessages.Entered;
+import dev.sluice.blocks.wire.NodeMessages.Registered;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
 import java.io.IOException;
@@ -135,9 +135,9 @@ final class ServedApplication implements AutoCloseable {
   }
 
   /** Records a sign of life of an executor that enters, and returns the answer to it. */
-  Entered entered() throws IOException {
+  Registered entered() throws IOException {
     sign();
-    return new Entered(
+    return new Registered(
         self.id(),
         port.host(),
         server.port(),
@@ -188,14 +188,14 @@ final class ServedApplication implements AutoCloseable {
    * Handles a message of a driver. The driver may be another application's, if its application was
    * silent for so long that this one has the port now. Never blocks; completes when it is done.
    */
-  private CompletableFuture<Heard> hear(Told told) {
+  private CompletableFuture<NodeResponse> hear(NodeRequest told) {
     if (!told.application().equals(name())) {
       String reason = "this port now belongs to application %s, not to %s";
       return CompletableFuture.failedFuture(
           new IOException(reason.formatted(name(), told.application())));
     }
     sign();
-    Heard heard = new Heard(self.id(), System.nanoTime());
+    NodeResponse heard = new NodeResponse(self.id(), System.nanoTime());
     return switch (told.lifetime()) {
       case RemoveShuffle(int shuffleId) -> removals.remove(shuffleId).thenApply(_ -> heard);
       case Renew renewal -> {

@@ -2,7 +2,7 @@ package dev.sluice.blocks.node;
 
 import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.node.HeldShuffles.Held;
-import dev.sluice.blocks.wire.LifetimeMessages.Heard;
+import dev.sluice.blocks.wire.LifetimeMessages.NodeResponse;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;
 import dev.sluice.rdma.transfer.DaemonThreads;
 import java.io.IOException;
@@ -63,7 +63,7 @@ final class ShuffleRemover implements AutoCloseable {
             });
   }
 
-  private void removeAllBut(int[] live, Heard since) {
+  private void removeAllBut(int[] live, NodeResponse since) {
     Set<Integer> over = new HashSet<>(held.ids());
     Arrays.stream(live).forEach(over::remove);
     for (int shuffleId : over) {

@@ -1,9 +1,9 @@
 package dev.sluice.blocks.node;
 
 import dev.sluice.blocks.wire.ControlMessages.Refused;
-import dev.sluice.blocks.wire.NodeMessages.Enter;
+import dev.sluice.blocks.wire.NodeMessages.RegisterExecutor;
 import dev.sluice.blocks.wire.NodeMessages.HandOver;
-import dev.sluice.blocks.wire.NodeMessages.Taken;
+import dev.sluice.blocks.wire.NodeMessages.Accepted;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
@@ -49,7 +49,7 @@ final class SocketServer implements AutoCloseable {
     /**
      * @throws IOException if the executor is refused, with the reason
      */
-    ServedApplication enter(Enter enter) throws IOException;
+    ServedApplication enter(RegisterExecutor enter) throws IOException;
   }
 
   private final Path path;
@@ -161,13 +161,13 @@ final class SocketServer implements AutoCloseable {
       Future<?> deadline = closeLater(channel);
       Object first = channel.receive();
       deadline.cancel(false);
-      if (!(first instanceof Enter enter)) {
+      if (!(first instanceof RegisterExecutor enter)) {
         channel.send(new Refused("the first message of an executor has to be Enter"));
       } else if (!enter.isSpoken()) {
         channel.send(
             new Refused(
                 "the executor speaks version %d of the protocol, the node daemon versions %d and %d"
-                    .formatted(enter.version(), Enter.PREVIOUS, Enter.VERSION)));
+                    .formatted(enter.version(), RegisterExecutor.PREVIOUS, RegisterExecutor.VERSION)));
       } else {
         serve(enter, channel);
       }
@@ -194,7 +194,7 @@ final class SocketServer implements AutoCloseable {
             .formatted(executors, NodeSetting.MAX_EXECUTORS.key()));
   }
 
-  private void serve(Enter enter, MessageChannel channel) throws IOException {
+  private void serve(RegisterExecutor enter, MessageChannel channel) throws IOException {
     String application = enter.executor().application();
     try {
       if (executors.merge(application, 1, Integer::sum) > maxExecutors) {
@@ -207,7 +207,7 @@ final class SocketServer implements AutoCloseable {
     }
   }
 
-  private void answer(Enter enter, MessageChannel channel) throws IOException {
+  private void answer(RegisterExecutor enter, MessageChannel channel) throws IOException {
     ServedApplication application;
     try {
       application = entrance.enter(enter);
@@ -226,14 +226,14 @@ final class SocketServer implements AutoCloseable {
     }
   }
 
-  private Object answer(Enter enter, ServedApplication application, Object request) {
+  private Object answer(RegisterExecutor enter, ServedApplication application, Object request) {
     try {
       if (request.equals(enter)) {
         return entrance.enter(enter).entered();
       }
       if (request instanceof HandOver(int shuffleId, long mapId, int folder)) {
         application.handOver(shuffleId, mapId, folder);
-        return new Taken();
+        return new Accepted();
       }
       return new Refused("the request is not a hand-over");
     } catch (IOException | RuntimeException e) {

@@ -11,7 +11,7 @@ import java.util.List;
  * Messages between a block server and its clients. {@link
  * dev.sluice.blocks.client.BlockServerClient} sends the requests; {@link
  * dev.sluice.blocks.server.BlockServer} answers them. Ids, fields and their order never change: a
- * changed message gets a new id ({@link NodeMessages.Enter#VERSION}).
+ * changed message gets a new id ({@link NodeMessages.RegisterExecutor#VERSION}).
  */
 public final class ControlMessages {
   /** Limit of map outputs in one {@link Resolve}; the answer takes 123 KB. */
@@ -60,7 +60,7 @@ public final class ControlMessages {
 
   /**
    * A message for one process. Another process may listen at its address by now: it refuses a
-   * question and ignores a notice. Processes of version 3 ({@link NodeMessages.Enter}) send the
+   * question and ignores a notice. Processes of version 3 ({@link NodeMessages.RegisterExecutor}) send the
    * content alone.
    *
    * @param addressee the process that the sender's locations belong to

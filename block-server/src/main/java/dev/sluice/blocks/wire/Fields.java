@@ -17,7 +17,7 @@ import java.util.function.Function;
  * Reads and writes the fields of messages. A length that the rest of the frame cannot hold is
  * rejected, so that a few bytes from the network do not allocate gigabytes. All messages use it,
  * those of the driver's directory included. It has no state. A changed encoding needs new message
- * ids ({@link NodeMessages.Enter#VERSION}).
+ * ids ({@link NodeMessages.RegisterExecutor#VERSION}).
  */
 public final class Fields {
   private static final byte ABSENT = -1;

@@ -18,8 +18,8 @@ public final class LifetimeMessages {
   /** These types and their successors have ids from 72 to 79. */
   public static final List<MessageType<?>> TYPES =
       List.of(
-          new MessageType<>(FIRST_ID + 3, Heard.class, Heard::write, Heard::read),
-          new MessageType<>(FIRST_ID + 4, Told.class, Told::write, Told::read));
+          new MessageType<>(FIRST_ID + 3, NodeResponse.class, NodeResponse::write, NodeResponse::read),
+          new MessageType<>(FIRST_ID + 4, NodeRequest.class, NodeRequest::write, NodeRequest::read));
 
   private static final byte REMOVE_SHUFFLE = 0;
   private static final byte END_APPLICATION = 1;
@@ -28,11 +28,11 @@ public final class LifetimeMessages {
   private LifetimeMessages() {}
 
   /**
-   * A message of the driver; answered by {@link Heard}.
+   * A message of the driver; answered by {@link NodeResponse}.
    *
    * @param application the driver's application; another one may have the port by now
    */
-  public record Told(String application, Lifetime lifetime) {
+  public record NodeRequest(String application, Lifetime lifetime) {
     private void write(Output output) {
       Fields.writeString(output, application);
       switch (lifetime) {
@@ -48,7 +48,7 @@ public final class LifetimeMessages {
       }
     }
 
-    private static Told read(Input input) {
+    private static NodeRequest read(Input input) {
       String application = Fields.readString(input);
       Lifetime lifetime =
           switch (input.readByte()) {
@@ -57,11 +57,11 @@ public final class LifetimeMessages {
             case RENEW -> Renew.read(input);
             default -> throw new KryoException("unknown kind of message from a driver");
           };
-      return new Told(application, lifetime);
+      return new NodeRequest(application, lifetime);
     }
   }
 
-  /** Content about the application that {@link Told} names. */
+  /** Content about the application that {@link NodeRequest} names. */
   public sealed interface Lifetime permits RemoveShuffle, EndApplication, Renew {}
 
   /** The shuffle is over: the node removes its regions and files. */
@@ -78,7 +78,7 @@ public final class LifetimeMessages {
    * @param lastHeard last answer of the node before the shuffles were listed, so that a late
    *     message removes nothing newer. If the node has restarted since, it removes nothing.
    */
-  public record Renew(int[] liveShuffles, Heard lastHeard) implements Lifetime {
+  public record Renew(int[] liveShuffles, NodeResponse lastHeard) implements Lifetime {
     private void write(Output output) {
       lastHeard.write(output);
       Fields.writeCount(output, liveShuffles.length);
@@ -86,7 +86,7 @@ public final class LifetimeMessages {
     }
 
     private static Renew read(Input input) {
-      Heard lastHeard = Heard.read(input);
+      NodeResponse lastHeard = NodeResponse.read(input);
       return new Renew(input.readInts(Fields.readCount(input, Integer.BYTES)), lastHeard);
     }
   }
@@ -98,9 +98,9 @@ public final class LifetimeMessages {
    *     which makes its earlier locations stale
    * @param nodeNanos time of receipt, by the node's own clock
    */
-  public record Heard(String nodeId, long nodeNanos) {
+  public record NodeResponse(String nodeId, long nodeNanos) {
     /** Stands for a node that has not answered yet. */
-    public static final Heard NEVER = new Heard("", 0);
+    public static final NodeResponse NEVER = new NodeResponse("", 0);
 
     /**
      * Returns true if the node still has the map outputs that it took under an earlier id, apart
@@ -116,8 +116,8 @@ public final class LifetimeMessages {
       output.writeLong(nodeNanos);
     }
 
-    private static Heard read(Input input) {
-      return new Heard(Fields.readString(input), input.readLong());
+    private static NodeResponse read(Input input) {
+      return new NodeResponse(Fields.readString(input), input.readLong());
     }
   }
 }

@@ -20,21 +20,21 @@ public final class NodeMessages {
    */
   public static final List<MessageType<?>> TYPES =
       List.of(
-          new MessageType<>(FIRST_ID, Enter.class, Enter::write, Enter::read),
-          new MessageType<>(FIRST_ID + 1, Entered.class, Entered::write, Entered::read),
-          new MessageType<>(FIRST_ID + 3, Taken.class, Taken::write, Taken::read),
+          new MessageType<>(FIRST_ID, RegisterExecutor.class, RegisterExecutor::write, RegisterExecutor::read),
+          new MessageType<>(FIRST_ID + 1, Registered.class, Registered::write, Registered::read),
+          new MessageType<>(FIRST_ID + 3, Accepted.class, Accepted::write, Accepted::read),
           new MessageType<>(FIRST_ID + 4, HandOver.class, HandOver::write, HandOver::read));
 
   private NodeMessages() {}
 
   /**
-   * First message of an executor; answered by {@link Entered} or {@link ControlMessages.Refused}.
+   * First message of an executor; answered by {@link Registered} or {@link ControlMessages.Refused}.
    *
    * @param version protocol version of the executor; if not {@link #isSpoken}, the other fields are
    *     not decoded
    * @param secret the application's secret; empty if it does not authenticate
    */
-  public record Enter(int version, ProcessName executor, String secret) {
+  public record RegisterExecutor(int version, ProcessName executor, String secret) {
     /**
      * Grows with each change to any message between an application and a node, here or elsewhere:
      * all of them follow this one. A node also understands the previous version. A message that has
@@ -46,7 +46,7 @@ public final class NodeMessages {
     /** In this version, messages of {@link ControlMessages.Content} named no process. */
     public static final int PREVIOUS = 3;
 
-    public Enter(ProcessName executor, String secret) {
+    public RegisterExecutor(ProcessName executor, String secret) {
       this(VERSION, executor, secret);
     }
 
@@ -56,13 +56,13 @@ public final class NodeMessages {
       Fields.writeString(output, secret);
     }
 
-    private static Enter read(Input input) {
+    private static RegisterExecutor read(Input input) {
       int version = input.readInt();
       if (!isSpoken(version)) {
         input.setPosition(input.limit());
-        return new Enter(version, new ProcessName("", ""), "");
+        return new RegisterExecutor(version, new ProcessName("", ""), "");
       }
-      return new Enter(version, Fields.readProcess(input), Fields.readString(input));
+      return new RegisterExecutor(version, Fields.readProcess(input), Fields.readString(input));
     }
 
     private static boolean isSpoken(int version) {
@@ -90,7 +90,7 @@ public final class NodeMessages {
    * @param provider of the node's device
    * @param folders folders of the application, one on each of the node's file systems
    */
-  public record Entered(
+  public record Registered(
       String nodeId, String host, int port, String provider, List<String> folders) {
     private void write(Output output) {
       Fields.writeString(output, nodeId);
@@ -100,8 +100,8 @@ public final class NodeMessages {
       Fields.writeAll(output, folders, (folder, out) -> Fields.writeString(out, folder));
     }
 
-    private static Entered read(Input input) {
-      return new Entered(
+    private static Registered read(Input input) {
+      return new Registered(
           Fields.readString(input),
           Fields.readString(input),
           input.readInt(),
@@ -111,10 +111,10 @@ public final class NodeMessages {
   }
 
   /**
-   * A map output is in one of the application's folders; answered by {@link Taken} or {@link
+   * A map output is in one of the application's folders; answered by {@link Accepted} or {@link
    * ControlMessages.Refused}.
    *
-   * @param folder index of the folder in {@link Entered}; the node looks at no other disk
+   * @param folder index of the folder in {@link Registered}; the node looks at no other disk
    */
   public record HandOver(int shuffleId, long mapId, int folder) {
     private void write(Output output) {
@@ -129,11 +129,11 @@ public final class NodeMessages {
   }
 
   /** The node has taken over the map output. */
-  public record Taken() {
+  public record Accepted() {
     private void write(Output output) {}
 
-    private static Taken read(Input input) {
-      return new Taken();
+    private static Accepted read(Input input) {
+      return new Accepted();
     }
   }
 }

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.blocks.TestMapOutputs;
-import dev.sluice.blocks.wire.NodeMessages.Entered;
+import dev.sluice.blocks.wire.NodeMessages.Registered;
 import dev.sluice.blocks.wire.NodeMessages.HandOver;
-import dev.sluice.blocks.wire.NodeMessages.Taken;
+import dev.sluice.blocks.wire.NodeMessages.Accepted;
 import dev.sluice.blocks.wire.ProcessName;
 import java.io.EOFException;
 import java.io.IOException;
@@ -119,7 +119,7 @@ class NodeClientTest {
   private Object dieAndThenSayNothing(ServerSocketChannel server) throws Exception {
     try (MessageChannel first = new MessageChannel(server.accept())) {
       first.receive();
-      first.send(new Entered("node", "127.0.0.1", 7, "soft", List.of(directory.toString())));
+      first.send(new Registered("node", "127.0.0.1", 7, "soft", List.of(directory.toString())));
       first.receive();
     }
     try (MessageChannel second = new MessageChannel(server.accept())) {
@@ -179,14 +179,14 @@ class NodeClientTest {
       try (MessageChannel channel = new MessageChannel(server.accept())) {
         connections.incrementAndGet();
         channel.receive();
-        channel.send(new Entered("node", "127.0.0.1", 7, "soft", List.of(directory.toString())));
+        channel.send(new Registered("node", "127.0.0.1", 7, "soft", List.of(directory.toString())));
         while (channel.receive() instanceof HandOver) {
           asked.countDown();
           answering.await();
           if (kills.getAndDecrement() > 0) {
             throw new IOException("killed");
           }
-          channel.send(new Taken());
+          channel.send(new Accepted());
         }
       } catch (IOException | InterruptedException e) {
         if (!server.isOpen()) {

@@ -7,10 +7,10 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dev.sluice.blocks.wire.ControlMessages.Refused;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
 import dev.sluice.blocks.wire.NodeId;
-import dev.sluice.blocks.wire.NodeMessages.Enter;
-import dev.sluice.blocks.wire.NodeMessages.Entered;
+import dev.sluice.blocks.wire.NodeMessages.RegisterExecutor;
+import dev.sluice.blocks.wire.NodeMessages.Registered;
 import dev.sluice.blocks.wire.NodeMessages.HandOver;
-import dev.sluice.blocks.wire.NodeMessages.Taken;
+import dev.sluice.blocks.wire.NodeMessages.Accepted;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.log.LogCapture;
 import dev.sluice.rdma.transfer.PeerAddress;
@@ -310,8 +310,8 @@ class NodeFoldersTest extends NodeDaemonTestCase {
     try (MessageChannel executor = MessageChannel.open();
         NodeReader reader = new NodeReader(APPLICATION, SECRET)) {
       executor.connect(socket);
-      executor.send(new Enter(new ProcessName(APPLICATION, "3"), SECRET));
-      Entered entered = (Entered) executor.receive();
+      executor.send(new RegisterExecutor(new ProcessName(APPLICATION, "3"), SECRET));
+      Registered entered = (Registered) executor.receive();
       Path stuck = Path.of(entered.folders().getFirst()).resolve(SHUFFLE + "-10");
       Files.write(Files.createDirectory(stuck).resolve("data"), new byte[1_000]);
       Process pipe = new ProcessBuilder("mkfifo", stuck.resolve("index").toString()).start();
@@ -320,7 +320,7 @@ class NodeFoldersTest extends NodeDaemonTestCase {
       second.commit(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
 
       executor.send(new HandOver(SHUFFLE, 10, 1));
-      assertThat(executor.receive()).isEqualTo(new Taken());
+      assertThat(executor.receive()).isEqualTo(new Accepted());
       PeerAddress node = new PeerAddress(entered.nodeId(), entered.host(), entered.port());
       assertThat(reader.read(node, SHUFFLE, 10)).isEqualTo(data);
       executor.send(new HandOver(SHUFFLE, 10, 2));
@@ -337,13 +337,13 @@ class NodeFoldersTest extends NodeDaemonTestCase {
     try (MessageChannel executor = MessageChannel.open();
         NodeReader reader = new NodeReader(APPLICATION, SECRET)) {
       executor.connect(socket);
-      executor.send(new Enter(new ProcessName(APPLICATION, "3"), SECRET));
-      Entered entered = (Entered) executor.receive();
+      executor.send(new RegisterExecutor(new ProcessName(APPLICATION, "3"), SECRET));
+      Registered entered = (Registered) executor.receive();
       for (int folder = 0; folder < 2; folder++) {
         ApplicationFolder each = new ApplicationFolder(Path.of(entered.folders().get(folder)));
         each.commit(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
         executor.send(new HandOver(SHUFFLE, 10, folder));
-        assertThat(executor.receive()).isEqualTo(new Taken());
+        assertThat(executor.receive()).isEqualTo(new Accepted());
         PeerAddress node = new PeerAddress(entered.nodeId(), entered.host(), entered.port());
         assertThat(reader.read(node, SHUFFLE, 10)).isEqualTo(data);
         each.remove(SHUFFLE, folder == 0 ? 10 : 11);

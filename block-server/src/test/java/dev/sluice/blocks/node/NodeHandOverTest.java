@@ -9,13 +9,13 @@ import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.TestMapOutputs;
 import dev.sluice.blocks.wire.ControlMessages.Refused;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
-import dev.sluice.blocks.wire.LifetimeMessages.Heard;
+import dev.sluice.blocks.wire.LifetimeMessages.NodeResponse;
 import dev.sluice.blocks.wire.LifetimeMessages.RemoveShuffle;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;
-import dev.sluice.blocks.wire.NodeMessages.Enter;
-import dev.sluice.blocks.wire.NodeMessages.Entered;
+import dev.sluice.blocks.wire.NodeMessages.RegisterExecutor;
+import dev.sluice.blocks.wire.NodeMessages.Registered;
 import dev.sluice.blocks.wire.NodeMessages.HandOver;
-import dev.sluice.blocks.wire.NodeMessages.Taken;
+import dev.sluice.blocks.wire.NodeMessages.Accepted;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.log.LogCapture;
@@ -279,16 +279,16 @@ class NodeHandOverTest extends NodeDaemonTestCase {
     try (MessageChannel executor = MessageChannel.open();
         NodeReader reader = new NodeReader(APPLICATION, SECRET)) {
       executor.connect(socket);
-      executor.send(new Enter(Enter.PREVIOUS, new ProcessName(APPLICATION, "3"), SECRET));
-      Entered entered = (Entered) executor.receive();
+      executor.send(new RegisterExecutor(RegisterExecutor.PREVIOUS, new ProcessName(APPLICATION, "3"), SECRET));
+      Registered entered = (Registered) executor.receive();
       new ApplicationFolder(Path.of(entered.folders().getLast()))
           .commit(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
 
       executor.send(new HandOver(SHUFFLE, 10, 1));
-      assertThat(executor.receive()).isEqualTo(new Taken());
+      assertThat(executor.receive()).isEqualTo(new Accepted());
 
       PeerAddress node = new PeerAddress(entered.nodeId(), entered.host(), entered.port());
-      Heard heard = reader.tell(node, new Renew(new int[] {SHUFFLE}, Heard.NEVER));
+      NodeResponse heard = reader.tell(node, new Renew(new int[] {SHUFFLE}, NodeResponse.NEVER));
       assertThat(heard.keeps(entered.nodeId())).isTrue();
       assertThat(reader.read(node, SHUFFLE, 10)).isEqualTo(data);
     }
@@ -300,7 +300,7 @@ class NodeHandOverTest extends NodeDaemonTestCase {
     start();
     try (MessageChannel channel = MessageChannel.open()) {
       channel.connect(socket);
-      channel.send(new Enter(version, new ProcessName(APPLICATION, "3"), SECRET));
+      channel.send(new RegisterExecutor(version, new ProcessName(APPLICATION, "3"), SECRET));
       assertThat(channel.receive())
           .isEqualTo(
               new Refused(

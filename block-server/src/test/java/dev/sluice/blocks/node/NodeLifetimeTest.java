@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
-import dev.sluice.blocks.wire.LifetimeMessages.Heard;
+import dev.sluice.blocks.wire.LifetimeMessages.NodeResponse;
 import dev.sluice.blocks.wire.LifetimeMessages.Lifetime;
 import dev.sluice.blocks.wire.LifetimeMessages.RemoveShuffle;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;
@@ -78,7 +78,7 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
 
       for (Lifetime said :
           List.of(
-              new Renew(new int[0], Heard.NEVER),
+              new Renew(new int[0], NodeResponse.NEVER),
               new RemoveShuffle(SHUFFLE),
               new EndApplication())) {
         assertThatThrownBy(() -> late.tell(node, said))
@@ -108,7 +108,7 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
     try (NodeClient executor = enter(APPLICATION, SECRET);
         NodeReader driver = new NodeReader(APPLICATION, SECRET)) {
       PeerAddress again = executor.endpoint().peer();
-      Heard heard = driver.tell(again, new Renew(new int[] {SHUFFLE}, Heard.NEVER));
+      NodeResponse heard = driver.tell(again, new Renew(new int[] {SHUFFLE}, NodeResponse.NEVER));
       assertThat(heard.keeps(again.id())).isTrue();
       assertThat(heard.keeps(before.id())).as("map outputs of the former boot are kept").isFalse();
     }
@@ -173,9 +173,9 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
       reader.read(node, SHUFFLE, 10);
       reader.read(node, SHUFFLE + 1, 20);
 
-      CompletableFuture<Heard> slow = reader.say(node, new RemoveShuffle(SHUFFLE));
-      CompletableFuture<Heard> behind = reader.say(node, new RemoveShuffle(SHUFFLE + 1));
-      reader.tell(node, new Renew(new int[] {SHUFFLE + 1}, Heard.NEVER)); // runs after both
+      CompletableFuture<NodeResponse> slow = reader.say(node, new RemoveShuffle(SHUFFLE));
+      CompletableFuture<NodeResponse> behind = reader.say(node, new RemoveShuffle(SHUFFLE + 1));
+      reader.tell(node, new Renew(new int[] {SHUFFLE + 1}, NodeResponse.NEVER)); // runs after both
       executor.handOver(SHUFFLE + 1, 21, outputs.find(SHUFFLE + 1, 21));
       slow.get(WAIT_S, TimeUnit.SECONDS);
       behind.get(WAIT_S, TimeUnit.SECONDS);
@@ -195,12 +195,12 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
     try (NodeClient executor = enter(APPLICATION, SECRET);
         NodeReader reader = new NodeReader(APPLICATION, SECRET)) {
       PeerAddress node = executor.endpoint().peer();
-      Heard before = reader.tell(node, new Renew(new int[0], Heard.NEVER));
+      NodeResponse before = reader.tell(node, new Renew(new int[0], NodeResponse.NEVER));
       executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
 
       reader.tell(node, new Renew(new int[0], before));
-      reader.tell(node, new Renew(new int[0], Heard.NEVER));
-      reader.tell(node, new Renew(new int[0], new Heard("an earlier run", Long.MAX_VALUE)));
+      reader.tell(node, new Renew(new int[0], NodeResponse.NEVER));
+      reader.tell(node, new Renew(new int[0], new NodeResponse("an earlier run", Long.MAX_VALUE)));
       reader.tell(node, new RemoveShuffle(SHUFFLE + 1)); // runs after all of them
       assertThat(reader.read(node, SHUFFLE, 10)).isEqualTo(data);
     }
@@ -217,7 +217,7 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
       executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
       executor.handOver(SHUFFLE + 1, 11, outputs.find(SHUFFLE + 1, 11));
       int[] list = {SHUFFLE + 1};
-      Heard after = reader.tell(node, new Renew(list, Heard.NEVER));
+      NodeResponse after = reader.tell(node, new Renew(list, NodeResponse.NEVER));
 
       reader.tell(node, new Renew(list, after));
       reader.tell(node, new RemoveShuffle(SHUFFLE + 2)); // runs after it
@@ -283,7 +283,7 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
       silent.handOver(SHUFFLE, 11, outputs.find(SHUFFLE, 11));
       long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_S);
       while (Files.exists(folder(OTHER))) {
-        driver.tell(executor.endpoint().peer(), new Renew(new int[] {SHUFFLE}, Heard.NEVER));
+        driver.tell(executor.endpoint().peer(), new Renew(new int[] {SHUFFLE}, NodeResponse.NEVER));
         assertThat(System.nanoTime()).isLessThan(deadlineNanos);
         Thread.sleep(20);
       }
@@ -294,7 +294,7 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
       assertThat(metric(OTHER, NodeMetric.BYTES))
           .as("bytes after the application entered again")
           .isEqualTo(1_000);
-      assertThat(new Heard(silent.endpoint().peer().id(), 0).keeps(before)).isFalse();
+      assertThat(new NodeResponse(silent.endpoint().peer().id(), 0).keeps(before)).isFalse();
     }
   }
 

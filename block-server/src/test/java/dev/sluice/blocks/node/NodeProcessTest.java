@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.sluice.blocks.TestMapOutputs;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
-import dev.sluice.blocks.wire.LifetimeMessages.Heard;
+import dev.sluice.blocks.wire.LifetimeMessages.NodeResponse;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;
-import dev.sluice.blocks.wire.NodeMessages.Enter;
+import dev.sluice.blocks.wire.NodeMessages.RegisterExecutor;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.transfer.PeerAddress;
 import java.io.IOException;
@@ -123,7 +123,7 @@ class NodeProcessTest {
     try (NodeProcess daemon = start("1s");
         MessageChannel executor = MessageChannel.open()) {
       executor.connect(socket);
-      executor.send(new Enter(EXECUTOR, SECRET));
+      executor.send(new RegisterExecutor(EXECUTOR, SECRET));
       assertThat(daemon.exitCode()).isEqualTo(3);
     }
     assertThat(Files.readString(directory.resolve("node.log")))
@@ -151,7 +151,7 @@ class NodeProcessTest {
       }
       reader.lost(node.peer());
       try (NodeProcess daemon = start()) {
-        Heard heard = reader.tell(node.peer(), new Renew(new int[] {SHUFFLE}, Heard.NEVER));
+        NodeResponse heard = reader.tell(node.peer(), new Renew(new int[] {SHUFFLE}, NodeResponse.NEVER));
         String id = heard.nodeId();
         assertThat(id).isNotEqualTo(node.peer().id());
         assertThat(heard.keeps(node.peer().id())).isTrue();

@@ -4,7 +4,7 @@ import dev.sluice.blocks.client.BlockServerClient;
 import dev.sluice.blocks.wire.ControlMessages.Piece;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
-import dev.sluice.blocks.wire.LifetimeMessages.Heard;
+import dev.sluice.blocks.wire.LifetimeMessages.NodeResponse;
 import dev.sluice.blocks.wire.LifetimeMessages.Lifetime;
 import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.blocks.wire.MapOutputLocation;
@@ -140,12 +140,12 @@ final class NodeReader implements AutoCloseable {
   }
 
   /** Sends a message of the driver. */
-  Heard tell(PeerAddress node, Lifetime message) throws Exception {
+  NodeResponse tell(PeerAddress node, Lifetime message) throws Exception {
     return say(node, message).get(TIMEOUT_S, TimeUnit.SECONDS);
   }
 
   /** The same without waiting; handled after earlier messages. */
-  CompletableFuture<Heard> say(PeerAddress node, Lifetime message) {
+  CompletableFuture<NodeResponse> say(PeerAddress node, Lifetime message) {
     return client.tell(node, message);
   }
 

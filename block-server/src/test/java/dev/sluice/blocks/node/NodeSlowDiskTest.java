@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.blocks.TestMapOutputs;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
-import dev.sluice.blocks.wire.NodeMessages.Enter;
-import dev.sluice.blocks.wire.NodeMessages.Entered;
+import dev.sluice.blocks.wire.NodeMessages.RegisterExecutor;
+import dev.sluice.blocks.wire.NodeMessages.Registered;
 import dev.sluice.blocks.wire.NodeMessages.HandOver;
-import dev.sluice.blocks.wire.NodeMessages.Taken;
+import dev.sluice.blocks.wire.NodeMessages.Accepted;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.transfer.PeerAddress;
 import java.io.IOException;
@@ -158,7 +158,7 @@ class NodeSlowDiskTest {
       driver.tell(node, new EndApplication());
     }
     Files.write(pipes.getFirst(), index(100), StandardOpenOption.WRITE);
-    assertThat(connections.getFirst().receive()).isEqualTo(new Taken());
+    assertThat(connections.getFirst().receive()).isEqualTo(new Accepted());
     answerPipes();
     awaitNone(STUCK);
     assertThat(directory.resolve("node/.sluice")).isDirectoryNotContaining("glob:**/*app*");
@@ -174,13 +174,13 @@ class NodeSlowDiskTest {
 
   /** Hands over map outputs, each by an executor of its own; none gets an answer. */
   private PeerAddress handOverInVain(int handOvers) throws Exception {
-    Entered entered = null;
+    Registered entered = null;
     for (int mapId = 0; mapId < handOvers; mapId++) {
       MessageChannel connection = MessageChannel.open();
       connections.add(connection);
       connection.connect(socket);
-      connection.send(new Enter(new ProcessName(STUCK, "" + mapId), SECRET));
-      entered = (Entered) connection.receive();
+      connection.send(new RegisterExecutor(new ProcessName(STUCK, "" + mapId), SECRET));
+      entered = (Registered) connection.receive();
       Path folder = Path.of(entered.folders().getFirst()).resolve(SHUFFLE + "-" + mapId);
       Files.createDirectory(folder);
       Files.write(folder.resolve("data"), new byte[100]);

@@ -6,10 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.blocks.wire.NodeMessages;
-import dev.sluice.blocks.wire.NodeMessages.Enter;
-import dev.sluice.blocks.wire.NodeMessages.Entered;
+import dev.sluice.blocks.wire.NodeMessages.RegisterExecutor;
+import dev.sluice.blocks.wire.NodeMessages.Registered;
 import dev.sluice.blocks.wire.NodeMessages.HandOver;
-import dev.sluice.blocks.wire.NodeMessages.Taken;
+import dev.sluice.blocks.wire.NodeMessages.Accepted;
 import dev.sluice.blocks.wire.ProcessName;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
@@ -37,7 +37,7 @@ class RequestChannelTest {
   private static final HandOver REQUEST = new HandOver(5, 1, 0);
 
   /** More than a socket's buffer takes. */
-  private static final Enter LARGE = new Enter(new ProcessName("app", "3"), "s".repeat(900_000));
+  private static final RegisterExecutor LARGE = new RegisterExecutor(new ProcessName("app", "3"), "s".repeat(900_000));
 
   @TempDir Path directory;
   private RequestChannel channel;
@@ -78,8 +78,8 @@ class RequestChannelTest {
   }
 
   /** Answer of a node with this port. */
-  private static Entered entered(int port) {
-    return new Entered("node", "127.0.0.1", port, "soft", List.of("/data"));
+  private static Registered entered(int port) {
+    return new Registered("node", "127.0.0.1", port, "soft", List.of("/data"));
   }
 
   private static ByteBuffer frame(Object message) throws IOException {
@@ -118,8 +118,8 @@ class RequestChannelTest {
   void aRequestGoesOnWhereThereWasNoRoomForIt() throws Exception {
     FutureTask<Object> answer = start(() -> ask(LARGE, LONG_MS));
     assertThat(daemon.receive()).isEqualTo(LARGE);
-    daemon.send(new Taken());
-    assertThat(answer.get()).isEqualTo(new Taken());
+    daemon.send(new Accepted());
+    assertThat(answer.get()).isEqualTo(new Accepted());
   }
 
   @Test
@@ -164,8 +164,8 @@ class RequestChannelTest {
     FutureTask<Object> answer = start(() -> ask(REQUEST, LONG_MS));
     assertThat(daemon.receive()).isEqualTo(REQUEST);
     assertThatThrownBy(() -> ask(LARGE, SHORT_MS)).hasMessageContaining("not answered in time");
-    daemon.send(new Taken());
-    assertThat(answer.get()).isEqualTo(new Taken());
+    daemon.send(new Accepted());
+    assertThat(answer.get()).isEqualTo(new Accepted());
   }
 
   @Test

@@ -8,7 +8,7 @@ import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.RegistryLimits;
 import dev.sluice.blocks.TestMapOutputs;
 import dev.sluice.blocks.node.HeldShuffles.Held;
-import dev.sluice.blocks.wire.LifetimeMessages.Heard;
+import dev.sluice.blocks.wire.LifetimeMessages.NodeResponse;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import java.nio.file.Files;
@@ -82,7 +82,7 @@ class ShuffleRemoverTest {
 
     CompletableFuture<Void> slow = removals.remove(SHUFFLE);
     CompletableFuture<Void> behind = removals.remove(SHUFFLE + 1);
-    removals.removeBut(new Renew(new int[] {SHUFFLE + 1}, Heard.NEVER)); // after both
+    removals.removeBut(new Renew(new int[] {SHUFFLE + 1}, NodeResponse.NEVER)); // after both
     take(SHUFFLE + 1, 21);
     assertThat(behind).isNotDone();
     pinned.countDown();

@@ -21,14 +21,14 @@ import dev.sluice.blocks.wire.ControlMessages.Staged;
 import dev.sluice.blocks.wire.ControlMessages.Tables;
 import dev.sluice.blocks.wire.ControlMessages.Touch;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
-import dev.sluice.blocks.wire.LifetimeMessages.Heard;
+import dev.sluice.blocks.wire.LifetimeMessages.NodeResponse;
 import dev.sluice.blocks.wire.LifetimeMessages.RemoveShuffle;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;
-import dev.sluice.blocks.wire.LifetimeMessages.Told;
-import dev.sluice.blocks.wire.NodeMessages.Enter;
-import dev.sluice.blocks.wire.NodeMessages.Entered;
+import dev.sluice.blocks.wire.LifetimeMessages.NodeRequest;
+import dev.sluice.blocks.wire.NodeMessages.RegisterExecutor;
+import dev.sluice.blocks.wire.NodeMessages.Registered;
 import dev.sluice.blocks.wire.NodeMessages.HandOver;
-import dev.sluice.blocks.wire.NodeMessages.Taken;
+import dev.sluice.blocks.wire.NodeMessages.Accepted;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.verbs.Gid;
@@ -79,14 +79,14 @@ class MessageCodecTest {
             ADDRESSEE, "7", new StageFor("7", new Stage(3, 10_000, List.of(new Piece(-1, 7, 9))))),
         new Addressed(ADDRESSEE, "exécutor 7", new Touch(3)),
         new Addressed(new ProcessName("", ""), "", new Released("7", -1)),
-        new Enter(new ProcessName("app-1-ab", "8"), "sécret"),
-        new Entered("node-a-1", "a", 7_340, "soft", List.of("/data1/.sluice/app-1-ab", "")),
+        new RegisterExecutor(new ProcessName("app-1-ab", "8"), "sécret"),
+        new Registered("node-a-1", "a", 7_340, "soft", List.of("/data1/.sluice/app-1-ab", "")),
         new HandOver(3, Long.MAX_VALUE, 1),
-        new Taken(),
-        new Told("app-1-ab", new RemoveShuffle(3)),
-        new Told("äpp", new EndApplication()),
-        new Told("", new Renew(new int[] {1, Integer.MAX_VALUE}, new Heard("node-a-1-ff", -7))),
-        new Heard("node-a-1", Long.MIN_VALUE));
+        new Accepted(),
+        new NodeRequest("app-1-ab", new RemoveShuffle(3)),
+        new NodeRequest("äpp", new EndApplication()),
+        new NodeRequest("", new Renew(new int[] {1, Integer.MAX_VALUE}, new NodeResponse("node-a-1-ff", -7))),
+        new NodeResponse("node-a-1", Long.MIN_VALUE));
   }
 
   private static MapOutputLocation location(long mapId) {
@@ -112,12 +112,12 @@ class MessageCodecTest {
   @Test
   void aConversationKnowsItsOwnMessagesByTheirBegin() throws Exception {
     MessageCodec lifetimes = new MessageCodec(LifetimeMessages.TYPES);
-    Told told = new Told("app-1-ab", new Renew(new int[] {1}, Heard.NEVER));
+    NodeRequest told = new NodeRequest("app-1-ab", new Renew(new int[] {1}, NodeResponse.NEVER));
     ByteBuffer renewal = directBuffer(codec.encode(told));
     assertThat(lifetimes.knows(renewal)).isTrue();
     assertThat(lifetimes.decode(renewal))
         .as("no byte of the message was consumed")
-        .isInstanceOf(Told.class);
+        .isInstanceOf(NodeRequest.class);
     assertThat(lifetimes.knows(directBuffer(codec.encode(new Touch(1))))).isFalse();
     assertThat(lifetimes.knows(directBuffer(new byte[] {1}))).isFalse();
     assertThat(lifetimes.knows(directBuffer(new byte[0]))).isFalse();
