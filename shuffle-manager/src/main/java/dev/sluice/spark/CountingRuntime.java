@@ -5,7 +5,7 @@ import dev.sluice.spark.locate.LocatorClient;
 import dev.sluice.spark.locate.SilentNodes;
 import dev.sluice.spark.metrics.ExecutorMetrics;
 import dev.sluice.spark.read.ShuffleClient;
-import dev.sluice.spark.reduce.ExecutorReading;
+import dev.sluice.spark.reduce.ExecutorFetching;
 import dev.sluice.spark.transport.FallbackReason;
 import java.io.IOException;
 import java.util.List;
@@ -31,14 +31,14 @@ final class CountingRuntime extends SluiceRuntime {
   CountingRuntime(SluiceConf conf, Environment env, String reason) {
     super(env);
     this.reason = reason;
-    ExecutorReading reading;
+    ExecutorFetching reading;
     if (conf.isNodeRequired()) {
       SilentNodes silent = new SilentNodes(System::nanoTime);
       LocatorClient found = locator(conf, silent);
       kept = Optional.of(keptOutputs(conf, env, Optional.empty()));
       locator = Optional.of(found);
       reading =
-          ExecutorReading.without(
+          ExecutorFetching.without(
               started(
                   ShuffleClient.fromNodes(
                       env.network().client(),
@@ -52,7 +52,7 @@ final class CountingRuntime extends SluiceRuntime {
       kept = Optional.empty();
       locator = Optional.empty();
       reading =
-          ExecutorReading.without(
+          ExecutorFetching.without(
               ShuffleClient.without(env.network().client(), FallbackReason.OFF, counters),
               counters);
     }

@@ -23,7 +23,7 @@ import dev.sluice.spark.locate.SilentNodes;
 import dev.sluice.spark.metrics.ExecutorMetrics;
 import dev.sluice.spark.read.RdmaBlockStoreClient;
 import dev.sluice.spark.read.ShuffleClient;
-import dev.sluice.spark.reduce.ExecutorReading;
+import dev.sluice.spark.reduce.ExecutorFetching;
 import dev.sluice.spark.transport.EndpointTransport;
 import dev.sluice.spark.transport.FallbackReason;
 import java.io.IOException;
@@ -231,9 +231,9 @@ final class ReadingRuntime extends SluiceRuntime {
   }
 
   /** Disables READs where Spark must encrypt: they are neither encrypted nor authenticated. */
-  private ExecutorReading reading(RdmaEndpoint endpoint, BlockServerClient servers) {
+  private ExecutorFetching reading(RdmaEndpoint endpoint, BlockServerClient servers) {
     if (conf.readsForbidden()) {
-      return ExecutorReading.without(
+      return ExecutorFetching.without(
           ShuffleClient.without(env.network().client(), FallbackReason.WIRE_ENCRYPTION, counters),
           counters);
     }
@@ -247,7 +247,7 @@ final class ReadingRuntime extends SluiceRuntime {
                 locator,
                 conf.node().map(_ -> nodes(conf, silentNodes)),
                 counters));
-    return ExecutorReading.with(client, registry, counters, conf.readsOwnBlocks());
+    return ExecutorFetching.with(client, registry, counters, conf.readsOwnBlocks());
   }
 
   private static void peerLost(PeerAddress peer, RdmaEndpoint endpoint, BlockServerClient servers) {

@@ -13,7 +13,7 @@ import dev.sluice.spark.metrics.CountersReporter;
 import dev.sluice.spark.metrics.ExecutorMetrics;
 import dev.sluice.spark.metrics.ShuffleCounters;
 import dev.sluice.spark.read.RdmaBlockStoreClient;
-import dev.sluice.spark.reduce.ExecutorReading;
+import dev.sluice.spark.reduce.ExecutorFetching;
 import dev.sluice.spark.write.OpenWriters;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -96,7 +96,7 @@ abstract sealed class SluiceRuntime implements AutoCloseable, CountersReporter.S
 
   private final StartedParts parts = new StartedParts();
 
-  private ExecutorReading reading;
+  private ExecutorFetching reading;
   private ExecutorMetrics metrics;
   private CountersReporter reporter;
 
@@ -138,7 +138,7 @@ abstract sealed class SluiceRuntime implements AutoCloseable, CountersReporter.S
    *
    * @param device provider and device in use
    */
-  final void ready(ExecutorReading reader, String device, ExecutorMetrics allCounters) {
+  final void ready(ExecutorFetching reader, String device, ExecutorMetrics allCounters) {
     reading = reader;
     metrics = allCounters;
     reporter =
@@ -154,7 +154,7 @@ abstract sealed class SluiceRuntime implements AutoCloseable, CountersReporter.S
                 line -> LOG.info("Shuffle blocks of executor {}: {}", env.executor().id(), line)));
   }
 
-  final ExecutorReading reading() {
+  final ExecutorFetching reading() {
     return reading;
   }
 

@@ -12,7 +12,7 @@ import dev.sluice.spark.locate.DriverChannel;
 import dev.sluice.spark.locate.RpcDriverChannel;
 import dev.sluice.spark.metrics.MetricsSource;
 import dev.sluice.spark.read.PerTask;
-import dev.sluice.spark.reduce.ExecutorReading;
+import dev.sluice.spark.reduce.ExecutorFetching;
 import dev.sluice.spark.reduce.RdmaShuffleReader;
 import dev.sluice.spark.resolve.ResolverMapOutputFiles;
 import dev.sluice.spark.resolve.SluiceBlockResolver;
@@ -331,7 +331,7 @@ public final class SluiceShuffle extends RdmaShuffle {
       TaskContext context,
       ShuffleReadMetricsReporter metrics,
       Supplier<ShuffleReader<K, C>> stock) {
-    ExecutorReading reading = runtimes.of(context).reading();
+    ExecutorFetching reading = runtimes.of(context).reading();
     // Fetches locations while the task waits for the driver to list its blocks.
     reading.client().prepare(handle.shuffleId());
     MapOutputs outputs = mapOutputs(handle, blocks);

@@ -1,7 +1,7 @@
 package dev.sluice.spark.gather;
 
 /**
- * Event for a task that waits for blocks. {@link RemoteChunks#poll} returns events in the order in
+ * Event for a task that waits for blocks. {@link RemoteBatches#poll} returns events in the order in
  * which they happen.
  */
-public sealed interface Arrival permits Chunk, SparkBlocks {}
+public sealed interface Arrival permits FetchedBatch, SparkBlocks {}

@@ -8,7 +8,7 @@ import scala.collection.Iterator;
 
 /**
  * Parts of reading that Spark does for a task. {@code RdmaShuffleReader} implements it; {@link
- * GatheredBlocks} and its streams call it, on the task's thread as a rule.
+ * RdmaBlockFetcherIterator} and its streams call it, on the task's thread as a rule.
  */
 public interface SparkReading {
   /**
@@ -16,7 +16,7 @@ public interface SparkReading {
    *
    * @param asker told of requests and answers
    */
-  Iterator<Tuple2<BlockId, InputStream>> fetch(List<TrackedBlocks> blocks, SparkBlocks asker);
+  Iterator<Tuple2<BlockId, InputStream>> fetch(List<BlocksByAddress> blocks, SparkBlocks asker);
 
   /** Returns the bytes that one such iterator may have under way: spark.reducer.maxSizeInFlight. */
   long maxBytesInFlight();

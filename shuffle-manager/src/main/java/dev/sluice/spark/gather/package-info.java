@@ -1,13 +1,13 @@
 /**
- * The reduce task's side of batch fetches: chunks of blocks, and streams over them.
+ * The reduce task's side of batch fetches: batches of blocks, and streams over them.
  *
- * <p>{@link GatherPlan} splits the blocks of a reduce task into {@link BlockGroup}s for batch
- * fetches and the rest. {@link GatheredBlocks} starts both and returns their streams. It takes
- * {@link Chunk}s of other executors from {@link RemoteChunks}, and those of its own executor from
- * {@link LocalChunks}. Spark's own iterators fetch the rest and all members that a group leaves;
- * each is a {@link SparkBlocks}. {@link ChunkStreams} makes a {@link GatheredInputStream} of a
- * chunk's members for the deserialiser.
+ * <p>{@link FetchPlan} splits the blocks of a reduce task into {@link ExecutorBlocks}s for batch
+ * fetches and the rest. {@link RdmaBlockFetcherIterator} starts both and returns their streams. It takes
+ * {@link FetchedBatch}s of other executors from {@link RemoteBatches}, and those of its own executor from
+ * {@link LocalBatches}. Spark's own iterators fetch the rest and all members that a group leaves;
+ * each is a {@link SparkBlocks}. {@link BatchStreams} makes a {@link DecodedBatchStream} of a
+ * batch's members for the deserialiser.
  *
- * <p>Nothing is READ here: {@code dev.sluice.spark.read} implements {@code RemoteChunks}.
+ * <p>Nothing is READ here: {@code dev.sluice.spark.read} implements {@code RemoteBatches}.
  */
 package dev.sluice.spark.gather;

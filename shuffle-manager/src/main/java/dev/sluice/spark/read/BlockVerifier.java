@@ -7,8 +7,8 @@ import java.util.zip.Checksum;
 
 /**
  * Verifies blocks, one after the other, against the checksums that Spark's writer computed for each
- * partition. {@link ChunkRead} makes one for each chunk, on a delivery thread or the task's, and
- * {@link SlicedRead} one for its steps. One thread at a time; for each block {@link #begin}, then
+ * partition. {@link BatchRead} makes one for each batch, on a delivery thread or the task's, and
+ * {@link LargeBlockRead} one for its steps. One thread at a time; for each block {@link #begin}, then
  * {@link #update} with all its bytes, then {@link #matches}.
  */
 final class BlockVerifier {

@@ -10,7 +10,7 @@ import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.ReadException;
 import dev.sluice.rdma.transfer.ReadListener;
-import dev.sluice.spark.table.Extent;
+import dev.sluice.spark.table.FileRange;
 import dev.sluice.spark.table.LocatedBlocks;
 import dev.sluice.spark.transport.FallbackReason;
 import dev.sluice.spark.transport.ReadTransport;
@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
  * measures that time from its own request, so no clocks are compared. Bytes whose READ ends after
  * the lease are discarded and requested again.
  *
- * <p>{@link ChunkRead} and {@link Slices} make it. Each step runs on the thread that ended the step
+ * <p>{@link BatchRead} and {@link BlockSlices} make it. Each step runs on the thread that ended the step
  * before: the caller's, the transport's, the completion thread, or a delivery thread that computes
  * a checksum. None blocks, and no two run at once, so plain fields suffice. The caller owns the
  * buffer and keeps it until the sink has its answer.
@@ -50,10 +50,10 @@ final class DataRead implements ReadListener {
     void failed(FallbackReason reason);
   }
 
-  private final ReadPath path;
+  private final FetchContext path;
   private final PeerAddress peer;
   private final int shuffleId;
-  private final List<Extent> extents;
+  private final List<FileRange> extents;
   private final ReadTransport.Buffer target;
   private final int offset;
   private final long deadlineNanos;
@@ -77,9 +77,9 @@ final class DataRead implements ReadListener {
    * @param sink may get its answer within {@link #start}
    */
   DataRead(
-      ReadPath path,
+      FetchContext path,
       LocatedBlocks located,
-      List<Extent> extents,
+      List<FileRange> extents,
       ReadTransport.Buffer target,
       int offset,
       long deadlineNanos,
@@ -92,7 +92,7 @@ final class DataRead implements ReadListener {
     this.offset = offset;
     this.deadlineNanos = deadlineNanos;
     this.sink = sink;
-    for (Extent extent : extents) {
+    for (FileRange extent : extents) {
       stagedBytes += extent.isStaged() ? extent.length() : 0;
     }
   }
@@ -118,8 +118,8 @@ final class DataRead implements ReadListener {
     }
   }
 
-  private Stream<Extent> staged() {
-    return extents.stream().filter(Extent::isStaged);
+  private Stream<FileRange> staged() {
+    return extents.stream().filter(FileRange::isStaged);
   }
 
   private void read() {
@@ -135,7 +135,7 @@ final class DataRead implements ReadListener {
       return;
     }
     int timeLeftMs = (int) Math.min(leftMs, Integer.MAX_VALUE);
-    Stage request = new Stage(shuffleId, timeLeftMs, staged().map(Extent::piece).toList());
+    Stage request = new Stage(shuffleId, timeLeftMs, staged().map(FileRange::piece).toList());
     path.transport()
         .stage(peer, request)
         .whenComplete((answer, failure) -> guard(() -> answered(answer, failure)));
@@ -176,29 +176,29 @@ final class DataRead implements ReadListener {
     return staged.region().length() == stagedBytes
         && staged.tookNanos() >= 0
         && staged.leaseNanos() > 0
-        && (staged.crc32c() != Staged.NO_CHECKSUM || staged().allMatch(Extent::hasChecksums));
+        && (staged.crc32c() != Staged.NO_CHECKSUM || staged().allMatch(FileRange::hasChecksums));
   }
 
   /** Returns the regions in the order of the extents. */
   private List<RemoteRegion> regions() {
     List<RemoteRegion> regions = new ArrayList<>();
-    for (Extent extent : staged == null ? extents : readable()) {
+    for (FileRange extent : staged == null ? extents : readable()) {
       regions.add(extent.region());
     }
     return regions;
   }
 
   /** Replaces staged extents by their copies, which adjoin like one registered map output. */
-  private List<Extent> readable() {
+  private List<FileRange> readable() {
     MapOutputHeader copy = new MapOutputHeader(0, staged.region(), ChecksumAlgorithm.NONE);
-    List<Extent> readable = new ArrayList<>();
+    List<FileRange> readable = new ArrayList<>();
     long position = 0;
-    for (Extent extent : extents) {
+    for (FileRange extent : extents) {
       if (extent.isStaged()) {
-        Extent.add(readable, new Extent(copy, false, position, extent.length()));
+        FileRange.add(readable, new FileRange(copy, false, position, extent.length()));
         position += extent.length();
       } else {
-        Extent.add(readable, extent);
+        FileRange.add(readable, extent);
       }
     }
     return readable;
@@ -235,7 +235,7 @@ final class DataRead implements ReadListener {
     CRC32C crc = new CRC32C();
     MemorySegment bytes = target.segment();
     long at = offset;
-    for (Extent extent : extents) {
+    for (FileRange extent : extents) {
       if (extent.isStaged()) {
         crc.update(bytes.asSlice(at, extent.length()).asByteBuffer());
       }

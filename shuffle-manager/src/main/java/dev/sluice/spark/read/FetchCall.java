@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
 final class FetchCall {
   private static final Logger LOG = LoggerFactory.getLogger(FetchCall.class);
 
-  private final ReadPath path;
+  private final FetchContext path;
   private final TaskReads task;
   private final BlockManagerId target;
   private final List<RequestedBlock> blocks;
@@ -41,7 +41,7 @@ final class FetchCall {
    * @param files null if the blocks go to memory
    */
   FetchCall(
-      ReadPath path,
+      FetchContext path,
       TaskReads task,
       BlockManagerId target,
       List<RequestedBlock> blocks,

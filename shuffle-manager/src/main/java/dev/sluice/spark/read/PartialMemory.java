@@ -13,7 +13,7 @@ import org.apache.spark.network.buffer.NettyManagedBuffer;
  */
 final class PartialMemory extends PartialBlock {
   /**
-   * Size of one piece, less than a chunk of Netty's pool (io.netty.allocator.maxOrder, 4 MiB).
+   * Size of one piece, less than a batch of Netty's pool (io.netty.allocator.maxOrder, 4 MiB).
    * Netty does not pool larger pieces, and the kernel maps and clears their pages anew for each
    * block.
    */

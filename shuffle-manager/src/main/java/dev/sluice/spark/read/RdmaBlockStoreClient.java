@@ -2,8 +2,8 @@ package dev.sluice.spark.read;
 
 import dev.sluice.rdma.transfer.PeerQuota;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
-import dev.sluice.spark.gather.Chunk;
-import dev.sluice.spark.gather.RemoteChunks;
+import dev.sluice.spark.gather.FetchedBatch;
+import dev.sluice.spark.gather.RemoteBatches;
 import dev.sluice.spark.gather.SparkBlocks;
 import dev.sluice.spark.locate.AwayNodes;
 import dev.sluice.spark.locate.Locator;
@@ -38,7 +38,7 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
   private final String ownExecutorId;
 
   /** State that all fetches share. */
-  final ReadPath path;
+  final FetchContext path;
 
   /** Iterator that this client is for; empty for the executor's own client. */
   private final Optional<Asker> asker;
@@ -46,7 +46,7 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
   private final Runnable closeThreads;
 
   private RdmaBlockStoreClient(
-      String ownExecutorId, ReadPath path, Optional<Asker> asker, Runnable closeThreads) {
+      String ownExecutorId, FetchContext path, Optional<Asker> asker, Runnable closeThreads) {
     super(path.sparkTransfer());
     this.ownExecutorId = ownExecutorId;
     this.path = path;
@@ -119,8 +119,8 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
     DeadlineTimer timer = threads.timer();
     int maxBytes = Math.min(options.maxGroupBytes(), transport.maxBufferBytes());
     int tableBytes = Math.min(maxBytes, RdmaEndpoint.SMALL_READ_BYTES);
-    ReadPath path =
-        new ReadPath(
+    FetchContext path =
+        new FetchContext(
             transport,
             new BlockLocator(locator, transport, deliverer, tableBytes, timer::nanoTime),
             new SparkTransfer(
@@ -135,7 +135,7 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
             stock.conf(),
             deliverer,
             timer,
-            new ParkedBytes(transport, deliverer),
+            new EvictableBuffers(transport, deliverer),
             new PerTask<>(() -> new TaskReads(options.gatherBytes()), TaskReads::end),
             // Half of the pool stays for registered bytes; four peers can use the other half.
             new PeerQuota<>(transport.poolBytes() / 2, transport.poolBytes() / 8));
@@ -216,11 +216,11 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
    * Opens the batch fetch of one reader. The reader closes it after reading everything; the end of
    * the task closes it in any case.
    *
-   * @param unread takes the chunks that had arrived but were not polled; they are released
+   * @param unread takes the batches that had arrived but were not polled; they are released
    * @throws IllegalStateException if the task has ended
    */
-  public RemoteChunks gather(TaskContext task, Consumer<Chunk> unread) {
-    return TaskGather.open(path, path.of(task), unread);
+  public RemoteBatches gather(TaskContext task, Consumer<FetchedBatch> unread) {
+    return BatchFetcher.open(path, path.of(task), unread);
   }
 
   @Override

@@ -1,6 +1,6 @@
 package dev.sluice.spark.read;
 
-import dev.sluice.spark.gather.ChunkInputStream;
+import dev.sluice.spark.gather.BatchInputStream;
 import io.netty.buffer.Unpooled;
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
@@ -10,7 +10,7 @@ import org.apache.spark.network.buffer.ManagedBuffer;
 
 /**
  * A READ block as Spark's iterator holds it: a slice of a buffer that several blocks share. Its
- * creator, {@link FetchedChunk} or {@link GatheredChunk}, has the first reference. Any thread. Hold
+ * creator, {@link ClientBatchRead} or {@link TaskBatchRead}, has the first reference. Any thread. Hold
  * no lock at a release: it may free the buffer, and then runs the next request that waits for one.
  */
 final class RdmaManagedBuffer extends ManagedBuffer {
@@ -42,7 +42,7 @@ final class RdmaManagedBuffer extends ManagedBuffer {
   @Override
   public InputStream createInputStream() {
     open(); // fails here, not at the first read
-    return new ChunkInputStream(this::open, new int[] {Math.toIntExact(length)}, 0, 1);
+    return new BatchInputStream(this::open, new int[] {Math.toIntExact(length)}, 0, 1);
   }
 
   /** Returns the bytes, which stay in place from now on. Valid only while a reference is held. */

@@ -16,14 +16,14 @@ import java.util.concurrent.CompletableFuture;
  * thread is held. Each step must be guarded, so that its blocks get an answer if it throws.
  */
 final class ReadAttempt {
-  private final ReadPath path;
+  private final FetchContext path;
   private final FetchCall call;
   private final RequestedBlocks blocks;
   private final boolean relocated;
   private final LocatedBlocks located;
 
   private ReadAttempt(
-      ReadPath path,
+      FetchContext path,
       FetchCall call,
       RequestedBlocks blocks,
       boolean relocated,
@@ -41,7 +41,7 @@ final class ReadAttempt {
    * @param asked blocks of one shuffle
    * @param relocated true for the second attempt, after stale locations
    */
-  static void start(ReadPath path, FetchCall call, List<RequestedBlock> asked, boolean relocated) {
+  static void start(FetchContext path, FetchCall call, List<RequestedBlock> asked, boolean relocated) {
     RequestedBlocks blocks = new RequestedBlocks(asked);
     path.locate(call.target().executorId(), blocks, false, call.deadlineNanos())
         .whenComplete(
@@ -125,10 +125,10 @@ final class ReadAttempt {
             });
     failures.forEach((reason, which) -> failed(which, reason));
     for (LocatedBlocks.Span span : path.spans(located, path.maxGroupBytes(), relocated)) {
-      new FetchedChunk(path, this, span, false).start();
+      new ClientBatchRead(path, this, span, false).start();
     }
     if (!large.isEmpty()) {
-      new SlicedRead(path, this, large).start();
+      new LargeBlockRead(path, this, large).start();
     }
   }
 

@@ -6,12 +6,12 @@ import java.lang.foreign.MemorySegment;
 /**
  * Buffer of blocks that were READ together. It returns to the pool when the last of them is
  * released. While no thread reads any of them, all of them may be moved out of the pool together.
- * The creator, {@link FetchedChunk} or {@link GatheredChunk}, makes the blocks, counts as their
- * reader meanwhile, and then calls {@link #complete}. Any thread. No method of {@link ParkedBytes}
+ * The creator, {@link ClientBatchRead} or {@link TaskBatchRead}, makes the blocks, counts as their
+ * reader meanwhile, and then calls {@link #complete}. Any thread. No method of {@link EvictableBuffers}
  * and no release of a buffer may be called with this lock held.
  */
 final class SharedBytes {
-  private final ParkedBytes parked;
+  private final EvictableBuffers parked;
 
   // Guarded by this; both counts include the creator.
   private ReadTransport.Buffer buffer;
@@ -23,7 +23,7 @@ final class SharedBytes {
    *
    * @param parked holds the bytes while they wait
    */
-  SharedBytes(ParkedBytes parked, ReadTransport.Buffer buffer) {
+  SharedBytes(EvictableBuffers parked, ReadTransport.Buffer buffer) {
     this.parked = parked;
     this.buffer = buffer;
   }

@@ -21,7 +21,7 @@ import org.apache.spark.network.shuffle.checksum.Cause;
  * Spark's own threads call it.
  */
 public abstract sealed class ShuffleClient extends BlockStoreClient
-    permits RdmaBlockStoreClient, CountingClient {
+    permits RdmaBlockStoreClient, FallbackClient {
   final SparkTransfer transfer;
 
   ShuffleClient(SparkTransfer transfer) {
@@ -35,7 +35,7 @@ public abstract sealed class ShuffleClient extends BlockStoreClient
    */
   public static ShuffleClient without(
       BlockStoreClient sparkClient, FallbackReason reason, ShuffleCounters counters) {
-    return new CountingClient(
+    return new FallbackClient(
         new SparkTransfer(sparkClient, counters, Runnable::run, Optional.empty()),
         reason,
         Optional.empty(),
@@ -58,7 +58,7 @@ public abstract sealed class ShuffleClient extends BlockStoreClient
       ShuffleCounters counters) {
     ReadThreads threads = ReadThreads.start();
     NodeFetch.Shared shared = nodes.shared(sparkClient, locator, threads, timeoutMs);
-    return new CountingClient(
+    return new FallbackClient(
         new SparkTransfer(sparkClient, counters, threads.blocking(), Optional.of(shared)),
         reason,
         Optional.of(locator),

@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
  * that completes the task. Any thread. The lock guards only the open readers and the end, and no
  * reader is closed with it.
  *
- * <p>The limit bounds the bytes of remote chunks that a task READs or holds. Readers with chunks to
+ * <p>The limit bounds the bytes of remote batches that a task READs or holds. Readers with batches to
  * come have equal parts of it. A join or cogroup consumes its readers one after the other, and none
  * waits for the part of an idle reader.
  *
@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
  * are large, or cannot be READ together. An iterator gets its limits when it is made, before the
  * task's other readers exist, and cannot return some of them. Each iterator therefore has the
  * limits of a stock reader, such as spark.reducer.maxSizeInFlight. It keeps no buffer from others
- * either: its READ bytes leave the pool when another reader waits ({@link ParkedBytes}).
+ * either: its READ bytes leave the pool when another reader waits ({@link EvictableBuffers}).
  */
 final class TaskReads {
   private static final Logger LOG = LoggerFactory.getLogger(TaskReads.class);
@@ -40,13 +40,13 @@ final class TaskReads {
   private final PeerQuota<PeerAddress> turns = new PeerQuota<>(Long.MAX_VALUE, MAX_STAGED);
 
   /** Buffers that wait for a staging slot. */
-  private final Map<PeerAddress, Set<StagedBuffer>> waiting = new ConcurrentHashMap<>();
+  private final Map<PeerAddress, Set<BufferPermit>> waiting = new ConcurrentHashMap<>();
 
-  /** Number of readers that have chunks to come. */
+  /** Number of readers that have batches to come. */
   private final AtomicInteger readers = new AtomicInteger();
 
   // Guarded by this.
-  private final Set<TaskGather> open = new HashSet<>();
+  private final Set<BatchFetcher> open = new HashSet<>();
   private boolean ended;
 
   TaskReads(long bytes) {
@@ -63,8 +63,8 @@ final class TaskReads {
    * nothing else. If the peer gives nothing to the requests before it, it waits no longer than they
    * do.
    */
-  void acquireTurn(PeerAddress peer, StagedBuffer buffer, Runnable taker) {
-    Set<StagedBuffer> atPeer = waiting(peer);
+  void acquireTurn(PeerAddress peer, BufferPermit buffer, Runnable taker) {
+    Set<BufferPermit> atPeer = waiting(peer);
     atPeer.add(buffer);
     turns.acquire(
         peer,
@@ -82,12 +82,12 @@ final class TaskReads {
    */
   void releaseTurn(PeerAddress peer, boolean arrived) {
     if (arrived) {
-      waiting(peer).forEach(StagedBuffer::extendDeadline);
+      waiting(peer).forEach(BufferPermit::extendDeadline);
     }
     turns.release(peer, 1);
   }
 
-  private Set<StagedBuffer> waiting(PeerAddress peer) {
+  private Set<BufferPermit> waiting(PeerAddress peer) {
     return waiting.computeIfAbsent(peer, _ -> ConcurrentHashMap.newKeySet());
   }
 
@@ -109,26 +109,26 @@ final class TaskReads {
    *
    * @throws IllegalStateException if the task has ended
    */
-  synchronized void add(TaskGather reader) {
+  synchronized void add(BatchFetcher reader) {
     if (ended) {
-      throw TaskGather.taskHasEnded();
+      throw BatchFetcher.taskHasEnded();
     }
     open.add(reader);
   }
 
   /** Removes a reader, which holds nothing any more. */
-  synchronized void remove(TaskGather reader) {
+  synchronized void remove(BatchFetcher reader) {
     open.remove(reader);
   }
 
   /** Ends the task: closes its readers, and refuses others from now on. */
   void end() {
-    List<TaskGather> unfinished;
+    List<BatchFetcher> unfinished;
     synchronized (this) {
       ended = true;
       unfinished = List.copyOf(open);
     }
-    for (TaskGather reader : unfinished) {
+    for (BatchFetcher reader : unfinished) {
       try {
         reader.close();
       } catch (Throwable e) { // Errors too: others still have to close, and the task has ended.

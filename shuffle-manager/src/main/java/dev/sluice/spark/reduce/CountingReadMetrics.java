@@ -48,8 +48,8 @@ record CountingReadMetrics(ShuffleReadMetricsReporter task, ShuffleCounters coun
   }
 
   @Override
-  public void incCorruptMergedBlockChunks(long chunks) {
-    task.incCorruptMergedBlockChunks(chunks);
+  public void incCorruptMergedBlockChunks(long batches) {
+    task.incCorruptMergedBlockChunks(batches);
   }
 
   @Override
@@ -68,13 +68,13 @@ record CountingReadMetrics(ShuffleReadMetricsReporter task, ShuffleCounters coun
   }
 
   @Override
-  public void incRemoteMergedChunksFetched(long chunks) {
-    task.incRemoteMergedChunksFetched(chunks);
+  public void incRemoteMergedChunksFetched(long batches) {
+    task.incRemoteMergedChunksFetched(batches);
   }
 
   @Override
-  public void incLocalMergedChunksFetched(long chunks) {
-    task.incLocalMergedChunksFetched(chunks);
+  public void incLocalMergedChunksFetched(long batches) {
+    task.incLocalMergedChunksFetched(batches);
   }
 
   @Override

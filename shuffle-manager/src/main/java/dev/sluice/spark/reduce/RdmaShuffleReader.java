@@ -1,11 +1,11 @@
 package dev.sluice.spark.reduce;
 
-import dev.sluice.spark.gather.GatherMetrics;
-import dev.sluice.spark.gather.GatherPlan;
-import dev.sluice.spark.gather.GatheredBlocks;
+import dev.sluice.spark.gather.BatchFetchMetrics;
+import dev.sluice.spark.gather.FetchPlan;
+import dev.sluice.spark.gather.RdmaBlockFetcherIterator;
 import dev.sluice.spark.gather.SparkBlocks;
 import dev.sluice.spark.gather.SparkReading;
-import dev.sluice.spark.gather.TrackedBlocks;
+import dev.sluice.spark.gather.BlocksByAddress;
 import dev.sluice.spark.read.RdmaBlockStoreClient;
 import dev.sluice.spark.version.ExternalSorters;
 import java.io.InputStream;
@@ -50,7 +50,7 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
   private final TaskContext context;
   private final ShuffleReadMetricsReporter metrics;
   private final boolean shouldBatchFetch;
-  private final ExecutorReading executor;
+  private final ExecutorFetching executor;
   private final Serializer serializer;
   private final SparkFetch spark;
   private final SparkEnv env = SparkEnv.get();
@@ -65,7 +65,7 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
       TaskContext context,
       ShuffleReadMetricsReporter metrics,
       boolean shouldBatchFetch,
-      ExecutorReading executor) {
+      ExecutorFetching executor) {
     this.dependency = handle.dependency();
     this.blocks = blocks;
     this.context = context;
@@ -103,22 +103,22 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
 
   /** Fetches blocks of an executor in batches, and the others by Spark's iterator. */
   private Iterator<Tuple2<BlockId, InputStream>> gather(
-      ExecutorReading.Gathering gathering, boolean concatenates, boolean batch) {
+      ExecutorFetching.Gathering gathering, boolean concatenates, boolean batch) {
     RdmaBlockStoreClient client = gathering.client();
-    GatherMetrics gatherMetrics = new GatherMetrics(metrics, executor.counters());
-    GatheredBlocks gathered =
-        new GatheredBlocks(
+    BatchFetchMetrics gatherMetrics = new BatchFetchMetrics(metrics, executor.counters());
+    RdmaBlockFetcherIterator gathered =
+        new RdmaBlockFetcherIterator(
             reading(client, concatenates, batch),
             gathering.registry(),
             client.gather(context, gatherMetrics::arrived),
             gatherMetrics);
     gathered.start(
-        GatherPlan.of(
-            TrackedBlocks.of(blocks), address -> source(address, gathering.own()), batch));
+        FetchPlan.of(
+            BlocksByAddress.of(blocks), address -> source(address, gathering.own()), batch));
     return gathered;
   }
 
-  private GatherPlan.Source source(BlockManagerId address, GatherPlan.Source ofOwn) {
+  private FetchPlan.Source source(BlockManagerId address, FetchPlan.Source ofOwn) {
     BlockManagerId own = env.blockManager().blockManagerId();
     if (address.executorId().equals(own.executorId())) {
       return ofOwn;
@@ -127,7 +127,7 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
         address.executorId().equals(FallbackStorage.FALLBACK_BLOCK_MANAGER_ID().executorId());
     boolean fromDisk =
         env.blockManager().hostLocalDirManager().isDefined() && address.host().equals(own.host());
-    return fallback || fromDisk ? GatherPlan.Source.SPARK : GatherPlan.Source.REMOTE;
+    return fallback || fromDisk ? FetchPlan.Source.SPARK : FetchPlan.Source.REMOTE;
   }
 
   private SparkReading reading(RdmaBlockStoreClient client, boolean concatenates, boolean batch) {
@@ -139,8 +139,8 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
 
       @Override
       public Iterator<Tuple2<BlockId, InputStream>> fetch(
-          List<TrackedBlocks> tracked, SparkBlocks asker) {
-        return spark.blocks(client.telling(asker, context), TrackedBlocks.toSpark(tracked), batch);
+          List<BlocksByAddress> tracked, SparkBlocks asker) {
+        return spark.blocks(client.telling(asker, context), BlocksByAddress.toSpark(tracked), batch);
       }
 
       @Override

@@ -1,6 +1,6 @@
 /**
  * Readers of reduce tasks. {@link RdmaShuffleReader} is the entry point, which the shuffle manager
- * makes from the {@link ExecutorReading} of its executor. It combines batch fetches of {@code
+ * makes from the {@link ExecutorFetching} of its executor. It combines batch fetches of {@code
  * dev.sluice.spark.gather} with Spark's own iterators, which {@link SparkFetch} puts together
  * around our block store client. {@link ShuffleSerializers} saves tasks the cost of a serializer
  * each.

@@ -16,7 +16,7 @@ import java.util.function.LongSupplier;
  * Finds blocks, for all fetches of an executor. First it locates their map outputs, in the driver's
  * table or at the executor that has them. Then it gets their partition tables by READ, or by
  * request if they are not registered. {@code RdmaBlockStoreClient} makes one for each executor.
- * Fetches call it by {@code ReadPath} on any thread; it never blocks. Nothing to close.
+ * Fetches call it by {@code FetchContext} on any thread; it never blocks. Nothing to close.
  */
 public final class BlockLocator {
   /**

@@ -38,7 +38,7 @@ public final class LocatedBlocks {
   private final BitSet leftOut = new BitSet();
 
   /** Piece of a partition table that contains the block's entries. */
-  private final TablePiece[] pieces;
+  private final TableSlice[] pieces;
 
   /** Position of each block in its data file, and its bytes. */
   private final long[] offsets;
@@ -60,7 +60,7 @@ public final class LocatedBlocks {
     int size = blocks.size();
     this.outputs = new MapOutputHeader[size];
     this.failures = new FallbackReason[size];
-    this.pieces = new TablePiece[size];
+    this.pieces = new TableSlice[size];
     this.offsets = new long[size];
     this.lengths = new long[size];
     members.set(0, size);
@@ -117,14 +117,14 @@ public final class LocatedBlocks {
   }
 
   /** Returns the pieces of the peer's partition tables that are needed. */
-  Collection<TablePiece> pieces() {
-    Map<Object, TablePiece> wanted = new LinkedHashMap<>();
-    TablePiece piece = null;
+  Collection<TableSlice> pieces() {
+    Map<Object, TableSlice> wanted = new LinkedHashMap<>();
+    TableSlice piece = null;
     for (int block = nextMember(0); block >= 0; block = nextMember(block + 1)) {
       if (failures[block] == null) {
         MapOutputLocation location = locations[block];
         if (piece == null || !piece.has(location)) {
-          piece = wanted.computeIfAbsent(TablePiece.place(location), _ -> new TablePiece(location));
+          piece = wanted.computeIfAbsent(TableSlice.place(location), _ -> new TableSlice(location));
         }
         piece.want(location.slot(), blocks.startPartition(block), blocks.endPartition(block));
         pieces[block] = piece;
@@ -145,7 +145,7 @@ public final class LocatedBlocks {
 
   /** Returns the reason why the block cannot be READ; null if it can. */
   private FallbackReason fill(int block) {
-    TablePiece piece = pieces[block];
+    TableSlice piece = pieces[block];
     if (piece.failure() != null) {
       return piece.failure();
     }
@@ -254,8 +254,8 @@ public final class LocatedBlocks {
   }
 
   /** Returns {@code length} bytes of a block from {@code position} on. */
-  public Extent extent(int block, long position, long length) {
-    return new Extent(outputs[block], isStaged(block), offsets[block] + position, length);
+  public FileRange extent(int block, long position, long length) {
+    return new FileRange(outputs[block], isStaged(block), offsets[block] + position, length);
   }
 
   /**
@@ -312,11 +312,11 @@ public final class LocatedBlocks {
   }
 
   /** Returns the extents of a span's blocks, in their order; adjoining blocks are one extent. */
-  public List<Extent> extents(Span span) {
-    List<Extent> extents = new ArrayList<>();
+  public List<FileRange> extents(Span span) {
+    List<FileRange> extents = new ArrayList<>();
     for (int block = span.from(); block < span.to(); block++) {
       if (isRead(block)) {
-        Extent.add(extents, extent(block, 0, length(block)));
+        FileRange.add(extents, extent(block, 0, length(block)));
       }
     }
     return extents;

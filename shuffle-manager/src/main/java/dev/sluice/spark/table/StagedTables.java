@@ -37,7 +37,7 @@ final class StagedTables {
    *
    * @param at index of the first long in the target
    */
-  private record Part(TablePiece piece, Partitions wanted, long[] target, int at) {
+  private record Part(TableSlice piece, Partitions wanted, long[] target, int at) {
     int entries() {
       return wanted.end() - wanted.start();
     }
@@ -70,9 +70,9 @@ final class StagedTables {
    *
    * @param answers receives futures that never complete exceptionally: pieces record failures
    */
-  void ask(List<TablePiece> pieces, long deadlineNanos, List<CompletableFuture<Void>> answers) {
+  void ask(List<TableSlice> pieces, long deadlineNanos, List<CompletableFuture<Void>> answers) {
     List<Part> parts = new ArrayList<>();
-    for (TablePiece piece : pieces) {
+    for (TableSlice piece : pieces) {
       piece.headers(new long[MapOutputHeader.LONGS]);
       piece.rows().forEach(rows -> add(piece, rows, parts));
     }
@@ -83,7 +83,7 @@ final class StagedTables {
   }
 
   /** Adds the entries of a piece, in parts that fit a request. */
-  private static void add(TablePiece piece, TablePiece.Rows rows, List<Part> parts) {
+  private static void add(TableSlice piece, TableSlice.Rows rows, List<Part> parts) {
     long[] entries = new long[(rows.end() - rows.start()) * TableEntry.LONGS];
     rows.entries(entries);
     for (int start = rows.start(); start < rows.end(); start += ControlMessages.MAX_ENTRIES) {

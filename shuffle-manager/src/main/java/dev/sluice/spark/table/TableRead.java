@@ -31,7 +31,7 @@ final class TableRead implements ReadListener {
    *
    * @param at index of the first long in the target
    */
-  record Part(TablePiece piece, RemoteRegion region, long[] target, int at) {}
+  record Part(TableSlice piece, RemoteRegion region, long[] target, int at) {}
 
   private final ReadTransport transport;
   private final Executor deliverer;

@@ -47,12 +47,12 @@ final class TableReader {
   private record Known(long[] longs, long slots) {
     static final Known NOTHING = new Known(null, 0);
 
-    boolean has(TablePiece piece) {
+    boolean has(TableSlice piece) {
       return (piece.slots() & ~slots) == 0;
     }
 
     /** Adds the slots that were READ now. Other slots may have a header and no entries yet. */
-    Known with(TablePiece piece) {
+    Known with(TableSlice piece) {
       long present = 0;
       for (long left = slots | piece.slots(); left != 0; left &= left - 1) {
         int slot = Long.numberOfTrailingZeros(left);
@@ -101,13 +101,13 @@ final class TableReader {
   CompletableFuture<Void> read(
       PeerAddress peer,
       int shuffleId,
-      Collection<TablePiece> pieces,
+      Collection<TableSlice> pieces,
       long deadlineNanos,
       long bufferDeadlineNanos) {
     List<Part> parts = new ArrayList<>();
-    List<TablePiece> staged = new ArrayList<>();
-    Map<TablePiece, Known> toKeep = new HashMap<>();
-    for (TablePiece piece : pieces) {
+    List<TableSlice> staged = new ArrayList<>();
+    Map<TableSlice, Known> toKeep = new HashMap<>();
+    for (TableSlice piece : pieces) {
       if (piece.segment().isRegistered()) {
         addRegistered(shuffleId, piece, parts, toKeep);
       } else {
@@ -133,7 +133,7 @@ final class TableReader {
   }
 
   private void addRegistered(
-      int shuffleId, TablePiece piece, List<Part> parts, Map<TablePiece, Known> toKeep) {
+      int shuffleId, TableSlice piece, List<Part> parts, Map<TableSlice, Known> toKeep) {
     Known known = known(new Key(shuffleId, piece.segment()));
     if (known.has(piece)) {
       piece.headers(known.longs());
@@ -147,7 +147,7 @@ final class TableReader {
   }
 
   /** Adds all of the segment, or the headers that are wanted. */
-  private void addUnknown(TablePiece piece, Known known, List<Part> parts) {
+  private void addUnknown(TableSlice piece, Known known, List<Part> parts) {
     TableSegment segment = piece.segment();
     if (piece.hasFewPartitions() && beginWhole(segment)) {
       piece.headers(new long[piece.segmentLongs()]);
@@ -161,7 +161,7 @@ final class TableReader {
     parts.add(new Part(piece, region, piece.headers(), at));
   }
 
-  private void addEntries(TablePiece piece, TablePiece.Rows rows, List<Part> parts) {
+  private void addEntries(TableSlice piece, TableSlice.Rows rows, List<Part> parts) {
     List<RemoteRegion> regions = rows.regions();
     long bytes = regions.stream().mapToLong(RemoteRegion::length).sum();
     long[] entries = new long[Math.toIntExact(bytes / Long.BYTES)];
@@ -171,7 +171,7 @@ final class TableReader {
 
   /** Adds READs that fill the target from the regions. */
   private void addParts(
-      TablePiece piece, List<RemoteRegion> regions, long[] target, List<Part> parts) {
+      TableSlice piece, List<RemoteRegion> regions, long[] target, List<Part> parts) {
     int at = 0;
     for (RemoteRegion region : regions) {
       for (RemoteRegion part : fitting(region)) {
@@ -221,7 +221,7 @@ final class TableReader {
     return cached.getOrDefault(key, Known.NOTHING);
   }
 
-  private synchronized void keep(int shuffleId, TablePiece piece, Known before) {
+  private synchronized void keep(int shuffleId, TableSlice piece, Known before) {
     wholeBytes -= piece.isWhole() ? piece.segment().region().length() : 0;
     if (piece.failure() != null) {
       return;

@@ -10,7 +10,7 @@ import dev.sluice.blocks.wire.ControlMessages.Staged;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.ReadException.Cause;
 import dev.sluice.spark.table.BlockLocator;
-import dev.sluice.spark.table.Extent;
+import dev.sluice.spark.table.FileRange;
 import dev.sluice.spark.table.LocatedBlocks;
 import dev.sluice.spark.transport.FakeTransport;
 import dev.sluice.spark.transport.FallbackReason;
@@ -46,7 +46,7 @@ class DataReadTest {
   }
 
   private void read(String... blockIds) {
-    ReadPath path = fixture.client.path;
+    FetchContext path = fixture.client.path;
     RequestedBlocks blocks =
         new RequestedBlocks(Arrays.stream(blockIds).map(RequestedBlock::parse).toList());
     long deadlineNanos = path.deadlineNanos();
@@ -54,16 +54,16 @@ class DataReadTest {
         path.locate("7", blocks, false, deadlineNanos).join().stream()
             .map(BlockLocator.Part::blocks)
             .toList();
-    List<Extent> extents = new ArrayList<>();
+    List<FileRange> extents = new ArrayList<>();
     for (int block = 0; block < blocks.size(); block++) {
-      Extent.add(extents, extent(parts, block));
+      FileRange.add(extents, extent(parts, block));
     }
     int bytes = extents.stream().mapToInt(extent -> (int) extent.length()).sum();
     path.transport().acquire(bytes, deadlineNanos, acquired -> buffer = acquired);
     new DataRead(path, parts.getFirst(), extents, buffer, 0, deadlineNanos, new Sink()).start();
   }
 
-  private static Extent extent(List<LocatedBlocks> parts, int block) {
+  private static FileRange extent(List<LocatedBlocks> parts, int block) {
     LocatedBlocks located =
         parts.stream().filter(part -> part.isRead(block)).findFirst().orElseThrow();
     return located.extent(block, 0, located.length(block));

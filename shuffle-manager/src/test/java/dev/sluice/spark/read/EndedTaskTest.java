@@ -40,7 +40,7 @@ class EndedTaskTest {
   void closingBeforeStartReleasesBuffers() {
     ReadFixture reads = new ReadFixture();
     String[] blocks = register(reads);
-    GatherFixture reader = new GatherFixture(reads, reads.client.path.of(task));
+    BatchFetchFixture reader = new BatchFetchFixture(reads, reads.client.path.of(task));
 
     endTask();
 
@@ -58,10 +58,10 @@ class EndedTaskTest {
   }
 
   @Test
-  void chunksThatAReaderHoldsAreReleasedWithItsTask() {
+  void batchesThatAReaderHoldsAreReleasedWithItsTask() {
     ReadFixture reads = new ReadFixture();
     String[] blocks = register(reads);
-    GatherFixture reader = new GatherFixture(reads, reads.client.path.of(task)).start(blocks);
+    BatchFetchFixture reader = new BatchFetchFixture(reads, reads.client.path.of(task)).start(blocks);
     assertThat(reader.hasNext()).isTrue();
     assertThat(reads.transport.buffersOut()).isPositive();
 
@@ -77,10 +77,10 @@ class EndedTaskTest {
     ReadFixture reads = new ReadFixture(ReadFixture.OPTIONS.with(o -> o.gatherBytes = 40_000));
     String[] blocks = register(reads);
     TaskReads taskReads = reads.client.path.of(task);
-    GatherFixture first = new GatherFixture(reads, taskReads).start(blocks);
-    GatherFixture second = new GatherFixture(reads, taskReads).start(blocks);
+    BatchFetchFixture first = new BatchFetchFixture(reads, taskReads).start(blocks);
+    BatchFetchFixture second = new BatchFetchFixture(reads, taskReads).start(blocks);
     assertThat(second.hasNext()).isTrue();
-    assertThat(reads.transport.buffersOut()).as("chunks").isGreaterThan(4);
+    assertThat(reads.transport.buffersOut()).as("batches").isGreaterThan(4);
     first.reporterFails = true;
     second.reporterFails = true;
 
@@ -114,8 +114,8 @@ class EndedTaskTest {
     private final List<Runnable> steps = new ArrayList<>();
     private final ReadFixture reads;
     private final TaskContextImpl task = TaskContext$.MODULE$.empty();
-    private final List<GatherFixture> readers = new ArrayList<>();
-    private final List<GatherFixture> started = new ArrayList<>();
+    private final List<BatchFetchFixture> readers = new ArrayList<>();
+    private final List<BatchFetchFixture> started = new ArrayList<>();
     private TaskReads taskReads;
     private boolean fetched;
     private boolean ended;
@@ -176,12 +176,12 @@ class EndedTaskTest {
     private void make() {
       TaskReads of = reads.client.path.of(task);
       taskReads = taskReads == null ? of : taskReads;
-      readers.add(new GatherFixture(reads, of));
+      readers.add(new BatchFetchFixture(reads, of));
     }
 
     private void start() {
       if (!readers.isEmpty()) {
-        GatherFixture reader = readers.removeFirst();
+        BatchFetchFixture reader = readers.removeFirst();
         reader.start(blocks());
         started.add(reader);
       }
@@ -209,7 +209,7 @@ class EndedTaskTest {
 
     /** Reads from the executors that need no wait. */
     private void read() {
-      for (GatherFixture reader : started) {
+      for (BatchFetchFixture reader : started) {
         reader.poll();
       }
     }

@@ -81,7 +81,7 @@ class ManyReadersTest {
   private void read(ReadFixture reads, MapOutputRegistry own) {
     String[] blocks = {block(0, 0), block(1, 0)};
     for (int i = 0; i < BATCH; i++) {
-      GatherFixture reader = new GatherFixture(reads, task, own).start(blocks).readAll();
+      BatchFetchFixture reader = new BatchFetchFixture(reads, task, own).start(blocks).readAll();
       assertThat(reader.delivered).containsExactlyInAnyOrder(blocks);
     }
     reads.assertNothingIsHeld();

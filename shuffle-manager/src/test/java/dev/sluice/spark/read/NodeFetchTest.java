@@ -205,7 +205,7 @@ class NodeFetchTest {
   }
 
   @Test
-  void mergedChunksAreNotSoughtAtNodes() {
+  void mergedBatchesAreNotSoughtAtNodes() {
     driver.known = Optional.empty();
     String merged = "shuffleChunk_0_0_2_0";
     fetch(FallbackReason.BLOCK_KIND, listener, merged);

@@ -12,12 +12,12 @@ import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.soft.FaultPlan;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
-import dev.sluice.spark.gather.GatherMetrics;
-import dev.sluice.spark.gather.GatherPlan;
-import dev.sluice.spark.gather.GatheredBlocks;
+import dev.sluice.spark.gather.BatchFetchMetrics;
+import dev.sluice.spark.gather.FetchPlan;
+import dev.sluice.spark.gather.RdmaBlockFetcherIterator;
 import dev.sluice.spark.gather.SparkBlocks;
 import dev.sluice.spark.gather.SparkReading;
-import dev.sluice.spark.gather.TrackedBlocks;
+import dev.sluice.spark.gather.BlocksByAddress;
 import dev.sluice.spark.locate.Locator;
 import dev.sluice.spark.metrics.ShuffleCounters;
 import dev.sluice.spark.transport.EndpointTransport;
@@ -368,8 +368,8 @@ class SoftReadTest {
 
   /** Makes one reader after the other, until the end of the task stops it. */
   private void readOn(TaskContextImpl task) {
-    GatherMetrics metrics =
-        new GatherMetrics(
+    BatchFetchMetrics metrics =
+        new BatchFetchMetrics(
             (ShuffleReadMetricsReporter)
                 Proxy.newProxyInstance(
                     getClass().getClassLoader(),
@@ -378,20 +378,20 @@ class SoftReadTest {
             counters);
     BlockManagerId executor = BlockManagerId.apply("7", "localhost", 1, Option.empty());
     for (int partition = 0; ; partition = (partition + 1) % PARTITIONS) {
-      List<TrackedBlocks.Block> wanted = new ArrayList<>();
+      List<BlocksByAddress.Block> wanted = new ArrayList<>();
       for (int mapId = 0; mapId < MAPS; mapId++) {
         int bytes = written(block(mapId, partition)).length;
         if (bytes > 0) {
           ShuffleBlockId id = new ShuffleBlockId(SHUFFLE, mapId, partition);
-          wanted.add(new TrackedBlocks.Block(id, bytes, mapId));
+          wanted.add(new BlocksByAddress.Block(id, bytes, mapId));
         }
       }
-      GatheredBlocks blocks =
-          new GatheredBlocks(
+      RdmaBlockFetcherIterator blocks =
+          new RdmaBlockFetcherIterator(
               new Plain(), peer.registry(), client.gather(task, metrics::arrived), metrics);
       blocks.start(
-          GatherPlan.of(
-              List.of(new TrackedBlocks(executor, wanted)), _ -> GatherPlan.Source.REMOTE, false));
+          FetchPlan.of(
+              List.of(new BlocksByAddress(executor, wanted)), _ -> FetchPlan.Source.REMOTE, false));
       while (blocks.hasNext()) {
         Tuple2<BlockId, InputStream> next = blocks.next();
         try (InputStream stream = next._2()) {
@@ -407,7 +407,7 @@ class SoftReadTest {
   private static final class Plain implements SparkReading {
     @Override
     public Iterator<Tuple2<BlockId, InputStream>> fetch(
-        List<TrackedBlocks> blocks, SparkBlocks asker) {
+        List<BlocksByAddress> blocks, SparkBlocks asker) {
       return CollectionConverters.asScala(Collections.emptyIterator());
     }
 

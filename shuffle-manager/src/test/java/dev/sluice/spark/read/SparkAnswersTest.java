@@ -4,14 +4,14 @@ import static dev.sluice.spark.read.ReadFixture.block;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.spark.gather.Arrival;
-import dev.sluice.spark.gather.BlockGroup;
-import dev.sluice.spark.gather.GatherMetrics;
-import dev.sluice.spark.gather.GatherPlan;
-import dev.sluice.spark.gather.GatheredBlocks;
-import dev.sluice.spark.gather.RemoteChunks;
+import dev.sluice.spark.gather.ExecutorBlocks;
+import dev.sluice.spark.gather.BatchFetchMetrics;
+import dev.sluice.spark.gather.FetchPlan;
+import dev.sluice.spark.gather.RdmaBlockFetcherIterator;
+import dev.sluice.spark.gather.RemoteBatches;
 import dev.sluice.spark.gather.SparkBlocks;
 import dev.sluice.spark.gather.SparkReading;
-import dev.sluice.spark.gather.TrackedBlocks;
+import dev.sluice.spark.gather.BlocksByAddress;
 import java.io.InputStream;
 import java.lang.reflect.Proxy;
 import java.util.ArrayDeque;
@@ -37,7 +37,7 @@ import scala.Tuple2;
 import scala.collection.AbstractIterator;
 import scala.collection.Iterator;
 
-/** Reads iterators of Spark's in the order of their answers, if no chunk is to come. */
+/** Reads iterators of Spark's in the order of their answers, if no batch is to come. */
 class SparkAnswersTest {
   private static final long MAX_BYTES = 1_000;
 
@@ -47,24 +47,24 @@ class SparkAnswersTest {
 
   private final ReadFixture reads = new ReadFixture();
   private final Map<String, SparkIterator> iterators = new ConcurrentHashMap<>();
-  private final GatherMetrics metrics =
-      new GatherMetrics(
+  private final BatchFetchMetrics metrics =
+      new BatchFetchMetrics(
           (ShuffleReadMetricsReporter)
               Proxy.newProxyInstance(
                   getClass().getClassLoader(),
                   new Class<?>[] {ShuffleReadMetricsReporter.class},
                   (_, _, _) -> null),
           reads.counters);
-  private final RemoteChunks chunks = reads.client.gather(null, metrics::arrived);
-  private GatheredBlocks blocks = gathered(chunks);
+  private final RemoteBatches batches = reads.client.gather(null, metrics::arrived);
+  private RdmaBlockFetcherIterator blocks = gathered(batches);
 
-  private GatheredBlocks gathered(RemoteChunks remote) {
-    return new GatheredBlocks(new Reading(), null, remote, metrics);
+  private RdmaBlockFetcherIterator gathered(RemoteBatches remote) {
+    return new RdmaBlockFetcherIterator(new Reading(), null, remote, metrics);
   }
 
-  /** Chunks that never arrive. The test scripts the events while the task waits. */
-  private static final class Scripted implements RemoteChunks {
-    private final Map<String, BlockGroup> groups = new HashMap<>();
+  /** Batches that never arrive. The test scripts the events while the task waits. */
+  private static final class Scripted implements RemoteBatches {
+    private final Map<String, ExecutorBlocks> groups = new HashMap<>();
     private final Queue<Runnable> script = new ArrayDeque<>();
     private final Queue<Arrival> arrived = new ArrayDeque<>();
 
@@ -73,7 +73,7 @@ class SparkAnswersTest {
     }
 
     @Override
-    public boolean start(BlockGroup group) {
+    public boolean start(ExecutorBlocks group) {
       groups.put(group.address().executorId(), group);
       return true;
     }
@@ -142,7 +142,7 @@ class SparkAnswersTest {
   private final class Reading implements SparkReading {
     @Override
     public Iterator<Tuple2<BlockId, InputStream>> fetch(
-        List<TrackedBlocks> tracked, SparkBlocks asker) {
+        List<BlocksByAddress> tracked, SparkBlocks asker) {
       BlockId id = tracked.getFirst().blocks().getFirst().id();
       asker.asked(1);
       SparkIterator iterator = new SparkIterator(id, asker);
@@ -173,7 +173,7 @@ class SparkAnswersTest {
 
   @AfterEach
   void close() {
-    chunks.close();
+    batches.close();
   }
 
   @Test
@@ -182,7 +182,7 @@ class SparkAnswersTest {
   }
 
   @Test
-  void blocksOfFailedChunksAreReadInTheOrderOfAnswers() throws Exception {
+  void blocksOfFailedBatchesAreReadInTheOrderOfAnswers() throws Exception {
     assertReadInTheOrderOfAnswers(LEFT, BESIDE);
   }
 
@@ -208,10 +208,10 @@ class SparkAnswersTest {
     assertThat(readAll()).containsExactly(LEFT, LATER);
   }
 
-  private Scripted startScripted(TrackedBlocks... tracked) {
+  private Scripted startScripted(BlocksByAddress... tracked) {
     Scripted remote = new Scripted();
     blocks = gathered(remote);
-    blocks.start(GatherPlan.of(List.of(tracked), _ -> GatherPlan.Source.REMOTE, false));
+    blocks.start(FetchPlan.of(List.of(tracked), _ -> FetchPlan.Source.REMOTE, false));
     return remote;
   }
 
@@ -226,12 +226,12 @@ class SparkAnswersTest {
   private void assertReadInTheOrderOfAnswers(String first, String second) throws Exception {
     reads.unregistered(1, 100);
     blocks.start(
-        GatherPlan.of(
+        FetchPlan.of(
             List.of(tracked("7", LEFT, 100), tracked("8", BESIDE, 100)),
             address ->
                 address.executorId().equals("7")
-                    ? GatherPlan.Source.REMOTE
-                    : GatherPlan.Source.SPARK,
+                    ? FetchPlan.Source.REMOTE
+                    : FetchPlan.Source.SPARK,
             false));
 
     assertThat(readOnceAnswered(first)).isEqualTo(first);
@@ -239,10 +239,10 @@ class SparkAnswersTest {
     assertThat(blocks.hasNext()).isFalse();
   }
 
-  private static TrackedBlocks tracked(String executorId, String block, long bytes) {
-    return new TrackedBlocks(
+  private static BlocksByAddress tracked(String executorId, String block, long bytes) {
+    return new BlocksByAddress(
         BlockManagerId.apply(executorId, "host", 99, Option.empty()),
-        List.of(new TrackedBlocks.Block(BlockId$.MODULE$.apply(block), bytes, 0)));
+        List.of(new BlocksByAddress.Block(BlockId$.MODULE$.apply(block), bytes, 0)));
   }
 
   /** Returns the block of a task that has waited before there was an answer. */

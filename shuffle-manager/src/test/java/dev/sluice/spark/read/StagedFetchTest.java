@@ -324,7 +324,7 @@ class StagedFetchTest {
   }
 
   @Test
-  void aFetchAsksForTwoChunksAtATime() {
+  void aFetchAsksForTwoBatchesAtATime() {
     fixture = new ReadFixture();
     stageEach(5);
     fixture.transport.holdStages(held::add);

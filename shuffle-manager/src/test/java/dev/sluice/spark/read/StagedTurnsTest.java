@@ -44,8 +44,8 @@ class StagedTurnsTest {
     reads.assertNothingIsHeld();
   }
 
-  private GatherFixture gather(int from, int to) {
-    return new GatherFixture(reads, reads.client.path.of(context)).start(blocks(from, to));
+  private BatchFetchFixture gather(int from, int to) {
+    return new BatchFetchFixture(reads, reads.client.path.of(context)).start(blocks(from, to));
   }
 
   private static String[] blocks(int from, int to) {
@@ -62,8 +62,8 @@ class StagedTurnsTest {
   /** Two readers use batch fetches, a third and a fourth are Spark's iterators. */
   @Test
   void theReadersOfATaskTakeTurns() {
-    GatherFixture first = gather(0, 3);
-    GatherFixture second = gather(3, 6);
+    BatchFetchFixture first = gather(0, 3);
+    BatchFetchFixture second = gather(3, 6);
     reads.fetch(LARGE);
     reads.fetch(blocks(6, 9));
     assertThat(held).hasSize(2);
@@ -92,9 +92,9 @@ class StagedTurnsTest {
   /** A task may start such a thread to read ahead. */
   @Test
   void threadWithoutATaskContextTakesTurnsWithItsTask() {
-    GatherFixture first = gather(0, 3);
+    BatchFetchFixture first = gather(0, 3);
     reads.unregistered(10, BLOCK_BYTES);
-    GatherFixture left = gather(10, 11).readAll();
+    BatchFetchFixture left = gather(10, 11).readAll();
     TaskContext$.MODULE$.unset();
 
     reads
@@ -118,7 +118,7 @@ class StagedTurnsTest {
     assertThat(reads.spark.fetches()).isEmpty();
   }
 
-  /** Answers held requests until there are none, each after a quarter of a chunk's time. */
+  /** Answers held requests until there are none, each after a quarter of a batch's time. */
   private int runHeldSlowly() {
     int steps = 0;
     for (; !held.isEmpty(); steps++) {
@@ -132,10 +132,10 @@ class StagedTurnsTest {
 
   @Test
   void requestsQueuedBehindOtherReadersGetTheirFullTime() {
-    List<GatherFixture> readers = List.of(gather(0, 3), gather(3, 6), gather(6, 9));
+    List<BatchFetchFixture> readers = List.of(gather(0, 3), gather(3, 6), gather(6, 9));
     reads.fetch(LARGE);
-    assertThat(runHeldSlowly()).as("quarters of a chunk's time").isGreaterThan(4);
-    for (GatherFixture reader : readers) {
+    assertThat(runHeldSlowly()).as("quarters of a batch's time").isGreaterThan(4);
+    for (BatchFetchFixture reader : readers) {
       assertThat(reader.readAll().bySpark).isEmpty();
       reader.close();
     }
@@ -145,7 +145,7 @@ class StagedTurnsTest {
 
   @Test
   void requestsWithoutATurnByTheDeadlineAreNotSent() {
-    GatherFixture task = gather(0, 2);
+    BatchFetchFixture task = gather(0, 2);
     reads.fetch(block(2, 0));
     reads.fetch(LARGE);
 
@@ -163,7 +163,7 @@ class StagedTurnsTest {
   @Test
   void failedRequestsMakeRoomForOthers() {
     reads.transport.throwInAcquire(new OutOfMemoryError("scripted"), BLOCK_BYTES);
-    GatherFixture task = gather(0, 3);
+    BatchFetchFixture task = gather(0, 3);
     reads.fetch(LARGE);
     reads.transport.throwInAcquire(null, 0);
 

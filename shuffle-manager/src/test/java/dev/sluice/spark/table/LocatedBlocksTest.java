@@ -74,11 +74,11 @@ class LocatedBlocksTest {
   void adjoiningBlocksAreOnePieceOfTheTable() {
     Blocks blocks = new Blocks(3, 4, 4, 7, 2, 3, 50, 51);
     LocatedBlocks located = unread(blocks, LOCATION);
-    Collection<TablePiece> pieces = located.pieces();
+    Collection<TableSlice> pieces = located.pieces();
     pieces.forEach(piece -> piece.want(FIRST_SLOT, 3, 4)); // of another map output
 
     assertThat(pieces.iterator().next().rows())
-        .flatExtracting(TablePiece.Rows::regions)
+        .flatExtracting(TableSlice.Rows::regions)
         .containsExactly(
             LOCATION.segment().entries(2, 7, FIRST_SLOT, SLOT),
             LOCATION.segment().entries(50, 51, FIRST_SLOT, SLOT));
@@ -88,11 +88,11 @@ class LocatedBlocksTest {
   void overlappingBlocksAreReadOnce() {
     LocatedBlocks located =
         unread(new Blocks(0, 3, 5, 8, 12, 13, 14, 15, 2, 6, 11, 16, 7, 9), LOCATION);
-    TablePiece piece = located.pieces().iterator().next();
+    TableSlice piece = located.pieces().iterator().next();
     piece.want(FIRST_SLOT, 0, 1);
 
     assertThat(piece.rows())
-        .flatExtracting(TablePiece.Rows::regions)
+        .flatExtracting(TableSlice.Rows::regions)
         .containsExactly(
             LOCATION.segment().entries(0, 9, FIRST_SLOT, SLOT),
             LOCATION.segment().entries(11, 16, FIRST_SLOT, SLOT));
@@ -102,9 +102,9 @@ class LocatedBlocksTest {
   @Test
   void onlyTheNeededSlotsAreRead() {
     LocatedBlocks located = unread(new Blocks(3, 5), LOCATION);
-    TablePiece piece = located.pieces().iterator().next();
+    TableSlice piece = located.pieces().iterator().next();
     assertThat(piece.rows())
-        .flatExtracting(TablePiece.Rows::regions)
+        .flatExtracting(TableSlice.Rows::regions)
         .containsExactly(
             LOCATION.segment().entries(3, 4, SLOT, SLOT),
             LOCATION.segment().entries(4, 5, SLOT, SLOT));
@@ -124,9 +124,9 @@ class LocatedBlocksTest {
     Blocks blocks = new Blocks(3, 4, 4, 7, 3, 4, 8, 9);
     LocatedBlocks located = new LocatedBlocks(blocks, new Located(peer, outputs), false);
 
-    Collection<TablePiece> pieces = located.pieces();
+    Collection<TableSlice> pieces = located.pieces();
 
-    assertThat(pieces).extracting(TablePiece::mapId).containsExactly(0L, 1L);
+    assertThat(pieces).extracting(TableSlice::mapId).containsExactly(0L, 1L);
     assertThat(pieces).extracting(piece -> piece.rows().size()).containsExactly(1, 2);
   }
 
@@ -139,7 +139,7 @@ class LocatedBlocksTest {
   @Test
   void partitionsThatDoNotFollowOneAnotherAreNoTable() {
     LocatedBlocks located = unread(new Blocks(3, 5), LOCATION);
-    for (TablePiece piece : located.pieces()) {
+    for (TableSlice piece : located.pieces()) {
       fill(piece, PARTITION_BYTES + 1);
     }
     assertThat(located.fill().failure(0)).isEqualTo(FallbackReason.STALE_LOCATION);
@@ -196,7 +196,7 @@ class LocatedBlocksTest {
   }
 
   /** Fills a piece as a READ does. */
-  private void fill(TablePiece piece, long partitionBytes) {
+  private void fill(TableSlice piece, long partitionBytes) {
     long[] headers = new long[SLOTS * MapOutputHeader.LONGS];
     RemoteRegion data = new RemoteRegion(ADDRESS, dataBytes, 1);
     MapOutputHeader header = new MapOutputHeader(5, data, ChecksumAlgorithm.ADLER32);

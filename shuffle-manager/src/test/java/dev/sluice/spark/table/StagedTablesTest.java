@@ -52,13 +52,13 @@ class StagedTablesTest {
     return output.stage();
   }
 
-  private static TablePiece piece(MapOutputLocation location, int start, int end) {
-    TablePiece piece = new TablePiece(location);
+  private static TableSlice piece(MapOutputLocation location, int start, int end) {
+    TableSlice piece = new TableSlice(location);
     piece.want(location.slot(), start, end);
     return piece;
   }
 
-  private void read(TablePiece... pieces) {
+  private void read(TableSlice... pieces) {
     CompletableFuture<Void> answer =
         reader.read(PEER, SHUFFLE, List.of(pieces), SECOND_NANOS, SECOND_NANOS);
     while (!steps.isEmpty()) {
@@ -69,7 +69,7 @@ class StagedTablesTest {
 
   @Test
   void aTableIsAskedForAndNotRead() {
-    TablePiece piece = piece(staged(5, 10, 20, 30), 1, 3);
+    TableSlice piece = piece(staged(5, 10, 20, 30), 1, 3);
 
     read(piece);
 
@@ -87,10 +87,10 @@ class StagedTablesTest {
 
   @Test
   void oneQuestionCoversAllStagedTablesAndTheOthersAreRead() {
-    TablePiece first = piece(staged(5, 10), 0, 1);
-    TablePiece second = piece(staged(6, 20), 0, 1);
+    TableSlice first = piece(staged(5, 10), 0, 1);
+    TableSlice second = piece(staged(6, 20), 0, 1);
     MapOutputLocation registered = new MapOutput(7, 10, 30).register(transport, 1 << 20);
-    TablePiece third = piece(registered, 1, 2);
+    TableSlice third = piece(registered, 1, 2);
 
     read(first, third, second);
 
@@ -106,9 +106,9 @@ class StagedTablesTest {
     int partitions = 2 * ControlMessages.MAX_ENTRIES + 100;
     int[] lengths = new int[partitions];
     Arrays.setAll(lengths, i -> i % 7);
-    TablePiece large = piece(staged(5, lengths), 10, partitions);
+    TableSlice large = piece(staged(5, lengths), 10, partitions);
     large.want(0, 3, 4);
-    TablePiece small = piece(staged(6, 20), 0, 1);
+    TableSlice small = piece(staged(6, 20), 0, 1);
 
     read(large, small);
 
@@ -129,11 +129,11 @@ class StagedTablesTest {
 
   @Test
   void moreMapOutputsThanARequestMayHaveAreAskedForInParts() {
-    List<TablePiece> pieces = new ArrayList<>();
+    List<TableSlice> pieces = new ArrayList<>();
     for (int map = 0; map < ControlMessages.MAX_PIECES + 10; map++) {
       pieces.add(piece(staged(map, 1), 0, 1));
     }
-    read(pieces.toArray(TablePiece[]::new));
+    read(pieces.toArray(TableSlice[]::new));
 
     assertThat(transport.questions()).hasSize(2).allMatch(StagedTablesTest::isAllowed);
     assertThat(pieces).allMatch(piece -> piece.length(0, 0) == 1);
@@ -142,8 +142,8 @@ class StagedTablesTest {
   @Test
   void tablesThatThePeerLacksAreStaleAlone() {
     MapOutputLocation gone = new MapOutputLocation(9, TableSegment.unregistered(1), 0);
-    TablePiece stale = piece(gone, 0, 1);
-    TablePiece other = piece(staged(5, 10), 0, 1);
+    TableSlice stale = piece(gone, 0, 1);
+    TableSlice other = piece(staged(5, 10), 0, 1);
 
     read(stale, other);
 
@@ -152,7 +152,7 @@ class StagedTablesTest {
   }
 
   private FallbackReason failure() {
-    TablePiece piece = piece(staged(5, 10), 0, 1);
+    TableSlice piece = piece(staged(5, 10), 0, 1);
     read(piece);
     return piece.failure();
   }
@@ -185,7 +185,7 @@ class StagedTablesTest {
   @Test
   void theHeaderOfAnotherMapOutputIsRefused() {
     stager.tableAnswers(_ -> new Tables(List.of(new MapOutput(6, 10).table(0, 1))));
-    TablePiece piece = piece(staged(5, 10), 0, 1);
+    TableSlice piece = piece(staged(5, 10), 0, 1);
     read(piece);
     assertThat(piece.header(0, 5)).isNull();
   }

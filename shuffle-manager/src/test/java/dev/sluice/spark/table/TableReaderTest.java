@@ -30,7 +30,7 @@ class TableReaderTest {
   private static final int SHUFFLE = 3;
 
   /** Number of partitions of tables that are not READ whole. */
-  private static final int MANY = TablePiece.FEW_PARTITIONS + 1;
+  private static final int MANY = TableSlice.FEW_PARTITIONS + 1;
 
   private static final RemoteRegion DATA = new RemoteRegion(1 << 30, 40, 9);
   private static final PeerAddress PEER = new PeerAddress("7", "peer", 1234);
@@ -49,7 +49,7 @@ class TableReaderTest {
   void headersAreReadOnceForManyReducers() {
     List<MapOutputLocation> maps = maps(100, MANY);
     for (int partition = 0; partition < 10; partition++) {
-      for (TablePiece piece : read(maps, partition, partition + 1)) {
+      for (TableSlice piece : read(maps, partition, partition + 1)) {
         assertThat(piece.failure()).isNull();
       }
     }
@@ -66,7 +66,7 @@ class TableReaderTest {
     MapOutput output = new MapOutput(5, 10, 20, 30);
     MapOutputLocation location = output.register(transport, 1 << 20);
     for (int partition = 0; partition < 3; partition++) {
-      TablePiece piece = read(List.of(location), partition, partition + 1).getFirst();
+      TableSlice piece = read(List.of(location), partition, partition + 1).getFirst();
       assertThat(piece.offset(location.slot(), partition))
           .isEqualTo(5L * partition * (partition + 1));
       assertThat(piece.length(location.slot(), partition)).isEqualTo(10 * (partition + 1));
@@ -78,16 +78,16 @@ class TableReaderTest {
 
   @Test
   void noMoreIsReadWholeThanMayBeKept() {
-    int[] lengths = IntStream.rangeClosed(1, TablePiece.FEW_PARTITIONS).toArray();
+    int[] lengths = IntStream.rangeClosed(1, TableSlice.FEW_PARTITIONS).toArray();
     List<MapOutputLocation> maps = new ArrayList<>();
     for (int map = 0; map < 3; map++) {
       maps.add(new MapOutput(map, lengths).register(transport, (map + 1L) << 20));
     }
     reader = reader(5 * maps.getFirst().segment().region().length());
     for (int partition = 0; partition < 2; partition++) {
-      List<TablePiece> pieces = read(maps, partition, partition + 1);
+      List<TableSlice> pieces = read(maps, partition, partition + 1);
       for (int map = 0; map < 3; map++) {
-        TablePiece piece = pieces.get(map);
+        TableSlice piece = pieces.get(map);
         assertThat(piece.isWhole()).isEqualTo(map < 2);
         assertThat(header(List.of(piece), maps.get(map))).isNotNull();
         assertThat(piece.length(maps.get(map).slot(), partition)).isEqualTo(lengths[partition]);
@@ -118,7 +118,7 @@ class TableReaderTest {
     read(List.of(new MapOutputLocation(1, segment, 0)), 0, 1);
 
     table.put((int) segment.entry(0, 1) / Long.BYTES, TableEntry.first(30, 10));
-    TablePiece second = read(List.of(new MapOutputLocation(2, segment, 1)), 0, 1).getFirst();
+    TableSlice second = read(List.of(new MapOutputLocation(2, segment, 1)), 0, 1).getFirst();
 
     assertThat(second.offset(1, 0)).isEqualTo(30);
     assertThat(transport.reads()).hasSize(2);
@@ -156,7 +156,7 @@ class TableReaderTest {
     MapOutput output = new MapOutput(5, 10, 20, 30, 40, 50, 60, 70, 80);
     MapOutputLocation location = output.register(transport, 1 << 20);
 
-    TablePiece piece = read(List.of(location), 0, 8).getFirst();
+    TableSlice piece = read(List.of(location), 0, 8).getFirst();
 
     assertThat(transport.reads()).hasSizeGreaterThan(1).allMatch(read -> read.bytes() <= 100);
     for (int partition = 0; partition < 8; partition++) {
@@ -274,10 +274,10 @@ class TableReaderTest {
     return maps;
   }
 
-  private List<TablePiece> read(List<MapOutputLocation> maps, int start, int end) {
-    List<TablePiece> pieces = new ArrayList<>();
+  private List<TableSlice> read(List<MapOutputLocation> maps, int start, int end) {
+    List<TableSlice> pieces = new ArrayList<>();
     for (MapOutputLocation map : maps) {
-      TablePiece piece = new TablePiece(map);
+      TableSlice piece = new TableSlice(map);
       piece.want(map.slot(), start, end);
       pieces.add(piece);
     }
@@ -293,7 +293,7 @@ class TableReaderTest {
     }
   }
 
-  private static MapOutputHeader header(List<TablePiece> pieces, MapOutputLocation location) {
+  private static MapOutputHeader header(List<TableSlice> pieces, MapOutputLocation location) {
     return pieces.getFirst().header(location.slot(), location.mapId());
   }
 
@@ -302,7 +302,7 @@ class TableReaderTest {
     TableSegment segment =
         new TableSegment(new RemoteRegion(1 << 20, TableSegment.bytes(64, 100), 7), 64);
     transport.map(1 << 20, new byte[(int) TableSegment.bytes(64, 100)]);
-    TablePiece piece = new TablePiece(new MapOutputLocation(1, segment, 0));
+    TableSlice piece = new TableSlice(new MapOutputLocation(1, segment, 0));
     for (int slot = 0; slot < 64; slot++) {
       piece.want(slot, 17, 18);
     }

@@ -1,0 +1,218 @@
+package dev.sluice.spark.table;
+
+import dev.sluice.blocks.wire.MapOutputHeader;
+import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.blocks.wire.TableEntry;
+import dev.sluice.blocks.wire.TableSegment;
+import dev.sluice.rdma.RemoteRegion;
+import dev.sluice.spark.transport.FallbackReason;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.IntStream;
+
+/**
+ * Part of a segment of partition tables that a reader needs: the headers of some slots, and their
+ * entries for some partitions. A piece of an unregistered segment concerns one map output.
+ *
+ * <p>{@link LocatedBlocks} makes it and calls {@link #want} for all blocks first. Then {@link
+ * TableReader} sets the arrays, and delivery threads fill them, each its own longs. LocatedBlocks
+ * reads it after all of them, unless it {@link #failed}.
+ */
+final class TableSlice {
+  /** Up to 1/8 of the slots, one READ per partition costs less than READing those of all slots. */
+  private static final int SPARSE = 8;
+
+  /** With so few partitions, the tasks of an executor need most of the entries over time. */
+  static final int FEW_PARTITIONS = 32;
+
+  /** Entries of partitions [start, end), from the first wanted slot of the first partition on. */
+  final class Rows {
+    private final int start;
+    private final int end;
+    private long[] entries;
+
+    private Rows(int start, int end) {
+      this.start = start;
+      this.end = end;
+    }
+
+    int start() {
+      return start;
+    }
+
+    int end() {
+      return end;
+    }
+
+    /**
+     * Returns the regions to READ, one after the other: a single one, unless most of it would be
+     * entries of other slots.
+     */
+    List<RemoteRegion> regions() {
+      return isSparse()
+          ? IntStream.range(start, end).mapToObj(row -> region(row, row + 1)).toList()
+          : List.of(region(start, end));
+    }
+
+    private boolean isSparse() {
+      return SPARSE * wantedSlots() <= segment.slots();
+    }
+
+    private RemoteRegion region(int from, int to) {
+      return segment.entries(from, to, firstSlot(), lastSlot());
+    }
+
+    private Rows with(Rows other) {
+      return new Rows(Math.min(start, other.start), Math.max(end, other.end));
+    }
+
+    /** Sets the array that a READ or an answer is to fill. */
+    void entries(long[] ofRegions) {
+      entries = ofRegions;
+    }
+
+    private int index(int slot, int partition) {
+      int rowEntries = isSparse() ? wantedSlots() : segment.slots();
+      return ((partition - start) * rowEntries + slot - firstSlot()) * TableEntry.LONGS;
+    }
+  }
+
+  private final TableSegment segment;
+  private final long mapId;
+
+  /** Rows by their first partition; they neither overlap nor adjoin. */
+  private final TreeMap<Integer, Rows> rows = new TreeMap<>();
+
+  /** Bit set of the slots that are wanted. */
+  private long slots;
+
+  /** Headers of all slots, valid for the wanted ones; followed by all entries if all is READ. */
+  private long[] headers;
+
+  private FallbackReason failure;
+
+  /**
+   * @param first a location in the segment
+   */
+  TableSlice(MapOutputLocation first) {
+    segment = first.segment();
+    mapId = first.mapId();
+  }
+
+  /** Returns a key that is equal for all locations of a piece. */
+  static Object place(MapOutputLocation location) {
+    return location.segment().isRegistered() ? location.segment() : location;
+  }
+
+  /** Returns true if the location surely belongs to this piece; a cheap test that may miss it. */
+  boolean has(MapOutputLocation location) {
+    return segment == location.segment() && (segment.isRegistered() || mapId == location.mapId());
+  }
+
+  /** Adds partitions [start, end) of a slot; most blocks want the same ones, or adjoining ones. */
+  void want(int slot, int start, int end) {
+    slots |= 1L << slot;
+    Rows all = new Rows(start, end);
+    Map.Entry<Integer, Rows> known = rows.floorEntry(end);
+    while (known != null && known.getValue().end >= all.start) {
+      rows.remove(known.getKey());
+      all = all.with(known.getValue());
+      known = rows.lowerEntry(known.getKey());
+    }
+    rows.put(all.start, all);
+  }
+
+  TableSegment segment() {
+    return segment;
+  }
+
+  /** Returns the id of the one map output, if the segment is not registered. */
+  long mapId() {
+    return mapId;
+  }
+
+  long slots() {
+    return slots;
+  }
+
+  /** Returns true if all of the segment may be READ at once. */
+  boolean hasFewPartitions() {
+    return segment.isRegistered() && segment.partitions() <= FEW_PARTITIONS;
+  }
+
+  /** Returns true if all of the segment is READ at once, so that the rows are not. */
+  boolean isWhole() {
+    return hasFewPartitions() && headers.length == segmentLongs();
+  }
+
+  int segmentLongs() {
+    return Math.toIntExact(segment.region().length() / Long.BYTES);
+  }
+
+  int firstSlot() {
+    return Long.numberOfTrailingZeros(slots);
+  }
+
+  int lastSlot() {
+    return Long.SIZE - 1 - Long.numberOfLeadingZeros(slots);
+  }
+
+  /** Counts the wanted slots and those between them. */
+  private int wantedSlots() {
+    return lastSlot() + 1 - firstSlot();
+  }
+
+  Collection<Rows> rows() {
+    return rows.values();
+  }
+
+  /** Sets the headers, cached or still to be filled; or the array for all of the segment. */
+  void headers(long[] ofSegment) {
+    headers = ofSegment;
+  }
+
+  long[] headers() {
+    return headers;
+  }
+
+  void failed(FallbackReason reason) {
+    failure = reason;
+  }
+
+  /** Returns the reason why there is no data; null if all has arrived. */
+  FallbackReason failure() {
+    return failure;
+  }
+
+  /** Returns the header; null if the slot does not belong to the map output. */
+  MapOutputHeader header(int slot, long mapId) {
+    return MapOutputHeader.of(mapId, headers, slot * MapOutputHeader.LONGS);
+  }
+
+  long offset(int slot, int partition) {
+    return TableEntry.offset(entry(slot, partition, 0));
+  }
+
+  long length(int slot, int partition) {
+    return TableEntry.length(entry(slot, partition, 0), entry(slot, partition, 1));
+  }
+
+  long checksum(int slot, int partition) {
+    return TableEntry.checksum(entry(slot, partition, 1));
+  }
+
+  /** Returns one of the longs of an entry. */
+  private long entry(int slot, int partition, int at) {
+    if (isWhole()) {
+      return headers[(int) (segment.entry(partition, slot) / Long.BYTES) + at];
+    }
+    Rows of = rows(partition);
+    return of.entries[of.index(slot, partition) + at];
+  }
+
+  private Rows rows(int partition) {
+    return rows.floorEntry(partition).getValue();
+  }
+}
