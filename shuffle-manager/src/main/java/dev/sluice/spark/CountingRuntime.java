@@ -2,7 +2,7 @@ package dev.sluice.spark;
 
 import dev.sluice.spark.conf.SluiceConf;
 import dev.sluice.spark.locate.LocatorClient;
-import dev.sluice.spark.locate.SilentNodes;
+import dev.sluice.spark.locate.UnresponsiveNodes;
 import dev.sluice.spark.metrics.ExecutorMetrics;
 import dev.sluice.spark.read.ShuffleClient;
 import dev.sluice.spark.reduce.ExecutorFetching;
@@ -33,7 +33,7 @@ final class CountingRuntime extends SluiceRuntime {
     this.reason = reason;
     ExecutorFetching reading;
     if (conf.isNodeRequired()) {
-      SilentNodes silent = new SilentNodes(System::nanoTime);
+      UnresponsiveNodes silent = new UnresponsiveNodes(System::nanoTime);
       LocatorClient found = locator(conf, silent);
       kept = Optional.of(keptOutputs(conf, env, Optional.empty()));
       locator = Optional.of(found);
@@ -60,7 +60,7 @@ final class CountingRuntime extends SluiceRuntime {
   }
 
   /** Returns a locator that asks only the driver: without a device it asks no peer. */
-  private LocatorClient locator(SluiceConf conf, SilentNodes silent) {
+  private LocatorClient locator(SluiceConf conf, UnresponsiveNodes silent) {
     return new LocatorClient(
         new LocatorClient.Services(
             "off",

@@ -19,7 +19,7 @@ import dev.sluice.spark.conf.SluiceConf;
 import dev.sluice.spark.locate.ExecutorEndpoint;
 import dev.sluice.spark.locate.LocatorClient;
 import dev.sluice.spark.locate.Publisher;
-import dev.sluice.spark.locate.SilentNodes;
+import dev.sluice.spark.locate.UnresponsiveNodes;
 import dev.sluice.spark.metrics.ExecutorMetrics;
 import dev.sluice.spark.read.RdmaBlockStoreClient;
 import dev.sluice.spark.read.ShuffleClient;
@@ -59,7 +59,7 @@ final class ReadingRuntime extends SluiceRuntime {
   private final ExecutorEndpoint server;
   private final Publisher publisher;
   private final HandOver handOver;
-  private final SilentNodes silentNodes = new SilentNodes(System::nanoTime);
+  private final UnresponsiveNodes silentNodes = new UnresponsiveNodes(System::nanoTime);
   private final LocatorClient locator;
 
   /**

@@ -8,7 +8,7 @@ import dev.sluice.spark.locate.AwayNodes;
 import dev.sluice.spark.locate.Broadcasts;
 import dev.sluice.spark.locate.DriverChannel;
 import dev.sluice.spark.locate.ExecutorEndpoint;
-import dev.sluice.spark.locate.SilentNodes;
+import dev.sluice.spark.locate.UnresponsiveNodes;
 import dev.sluice.spark.metrics.CountersReporter;
 import dev.sluice.spark.metrics.ExecutorMetrics;
 import dev.sluice.spark.metrics.ShuffleCounters;
@@ -120,7 +120,7 @@ abstract sealed class SluiceRuntime implements AutoCloseable, CountersReporter.S
    * Returns the state of node daemons. A daemon that is away is waited for only if Spark was
    * promised that map outputs outlive executors. Otherwise Spark writes them again at once.
    */
-  static RdmaBlockStoreClient.Nodes nodes(SluiceConf conf, SilentNodes silent) {
+  static RdmaBlockStoreClient.Nodes nodes(SluiceConf conf, UnresponsiveNodes silent) {
     long limitMs = conf.isNodeRequired() ? conf.nodeAwayTimeoutMs() : 0;
     return new RdmaBlockStoreClient.Nodes(
         silent,

@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
  * driver. The executor's runtime makes it; there is nothing to close. {@link #forget} drops a
  * shuffle's copy, and so does time.
  *
- * <p>Order of locks: {@code Belief}, {@code CachedShuffle}, {@link ShuffleLocations}, {@link
+ * <p>Order of locks: {@code Freshness}, {@code CachedShuffle}, {@link ShuffleLocations}, {@link
  * KnownExecutors}. None is held while driver or peer is asked.
  */
 public final class LocatorClient implements Locator {
@@ -95,21 +95,21 @@ public final class LocatorClient implements Locator {
   private final Services services;
   private final DriverQuestions questions;
   private final KnownExecutors executors;
-  private final SilentNodes silentNodes;
+  private final UnresponsiveNodes silentNodes;
   private final Map<Integer, CachedShuffle> shuffles = new ConcurrentHashMap<>();
 
   /** Questions to the driver that are pending, by executor. */
   private final Map<String, CompletableFuture<Whereabouts>> finding = new ConcurrentHashMap<>();
 
   public LocatorClient(Services services) {
-    this(services, new SilentNodes(services.nanoClock()));
+    this(services, new UnresponsiveNodes(services.nanoClock()));
   }
 
   /**
    * @param silentNodes nodes that are not asked for locations; nodes that do not answer in time are
    *     added
    */
-  public LocatorClient(Services services, SilentNodes silentNodes) {
+  public LocatorClient(Services services, UnresponsiveNodes silentNodes) {
     this.services = services;
     this.questions = new DriverQuestions(services.driver(), services.timeoutMs());
     this.silentNodes = silentNodes;
@@ -143,7 +143,7 @@ public final class LocatorClient implements Locator {
   /** Completes, always normally, when the cached locations of the executor may be used. */
   private CompletableFuture<Void> news(CachedShuffle shuffle, String executorId) {
     long now = services.nanoClock().getAsLong();
-    Belief belief = shuffle.beliefs.computeIfAbsent(executorId, _ -> new Belief(shuffle.newsNanos));
+    Freshness belief = shuffle.beliefs.computeIfAbsent(executorId, _ -> new Freshness(shuffle.newsNanos));
     synchronized (belief) {
       boolean isOld = now - belief.usedNanos > BELIEF_NANOS;
       belief.usedNanos = now;
@@ -374,7 +374,7 @@ public final class LocatorClient implements Locator {
     final ShuffleLocations locations;
 
     /** Freshness by executor: 100 bytes each. */
-    final Map<String, Belief> beliefs = new ConcurrentHashMap<>();
+    final Map<String, Freshness> beliefs = new ConcurrentHashMap<>();
 
     volatile long usedNanos;
 
@@ -395,13 +395,13 @@ public final class LocatorClient implements Locator {
   }
 
   /** Freshness of an executor's locations in a shuffle. Guarded by this. */
-  private static final class Belief {
+  private static final class Freshness {
     long usedNanos;
 
     /** A refresh that must complete before the locations are used. */
     CompletableFuture<Void> news = CompletableFuture.completedFuture(null);
 
-    Belief(long usedNanos) {
+    Freshness(long usedNanos) {
       this.usedNanos = usedNanos;
     }
   }

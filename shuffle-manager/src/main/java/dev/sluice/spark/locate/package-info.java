@@ -10,7 +10,7 @@
  * <p>Readers ask a {@link Locator}. Its implementation {@link LocatorClient} fetches the shuffle's
  * log from the driver, large ones by {@link Broadcasts}, into {@link ShuffleLocations} with a
  * {@link LocationTable}. It asks the peer's block server for locations that the log lacks. {@link
- * AwayNodes} and {@link SilentNodes} keep track of node daemons that do not answer.
+ * AwayNodes} and {@link UnresponsiveNodes} keep track of node daemons that do not answer.
  *
  * <p>Nothing here decides which executor has a block: MapStatus does. Blocks and partition tables
  * are not READ here either.

@@ -4,7 +4,7 @@ import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.AwayNodes;
 import dev.sluice.spark.locate.Locator;
 import dev.sluice.spark.locate.Locator.Whereabouts;
-import dev.sluice.spark.locate.SilentNodes;
+import dev.sluice.spark.locate.UnresponsiveNodes;
 import dev.sluice.spark.transport.FallbackReason;
 import java.io.IOException;
 import java.util.Arrays;
@@ -80,7 +80,7 @@ final class NodeFetch {
   record Shared(
       BlockStoreClient client,
       Locator locator,
-      SilentNodes silent,
+      UnresponsiveNodes silent,
       AwayNodes away,
       Executor executor,
       DeadlineTimer timer,

@@ -7,7 +7,7 @@ import dev.sluice.spark.gather.RemoteBatches;
 import dev.sluice.spark.gather.SparkBlocks;
 import dev.sluice.spark.locate.AwayNodes;
 import dev.sluice.spark.locate.Locator;
-import dev.sluice.spark.locate.SilentNodes;
+import dev.sluice.spark.locate.UnresponsiveNodes;
 import dev.sluice.spark.metrics.ShuffleCounters;
 import dev.sluice.spark.table.BlockLocator;
 import dev.sluice.spark.transport.FallbackReason;
@@ -70,7 +70,7 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
    * @param away daemons that refuse connections
    * @param sparksService true if Spark's external shuffle service answers for executors
    */
-  public record Nodes(SilentNodes silent, AwayNodes away, boolean sparksService) {
+  public record Nodes(UnresponsiveNodes silent, AwayNodes away, boolean sparksService) {
     /** Makes the state that all fetches from node daemons share. */
     NodeFetch.Shared shared(
         BlockStoreClient client, Locator locator, ReadThreads threads, long timeoutMs) {

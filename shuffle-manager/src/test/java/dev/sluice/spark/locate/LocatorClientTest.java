@@ -215,7 +215,7 @@ class LocatorClientTest {
 
   @Test
   void asksNoNodeForLocationsThatHasNotAnsweredOthers() throws IOException {
-    SilentNodes silent = new SilentNodes(() -> nowNanos);
+    UnresponsiveNodes silent = new UnresponsiveNodes(() -> nowNanos);
     locator = new LocatorClient(services(driverQuestions::add, 10_000), silent);
     directory.handle(new Publish(Samples.atNode("1", "node"), List.of()));
     atPeer.put(8L, location(8));
@@ -229,7 +229,7 @@ class LocatorClientTest {
 
   @Test
   void aNodeThatGivesNoLocationsInTimeIsLeftAlone() throws IOException {
-    SilentNodes silent = new SilentNodes(() -> nowNanos);
+    UnresponsiveNodes silent = new UnresponsiveNodes(() -> nowNanos);
     locator = new LocatorClient(services(driverQuestions::add, 10_000), silent);
     directory.handle(new Publish(Samples.atNode("1", "node"), List.of()));
     directory.handle(publish("2"));

@@ -6,7 +6,7 @@ import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.AwayNodes;
 import dev.sluice.spark.locate.Locator;
-import dev.sluice.spark.locate.SilentNodes;
+import dev.sluice.spark.locate.UnresponsiveNodes;
 import dev.sluice.spark.metrics.ShuffleCounters;
 import dev.sluice.spark.transport.FallbackReason;
 import java.io.IOException;
@@ -47,7 +47,7 @@ class NodeFetchTest {
   private final RecordingListener listener = new RecordingListener();
   private final Scripted client = new Scripted();
   private final FakeTimer timer = new FakeTimer();
-  private final SilentNodes silent = new SilentNodes(timer::nanoTime);
+  private final UnresponsiveNodes silent = new UnresponsiveNodes(timer::nanoTime);
   private final Known driver = new Known();
 
   /** Number of times that the daemon still refuses connections. */

@@ -12,13 +12,13 @@ import java.util.function.LongSupplier;
  * {@link LocatorClient} and {@code NodeFetch} call it on any thread; the executor's runtime has
  * one.
  */
-public final class SilentNodes {
+public final class UnresponsiveNodes {
   private static final long LEFT_ALONE_NANOS = TimeUnit.MINUTES.toNanos(1);
 
   private final LongSupplier nanoClock;
   private final Map<PeerAddress, Long> untilNanos = new ConcurrentHashMap<>();
 
-  public SilentNodes(LongSupplier nanoClock) {
+  public UnresponsiveNodes(LongSupplier nanoClock) {
     this.nanoClock = nanoClock;
   }
 
