@@ -25,7 +25,7 @@ import scala.Some;
 
 /**
  * Takes an executor's services from the complete SparkEnv, which parts below do not use. {@link
- * SluiceShuffle} calls it on the thread that starts the runtime. {@link DriverSide} takes the
+ * SluiceShuffle} calls it on the thread that starts the runtime. {@link DriverRuntime} takes the
  * driver's transport from it when the first shuffle is registered. It opens nothing.
  */
 final class ExecutorEnvironment {

@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
  * Map outputs that stay with this executor although Spark was promised that they outlive it. Tells
  * the driver of each one before its task ends. Then readers find the executor's block server, and
  * the driver unregisters the map outputs when the executor is lost. {@link AwaitedHandOver} and
- * {@link CountingRuntime} call it on map tasks' threads, which wait for the driver and hold no
+ * {@link FallbackRuntime} call it on map tasks' threads, which wait for the driver and hold no
  * lock. Nothing to close.
  */
 final class KeptOutputs {

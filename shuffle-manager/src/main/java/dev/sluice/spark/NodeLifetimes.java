@@ -31,7 +31,7 @@ import org.slf4j.LoggerFactory;
  * lost nodes. The directory remembers the nodes of lost executors until no map status names these
  * executors.
  *
- * <p>{@link DriverSide} makes and closes it. The listener bus's thread calls {@link
+ * <p>{@link DriverRuntime} makes and closes it. The listener bus's thread calls {@link
  * #unregisterKept}, the block manager's {@link #unregister}, the directory's {@link #check}, its
  * own timer {@link #renew}. Answers are handled on virtual threads, as {@link AwayNodes} blocks.
  * Each time costs one message a node. Only the end of the application waits for answers.

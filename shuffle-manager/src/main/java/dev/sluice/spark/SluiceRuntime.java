@@ -31,7 +31,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * All parts that an executor runs: {@link ReadingRuntime} with RDMA, {@link CountingRuntime}
+ * All parts that an executor runs: {@link ReadingRuntime} with RDMA, {@link FallbackRuntime}
  * without. Parts start in the order in which they need each other; {@link #close} stops them in
  * reverse order. {@link LazyRuntime} has it created when the first task writes or reads, on its
  * thread {@code sluice-start}, or on a task's thread after a late start, and closes it. Tasks'
@@ -39,7 +39,7 @@ import org.slf4j.LoggerFactory;
  * held} and {@code over}. Plain fields are set before LazyRuntime hands it to other threads.
  */
 abstract sealed class SluiceRuntime implements AutoCloseable, CountersReporter.Shuffles
-    permits ReadingRuntime, CountingRuntime {
+    permits ReadingRuntime, FallbackRuntime {
   static final Logger LOG = LoggerFactory.getLogger(SluiceRuntime.class);
 
   /** Threads for questions to the driver, which block: one shuffle's must not delay another's. */

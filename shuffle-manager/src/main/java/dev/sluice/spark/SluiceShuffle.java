@@ -58,7 +58,7 @@ public final class SluiceShuffle extends RdmaShuffle {
   private static final Logger LOG = LoggerFactory.getLogger(SluiceShuffle.class);
 
   /** Ways in which an executor reaches the outside. A fault harness wraps them. */
-  public interface Outside {
+  public interface ExecutorBackends {
     /** Opens this executor's channel to the location directory. Called once, when tasks run. */
     default DriverChannel openDriverChannel(SparkEnv env, SluiceConf conf) {
       return new RpcDriverChannel(env.conf(), env.rpcEnv(), conf.locateTimeoutMs());
@@ -87,8 +87,8 @@ public final class SluiceShuffle extends RdmaShuffle {
 
   private final SparkConf sparkConf;
   private final SluiceBlockResolver resolver;
-  private final Outside outside;
-  private final DriverSide driverSide = new DriverSide();
+  private final ExecutorBackends outside;
+  private final DriverRuntime driverSide = new DriverRuntime();
   private final LazyRuntime runtime;
 
   /** Gives tasks the runtime, and tells it once when each of these tasks ends. */
@@ -99,11 +99,11 @@ public final class SluiceShuffle extends RdmaShuffle {
 
   /** Called by {@link RdmaShuffle#create}, which has the same contract. */
   public SluiceShuffle(SparkConf sparkConf, boolean isDriver, IndexShuffleBlockResolver stock) {
-    this(sparkConf, isDriver, stock, new Outside() {});
+    this(sparkConf, isDriver, stock, new ExecutorBackends() {});
   }
 
   public SluiceShuffle(
-      SparkConf sparkConf, boolean isDriver, IndexShuffleBlockResolver stock, Outside outside) {
+      SparkConf sparkConf, boolean isDriver, IndexShuffleBlockResolver stock, ExecutorBackends outside) {
     ExternalSorters.requireKnown();
     this.sparkConf = sparkConf;
     this.outside = outside;
@@ -193,7 +193,7 @@ public final class SluiceShuffle extends RdmaShuffle {
                 + " RdmaShuffle.create");
       }
       if (checked.offReason().isPresent()) {
-        return new CountingRuntime(checked, env, checked.offReason().get());
+        return new FallbackRuntime(checked, env, checked.offReason().get());
       }
       if (!driver.hasDirectory()) {
         if (checked.isNodeRequired()) {
@@ -204,7 +204,7 @@ public final class SluiceShuffle extends RdmaShuffle {
                 + " Either it uses the stock shuffle, for a reason that its log names, in most"
                 + " cases a JVM that is too old; or its shuffle manager does not call"
                 + " RdmaShuffle.register");
-        return new CountingRuntime(checked, env, "the driver has no location directory");
+        return new FallbackRuntime(checked, env, "the driver has no location directory");
       }
       return new ReadingRuntime(
           checked, env, () -> outside.openDevice(checked, env.executor().host()));
@@ -224,7 +224,7 @@ public final class SluiceShuffle extends RdmaShuffle {
         throw new IllegalStateException(cause.getMessage(), cause);
       }
       LOG.warn("Shuffle blocks go by Spark's own transfer, because RDMA cannot be started", cause);
-      return new CountingRuntime(
+      return new FallbackRuntime(
           known, environment, "RDMA cannot be started: " + cause.getMessage());
     }
 

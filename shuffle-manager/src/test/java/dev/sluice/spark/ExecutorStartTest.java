@@ -98,7 +98,7 @@ class ExecutorStartTest {
   @Test
   void tasksFailWithTheReasonIfTheDriverDoesNotKnowTheNode(@TempDir Path directory) {
     Path socket = directory.resolve("node.sock");
-    try (RdmaShuffle rdma = handingOver(socket, new SluiceShuffle.Outside() {})) {
+    try (RdmaShuffle rdma = handingOver(socket, new SluiceShuffle.ExecutorBackends() {})) {
       assertThatThrownBy(() -> rdma.client(TASK))
           .isInstanceOf(IllegalStateException.class)
           .hasMessageContaining("the driver has no location directory");
@@ -159,7 +159,7 @@ class ExecutorStartTest {
             "sluice.node.http", ""));
   }
 
-  private static RdmaShuffle handingOver(Path socket, SluiceShuffle.Outside outside) {
+  private static RdmaShuffle handingOver(Path socket, SluiceShuffle.ExecutorBackends outside) {
     SparkConf conf =
         SparkEnv.get()
             .conf()
@@ -196,7 +196,7 @@ class ExecutorStartTest {
   @ValueSource(strings = {"auto", "soft"})
   void nothingIsPublishedWhereTheDriverHasTheStockShuffle(String provider) {
     try (LogCapture log = new LogCapture(SluiceShuffle.class, Level.WARN);
-        RdmaShuffle rdma = shuffle(provider, new SluiceShuffle.Outside() {})) {
+        RdmaShuffle rdma = shuffle(provider, new SluiceShuffle.ExecutorBackends() {})) {
       OpenWriter writer = new OpenWriter();
       rdma.registering(writer, 0, 0, TASK).stop(true);
       assertThat(writer.stoppedAs).isTrue();
@@ -243,12 +243,12 @@ class ExecutorStartTest {
     }
   }
 
-  private static RdmaShuffle shuffle(String provider, SluiceShuffle.Outside outside) {
+  private static RdmaShuffle shuffle(String provider, SluiceShuffle.ExecutorBackends outside) {
     SparkConf conf = SparkEnv.get().conf().clone().set("spark.shuffle.rdma.provider", provider);
     return new SluiceShuffle(conf, false, null, outside);
   }
 
-  private class Answering implements SluiceShuffle.Outside {
+  private class Answering implements SluiceShuffle.ExecutorBackends {
     @Override
     public DriverChannel openDriverChannel(SparkEnv env, SluiceConf conf) {
       return message -> new Ack();

@@ -22,7 +22,7 @@ import org.apache.spark.util.RpcUtils;
 /**
  * The configuration as the code reads it: immutable, typed, validated. {@code SluiceShuffle}'s
  * constructor makes one, on the driver before executors start, so that errors are reported there.
- * {@code DriverSide}, each executor's start and the doctor make their own. Any thread. Memory
+ * {@code DriverRuntime}, each executor's start and the doctor make their own. Any thread. Memory
  * limits are derived once; other methods parse their keys at each call, so none is for use per
  * block.
  */

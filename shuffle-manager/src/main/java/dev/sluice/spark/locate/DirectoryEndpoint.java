@@ -21,7 +21,7 @@ import scala.runtime.BoxedUnit;
  * RPC endpoint of the {@link LocationDirectory} on the driver. Spark's dispatcher calls it. The
  * directory works on one thread of its own, {@code sluice-location-directory}, so that other
  * endpoints do not wait for its lock. No answer may block that thread: all executors wait for it.
- * {@code DriverSide} opens and closes it. Each message gets a reply or a failure, or its asker
+ * {@code DriverRuntime} opens and closes it. Each message gets a reply or a failure, or its asker
  * waits for its timeout.
  */
 public final class DirectoryEndpoint implements ThreadSafeRpcEndpoint, AutoCloseable {

@@ -21,7 +21,7 @@ import scala.jdk.javaapi.CollectionConverters;
  * channel and device through it. The agent's thread carries out orders ({@code ordered}); the
  * thread {@code chaos-serving} breaks queue pairs. Ends with the process.
  */
-final class ChaosOutside implements SluiceShuffle.Outside {
+final class ChaosOutside implements SluiceShuffle.ExecutorBackends {
   /** Period of SERVER_ERROR's decisions: {@link Injection} promises 50 a second. */
   private static final long SERVER_ERROR_PERIOD_MS = 20;
 
@@ -52,12 +52,12 @@ final class ChaosOutside implements SluiceShuffle.Outside {
   @Override
   public DriverChannel openDriverChannel(SparkEnv env, SluiceConf conf) {
     return new ChaosDriverChannel(
-        SluiceShuffle.Outside.super.openDriverChannel(env, conf), agent, proxy);
+        SluiceShuffle.ExecutorBackends.super.openDriverChannel(env, conf), agent, proxy);
   }
 
   @Override
   public Device openDevice(SluiceConf conf, String host) throws IOException {
-    device = new ChaosDevice(SluiceShuffle.Outside.super.openDevice(conf, host), agent, audit);
+    device = new ChaosDevice(SluiceShuffle.ExecutorBackends.super.openDevice(conf, host), agent, audit);
     return device;
   }
 

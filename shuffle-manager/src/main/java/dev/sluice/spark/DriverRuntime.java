@@ -30,8 +30,8 @@ import org.slf4j.LoggerFactory;
  * and the directory's thread {@code check}. {@link SluiceShuffle} closes it. {@link #open} sets the
  * volatile fields once, with the lock; other threads read them without it.
  */
-final class DriverSide implements AutoCloseable {
-  private static final Logger LOG = LoggerFactory.getLogger(DriverSide.class);
+final class DriverRuntime implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(DriverRuntime.class);
 
   private final ApplicationTotals totals = new ApplicationTotals();
   private final ApplicationSummary summary = new ApplicationSummary(totals, LOG::info);

@@ -28,7 +28,7 @@ import org.apache.spark.network.util.TransportConf;
 import org.junit.jupiter.api.Test;
 
 /** An executor whose RDMA does not start, while others hand map outputs over to their node. */
-class CountingRuntimeTest {
+class FallbackRuntimeTest {
   private static final PeerAddress NODE = new PeerAddress("node-a", "node-host", 5000);
   private static final String BLOCK = "shuffle_0_1_2";
   private static final long WAIT_S = 20;
@@ -44,7 +44,7 @@ class CountingRuntimeTest {
   @Test
   void mapOutputsOfALostExecutorComeFromItsNode() throws Exception {
     handOverAndGo();
-    try (CountingRuntime runtime = runtime("on")) {
+    try (FallbackRuntime runtime = runtime("on")) {
       assertThat(fetch(runtime)).isEqualTo(BLOCK + " from node-host:5000");
       runtime.reading().client().prepare(0);
       assertThat(fetch(runtime)).isEqualTo(BLOCK + " from node-host:5000");
@@ -54,7 +54,7 @@ class CountingRuntimeTest {
   @Test
   void whereNothingWasPromisedBlocksComeFromTheirExecutor() throws Exception {
     handOverAndGo();
-    try (CountingRuntime runtime = runtime("off")) {
+    try (FallbackRuntime runtime = runtime("off")) {
       assertThat(fetch(runtime)).isEqualTo(BLOCK + " from host:7");
       runtime.committed(0, 5);
       assertThat(directory.keptByGone()).isEmpty();
@@ -63,7 +63,7 @@ class CountingRuntimeTest {
 
   @Test
   void theDriverHearsOfMapOutputsThatStay() throws Exception {
-    try (CountingRuntime runtime = runtime("on")) {
+    try (FallbackRuntime runtime = runtime("on")) {
       runtime.committed(0, 5);
     }
     directory.executorLost("2");
@@ -75,9 +75,9 @@ class CountingRuntimeTest {
     directory.executorLost("1");
   }
 
-  private CountingRuntime runtime(String node) {
+  private FallbackRuntime runtime(String node) {
     SparkConf conf = new SparkConf(false).set("spark.shuffle.rdma.node", node);
-    return new CountingRuntime(
+    return new FallbackRuntime(
         new SluiceConf(conf),
         new SluiceRuntime.Environment(
             conf,
@@ -99,7 +99,7 @@ class CountingRuntimeTest {
     return directory.handle(message).join();
   }
 
-  private String fetch(CountingRuntime runtime) throws InterruptedException {
+  private String fetch(FallbackRuntime runtime) throws InterruptedException {
     BlockFetchingListener listener =
         new BlockFetchingListener() {
           @Override

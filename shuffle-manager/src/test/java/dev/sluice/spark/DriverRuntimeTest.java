@@ -5,11 +5,11 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-class DriverSideTest {
+class DriverRuntimeTest {
   /** Unregistering may take long, and must not keep other shuffles from being registered. */
   @Test
   void aShuffleIsUnregisteredWithoutTheLockThatRegisteringNeeds() throws Exception {
-    DriverSide driverSide = new DriverSide();
+    DriverRuntime driverSide = new DriverRuntime();
     synchronized (driverSide) {
       CompletableFuture.runAsync(() -> driverSide.unregister(1), Thread::startVirtualThread)
           .get(10, SECONDS);

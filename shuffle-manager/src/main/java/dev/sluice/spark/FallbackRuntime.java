@@ -20,7 +20,7 @@ import java.util.concurrent.CompletableFuture;
  * or cannot start; {@link SluiceRuntime} names threads and owner. Both Optionals have a value with
  * {@code spark.shuffle.rdma.node=on} only.
  */
-final class CountingRuntime extends SluiceRuntime {
+final class FallbackRuntime extends SluiceRuntime {
   private final Optional<KeptOutputs> kept;
   private final Optional<LocatorClient> locator;
   private final String reason;
@@ -28,7 +28,7 @@ final class CountingRuntime extends SluiceRuntime {
   /**
    * @param reason why this executor hands nothing over to its node daemon
    */
-  CountingRuntime(SluiceConf conf, Environment env, String reason) {
+  FallbackRuntime(SluiceConf conf, Environment env, String reason) {
     super(env);
     this.reason = reason;
     ExecutorFetching reading;
