@@ -6,8 +6,8 @@ import dev.sluice.doctor.Options;
 import dev.sluice.doctor.Table;
 import dev.sluice.doctor.check.Check;
 import dev.sluice.doctor.check.Checks;
-import dev.sluice.doctor.check.Checkup;
-import dev.sluice.doctor.check.Patient;
+import dev.sluice.doctor.check.CheckRunner;
+import dev.sluice.doctor.check.CheckContext;
 import dev.sluice.doctor.peer.PeerCheck;
 import dev.sluice.doctor.peer.PeerServer;
 import dev.sluice.rdma.transfer.PeerAddress;
@@ -41,7 +41,7 @@ public final class CommandLine {
   }
 
   private static List<Finding> findings(Options options) throws InterruptedException {
-    Patient patient;
+    CheckContext patient;
     try {
       patient = Limited.call("node", NODE_LIMIT, () -> ThisNode.patient(options));
     } catch (ExecutionException | TimeoutException e) {
@@ -54,18 +54,18 @@ public final class CommandLine {
     return options.serves() ? serve(patient, options) : examine(patient, options);
   }
 
-  private static List<Finding> examine(Patient patient, Options options)
+  private static List<Finding> examine(CheckContext patient, Options options)
       throws InterruptedException {
     List<Check> checks = new ArrayList<>(Checks.of(patient));
     options
         .peer()
         .map(peer -> new PeerAddress(peer.text(), peer.host(), peer.port()))
         .ifPresent(peer -> checks.add(new PeerCheck(patient, peer)));
-    return new Checkup().of(checks);
+    return new CheckRunner().of(checks);
   }
 
   /** Serves until the time is over. Returns findings that keep it from serving, else none. */
-  private static List<Finding> serve(Patient patient, Options options) throws InterruptedException {
+  private static List<Finding> serve(CheckContext patient, Options options) throws InterruptedException {
     try (PeerServer server = PeerServer.open(patient, options.port())) {
       // Standard output is for findings, which a program may read.
       System.err.printf(
@@ -80,7 +80,7 @@ public final class CommandLine {
               "port " + options.port() + ": " + e.getMessage(),
               "choose another --port"));
     } catch (IOException e) {
-      return List.of(Finding.fail("serve", Finding.reason(e), Checkup.VERBS_DO_NOT_WORK));
+      return List.of(Finding.fail("serve", Finding.reason(e), CheckRunner.VERBS_DO_NOT_WORK));
     }
   }
 }

@@ -2,7 +2,7 @@ package dev.sluice.doctor.alone;
 
 import dev.sluice.blocks.RegistrationMode;
 import dev.sluice.doctor.Options;
-import dev.sluice.doctor.check.Patient;
+import dev.sluice.doctor.check.CheckContext;
 import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.transfer.TransferOptions;
 import dev.sluice.rdma.verbs.VerbsOptions;
@@ -26,7 +26,7 @@ final class ThisNode {
 
   private ThisNode() {}
 
-  static Patient patient(Options options) throws IOException {
+  static CheckContext patient(Options options) throws IOException {
     MemoryBudget budget =
         MemoryBudget.derive(
             ExecutorMemory.LEAST, MemoryBudget.DEFAULT_SHARE, new Cgroup(ROOT).memoryMax());
@@ -35,11 +35,11 @@ final class ThisNode {
     VerbsOptions verbs =
         EnvironmentHints.verbsOptions(System.getenv())
             .with(o -> o.registeredBytes = budget.lockedBytes() + transfer.queuePairBytes());
-    return new Patient(
+    return new CheckContext(
         ROOT,
         address(),
-        new Patient.Rdma(options.provider(), verbs, SoftOptions.DEFAULT, transfer),
-        new Patient.Memory(budget, RegistrationMode.AUTO, options.localDirectories()),
+        new CheckContext.Rdma(options.provider(), verbs, SoftOptions.DEFAULT, transfer),
+        new CheckContext.Memory(budget, RegistrationMode.AUTO, options.localDirectories()),
         sparkJars());
   }
 

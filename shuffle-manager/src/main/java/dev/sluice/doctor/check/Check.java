@@ -4,7 +4,7 @@ import dev.sluice.doctor.Finding;
 import java.util.List;
 
 /**
- * One question about this node. {@link Checkup} asks it once, on a thread of its own, which is left
+ * One question about this node. {@link CheckRunner} asks it once, on a thread of its own, which is left
  * behind if it hangs. A check closes all that it opens, and needs no lock.
  */
 public interface Check {

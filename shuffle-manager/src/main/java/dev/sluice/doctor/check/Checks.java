@@ -25,7 +25,7 @@ public final class Checks {
 
   private Checks() {}
 
-  public static List<Check> of(Patient patient) {
+  public static List<Check> of(CheckContext patient) {
     List<Check> checks = new ArrayList<>();
     checks.add(new JavaCheck(Runtime.version(), JvmDefect.collectorIsG1()));
     checks.add(new SparkCheck(patient.jars()));
@@ -42,7 +42,7 @@ public final class Checks {
     return checks;
   }
 
-  private static List<Check> ofVerbs(Patient patient) {
+  private static List<Check> ofVerbs(CheckContext patient) {
     Check lockedMemory =
         new LockedMemoryCheck(
             patient.root(), System.getenv(), patient.rdma().verbs().registeredBytes());
@@ -60,7 +60,7 @@ public final class Checks {
   }
 
   /** Returns the number of queue pairs each way, and of map outputs. */
-  private static long objects(Patient patient) {
+  private static long objects(CheckContext patient) {
     return 2L * patient.rdma().transfer().maxQueuePairs()
         + RegionLimit.MAPPINGS.derive(patient.root());
   }

@@ -10,7 +10,7 @@ import java.util.List;
  * Check of devices and ports. Shows the port and GID that an executor would take, and why. It
  * chooses a remedy by words in the reasons of {@link VerbsSurvey}, so change both together.
  */
-record DevicesCheck(Patient patient) implements Check {
+record DevicesCheck(CheckContext patient) implements Check {
   static final String NAME = "devices";
   static final String PORT = "port";
 

@@ -12,7 +12,7 @@ import java.util.List;
  * Check of the provider that an executor would take. It opens a device of it, and closes it at
  * once. Other checks that need a device open their own.
  */
-record ProviderCheck(Patient patient) implements Check {
+record ProviderCheck(CheckContext patient) implements Check {
   static final String NAME = "provider";
 
   @Override
@@ -28,7 +28,7 @@ record ProviderCheck(Patient patient) implements Check {
     }
     if (patient.rdma().provider().equals(VerbsProvider.NAME)) {
       return List.of(
-          Finding.fail(name(), "verbs do not work: " + verbsFail, Checkup.VERBS_DO_NOT_WORK)
+          Finding.fail(name(), "verbs do not work: " + verbsFail, CheckRunner.VERBS_DO_NOT_WORK)
               .with("reason", verbsFail)
               .causedBy(Checks.VERBS_CAUSES, "provider verbs does not work"));
     }
@@ -38,7 +38,7 @@ record ProviderCheck(Patient patient) implements Check {
             ? Finding.warn(
                     name(),
                     "soft, because verbs do not work: " + verbsFail,
-                    Checkup.VERBS_DO_NOT_WORK)
+                    CheckRunner.VERBS_DO_NOT_WORK)
                 .causedBy(Checks.VERBS_CAUSES, "provider is soft")
             : Finding.ok(name(), "soft: " + verbsFail);
     return List.of(soft.with(NAME, SoftProvider.NAME).with("reason", verbsFail));

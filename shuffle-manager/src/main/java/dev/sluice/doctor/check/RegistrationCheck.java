@@ -16,7 +16,7 @@ import java.util.regex.Pattern;
  * Checks} makes one for each directory. It opens a device and closes it. Its messages must not name
  * an executor's own directory, or equal findings are no longer one row.
  */
-record RegistrationCheck(Patient patient, Path directory) implements Check {
+record RegistrationCheck(CheckContext patient, Path directory) implements Check {
   /** Directory that Spark makes in a local directory, with a different name for each executor. */
   private static final Pattern OF_ONE_EXECUTOR =
       Pattern.compile("/(spark|executor|blockmgr)-\\p{XDigit}{8}-.*");

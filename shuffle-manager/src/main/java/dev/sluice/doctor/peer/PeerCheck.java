@@ -2,7 +2,7 @@ package dev.sluice.doctor.peer;
 
 import dev.sluice.doctor.Finding;
 import dev.sluice.doctor.check.Check;
-import dev.sluice.doctor.check.Patient;
+import dev.sluice.doctor.check.CheckContext;
 import dev.sluice.rdma.transfer.PeerAddress;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -12,7 +12,7 @@ import java.util.List;
  * READs from a node on which a doctor serves. The doctor of one node asks it with {@code --peer},
  * after all other checks. It closes its reader itself.
  */
-public record PeerCheck(Patient patient, PeerAddress peer) implements Check {
+public record PeerCheck(CheckContext patient, PeerAddress peer) implements Check {
   /** READs below this part of the slower port's rate are slow. */
   private static final double SLOW_SHARE = 0.5;
 

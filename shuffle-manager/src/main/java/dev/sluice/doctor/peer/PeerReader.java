@@ -1,7 +1,7 @@
 package dev.sluice.doctor.peer;
 
 import dev.sluice.doctor.Finding;
-import dev.sluice.doctor.check.Patient;
+import dev.sluice.doctor.check.CheckContext;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
 import dev.sluice.rdma.verbs.VerbsProvider;
@@ -39,7 +39,7 @@ public final class PeerReader implements AutoCloseable {
   private final LinkRate localRate;
   private final boolean hasLostVerbs;
 
-  public PeerReader(Patient patient) throws IOException {
+  public PeerReader(CheckContext patient) throws IOException {
     endpoint = RdmaEndpoint.open(patient.open(), Reading.options(patient), client);
     localRate = LinkRate.of(patient.root(), endpoint.device());
     hasLostVerbs =

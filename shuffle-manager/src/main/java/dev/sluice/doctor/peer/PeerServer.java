@@ -1,6 +1,6 @@
 package dev.sluice.doctor.peer;
 
-import dev.sluice.doctor.check.Patient;
+import dev.sluice.doctor.check.CheckContext;
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.QueuePairAddress;
@@ -64,7 +64,7 @@ public final class PeerServer implements AutoCloseable {
    * @param port port to listen on; 0 for a free one
    * @throws BindException if that port is not free
    */
-  public static PeerServer open(Patient patient, int port) throws IOException {
+  public static PeerServer open(CheckContext patient, int port) throws IOException {
     ServerSocket socket = new ServerSocket(port); // first, as it fails most easily
     try {
       return open(patient, socket);
@@ -74,7 +74,7 @@ public final class PeerServer implements AutoCloseable {
     }
   }
 
-  static PeerServer open(Patient patient, ServerSocket socket) throws IOException {
+  static PeerServer open(CheckContext patient, ServerSocket socket) throws IOException {
     RdmaEndpoint endpoint =
         RdmaEndpoint.open(patient.open(), Reading.options(patient), READS_NOTHING);
     try {

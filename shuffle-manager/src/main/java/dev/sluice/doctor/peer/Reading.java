@@ -1,6 +1,6 @@
 package dev.sluice.doctor.peer;
 
-import dev.sluice.doctor.check.Patient;
+import dev.sluice.doctor.check.CheckContext;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.PooledBuffer;
@@ -47,7 +47,7 @@ record Reading(RdmaEndpoint endpoint, PeerAddress peer, RemoteRegion region) {
   private static final long DEADLINE_NS = TimeUnit.SECONDS.toNanos(10);
 
   /** Returns the options of an executor, but with little memory, and quick to give up. */
-  static TransferOptions options(Patient patient) {
+  static TransferOptions options(CheckContext patient) {
     return patient
         .rdma()
         .transfer()

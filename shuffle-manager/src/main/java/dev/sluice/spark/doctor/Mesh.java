@@ -74,8 +74,8 @@ final class Mesh {
     findings.addAll(ofAbsent(reports, hosts));
     findings.addAll(ofUntried(reports));
     findings.addAll(ofMtu(reports));
-    findings.addAll(OddPairs.failed(reads));
-    findings.addAll(OddPairs.slow(reads));
+    findings.addAll(MeshOutliers.failed(reads));
+    findings.addAll(MeshOutliers.slow(reads));
     return findings;
   }
 

@@ -194,7 +194,7 @@ class NodeChecksTest {
   void aKernelWithoutADeviceIsOneLine() throws Exception {
     Files.createDirectories(root.resolve("sys/class"));
     limits("8388608", "0000000000000000", "0000000000000000");
-    List<Finding> findings = new Checkup().of(Checks.of(on("auto")));
+    List<Finding> findings = new CheckRunner().of(Checks.of(on("auto")));
     assertThat(findings)
         .filteredOn(finding -> finding.level() != Level.OK)
         .singleElement()
@@ -249,7 +249,7 @@ class NodeChecksTest {
 
   @Test
   void localDirectoriesAreTriedOut() throws Exception {
-    Patient soft = onSoft();
+    CheckContext soft = onSoft();
     assertFinding(new RegistrationCheck(soft, root), Level.OK, "soft", "open files");
     assertThat(root).isEmptyDirectory();
     assertFinding(
@@ -271,17 +271,17 @@ class NodeChecksTest {
     assertFinding(new ProviderCheck(onSoft()), Level.OK, "soft");
   }
 
-  private Patient onSoft() {
+  private CheckContext onSoft() {
     return on("soft");
   }
 
-  private Patient on(String provider) {
-    return new Patient(
+  private CheckContext on(String provider) {
+    return new CheckContext(
         root,
         InetAddress.getLoopbackAddress(),
-        new Patient.Rdma(
+        new CheckContext.Rdma(
             provider, VerbsOptions.DEFAULT, SoftOptions.DEFAULT, TransferOptions.DEFAULT),
-        new Patient.Memory(BUDGET, RegistrationMode.AUTO, List.of(root)),
+        new CheckContext.Memory(BUDGET, RegistrationMode.AUTO, List.of(root)),
         List.of());
   }
 }

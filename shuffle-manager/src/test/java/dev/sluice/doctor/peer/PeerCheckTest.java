@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.sluice.blocks.RegistrationMode;
 import dev.sluice.doctor.Finding;
 import dev.sluice.doctor.Finding.Level;
-import dev.sluice.doctor.check.Patient;
+import dev.sluice.doctor.check.CheckContext;
 import dev.sluice.rdma.soft.FaultPlan;
 import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.transfer.PeerAddress;
@@ -175,20 +175,20 @@ class PeerCheckTest {
     return new PeerCheck(patient(FaultPlan.NONE), peer).findings().getFirst();
   }
 
-  private static Patient patient(FaultPlan faults) {
+  private static CheckContext patient(FaultPlan faults) {
     return patient("soft", faults);
   }
 
-  private static Patient patient(String provider, FaultPlan faults) {
-    return new Patient(
+  private static CheckContext patient(String provider, FaultPlan faults) {
+    return new CheckContext(
         Path.of("/"),
         InetAddress.getLoopbackAddress(),
-        new Patient.Rdma(
+        new CheckContext.Rdma(
             provider,
             VerbsOptions.DEFAULT,
             SoftOptions.DEFAULT.with(o -> o.faults = faults),
             TransferOptions.DEFAULT),
-        new Patient.Memory(new MemoryBudget(1, 1, 1), RegistrationMode.AUTO, List.of()),
+        new CheckContext.Memory(new MemoryBudget(1, 1, 1), RegistrationMode.AUTO, List.of()),
         List.of());
   }
 }

@@ -3,7 +3,7 @@ package dev.sluice.spark.doctor.executor;
 import dev.sluice.doctor.Finding;
 import dev.sluice.doctor.check.Check;
 import dev.sluice.doctor.check.Checks;
-import dev.sluice.doctor.check.Checkup;
+import dev.sluice.doctor.check.CheckRunner;
 import dev.sluice.spark.conf.SluiceConf;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -14,14 +14,14 @@ import org.apache.spark.SparkEnv;
 
 /**
  * Runs all checks of one executor. {@code ExecutorTask} makes it by its name and calls it on the
- * task's thread, which waits for each check within the limits of {@link Checkup}.
+ * task's thread, which waits for each check within the limits of {@link CheckRunner}.
  */
 public final class ExecutorDoctor implements Callable<List<Finding>> {
   @Override
   public List<Finding> call() throws Exception {
     SparkEnv env = SparkEnv.get();
     SluiceConf conf = new SluiceConf(env.conf());
-    List<Finding> findings = new ArrayList<>(new Checkup().of(checks(env, conf)));
+    List<Finding> findings = new ArrayList<>(new CheckRunner().of(checks(env, conf)));
     whyNotRead(conf)
         .ifPresent(
             why ->
@@ -32,7 +32,7 @@ public final class ExecutorDoctor implements Callable<List<Finding>> {
   }
 
   private static List<Check> checks(SparkEnv env, SluiceConf conf) throws IOException {
-    return isOff(conf) ? List.of() : Checks.of(ExecutorPatient.of(env, conf));
+    return isOff(conf) ? List.of() : Checks.of(ExecutorCheckContext.of(env, conf));
   }
 
   private static boolean isOff(SluiceConf conf) {

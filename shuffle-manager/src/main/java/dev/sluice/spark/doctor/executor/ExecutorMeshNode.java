@@ -1,7 +1,7 @@
 package dev.sluice.spark.doctor.executor;
 
-import dev.sluice.doctor.check.Checkup;
-import dev.sluice.doctor.check.Patient;
+import dev.sluice.doctor.check.CheckRunner;
+import dev.sluice.doctor.check.CheckContext;
 import dev.sluice.doctor.peer.PeerException;
 import dev.sluice.doctor.peer.PeerReader;
 import dev.sluice.doctor.peer.PeerServer;
@@ -35,14 +35,14 @@ public final class ExecutorMeshNode implements MeshNode {
    */
   public ExecutorMeshNode() throws IOException {
     this(
-        ExecutorPatient.of(SparkEnv.get(), new SluiceConf(SparkEnv.get().conf())),
-        ExecutorPatient.host(SparkEnv.get()));
+        ExecutorCheckContext.of(SparkEnv.get(), new SluiceConf(SparkEnv.get().conf())),
+        ExecutorCheckContext.host(SparkEnv.get()));
   }
 
   /**
    * @param host this node's name
    */
-  ExecutorMeshNode(Patient patient, String host) throws IOException {
+  ExecutorMeshNode(CheckContext patient, String host) throws IOException {
     this.host = host;
     server = PeerServer.open(patient, 0);
     try {
@@ -107,7 +107,7 @@ public final class ExecutorMeshNode implements MeshNode {
           measured.micros(),
           measured.link().bytesPerSecond());
     } catch (ProviderUnavailableException e) {
-      return MeshRead.failed(host, from.host(), e.getMessage(), Checkup.VERBS_DO_NOT_WORK);
+      return MeshRead.failed(host, from.host(), e.getMessage(), CheckRunner.VERBS_DO_NOT_WORK);
     } catch (PeerException e) {
       return MeshRead.failed(host, from.host(), e.getMessage(), e.set());
     } catch (RuntimeException e) {

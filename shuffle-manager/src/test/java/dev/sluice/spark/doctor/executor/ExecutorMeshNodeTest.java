@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.blocks.RegistrationMode;
-import dev.sluice.doctor.check.Patient;
+import dev.sluice.doctor.check.CheckContext;
 import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.transfer.TransferOptions;
 import dev.sluice.rdma.verbs.VerbsOptions;
@@ -25,16 +25,16 @@ import org.junit.jupiter.api.Test;
 class ExecutorMeshNodeTest {
   private static final Duration LIMIT = Duration.ofMinutes(5);
 
-  private static Patient patient(String provider) {
+  private static CheckContext patient(String provider) {
     return patient(provider, TransferOptions.DEFAULT);
   }
 
-  private static Patient patient(String provider, TransferOptions transfer) {
-    return new Patient(
+  private static CheckContext patient(String provider, TransferOptions transfer) {
+    return new CheckContext(
         Path.of("/"),
         InetAddress.getLoopbackAddress(),
-        new Patient.Rdma(provider, VerbsOptions.DEFAULT, SoftOptions.DEFAULT, transfer),
-        new Patient.Memory(new MemoryBudget(1, 1, 1), RegistrationMode.AUTO, List.of()),
+        new CheckContext.Rdma(provider, VerbsOptions.DEFAULT, SoftOptions.DEFAULT, transfer),
+        new CheckContext.Memory(new MemoryBudget(1, 1, 1), RegistrationMode.AUTO, List.of()),
         List.of());
   }
 

@@ -15,13 +15,13 @@ import java.util.List;
 
 /**
  * Subject of the checks: this node, and the options of an executor on it. {@code ThisNode} or
- * {@code ExecutorPatient} makes it; immutable, so checks share it.
+ * {@code ExecutorCheckContext} makes it; immutable, so checks share it.
  *
  * @param root {@code /}, or a directory in its place
  * @param address address by which peers reach this process
  * @param jars Spark's jars and their dependencies; empty if their place is not known
  */
-public record Patient(Path root, InetAddress address, Rdma rdma, Memory memory, List<Path> jars) {
+public record CheckContext(Path root, InetAddress address, Rdma rdma, Memory memory, List<Path> jars) {
 
   /**
    * Options with which blocks are READ.

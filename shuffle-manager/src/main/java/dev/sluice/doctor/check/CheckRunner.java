@@ -14,7 +14,7 @@ import java.util.concurrent.TimeoutException;
  * in time, is a finding as well. The checkup ends in time, whatever hangs. The doctor's main
  * thread, or a task's, calls it and waits.
  */
-public final class Checkup {
+public final class CheckRunner {
   /** Remedy for a provider that does not work. */
   public static final String VERBS_DO_NOT_WORK =
       "see docs/troubleshooting.md, Verbs do not work; or set spark.shuffle.rdma.provider"
@@ -28,7 +28,7 @@ public final class Checkup {
   private final Duration oneLimit;
   private final Duration allLimit;
 
-  public Checkup() {
+  public CheckRunner() {
     this(ONE_LIMIT, ALL_LIMIT);
   }
 
@@ -36,7 +36,7 @@ public final class Checkup {
    * @param oneLimit limit of each question
    * @param allLimit limit of all questions
    */
-  Checkup(Duration oneLimit, Duration allLimit) {
+  CheckRunner(Duration oneLimit, Duration allLimit) {
     this.oneLimit = oneLimit;
     this.allLimit = allLimit;
   }

@@ -1,6 +1,6 @@
 package dev.sluice.spark.doctor.executor;
 
-import dev.sluice.doctor.check.Patient;
+import dev.sluice.doctor.check.CheckContext;
 import dev.sluice.spark.conf.SluiceConf;
 import java.io.File;
 import java.io.IOException;
@@ -14,16 +14,16 @@ import org.apache.spark.SparkEnv;
  * Describes this executor to the checks, as it is configured. {@link ExecutorDoctor} and {@link
  * ExecutorMeshNode} call it on an executor. It opens nothing.
  */
-final class ExecutorPatient {
-  private ExecutorPatient() {}
+final class ExecutorCheckContext {
+  private ExecutorCheckContext() {}
 
-  static Patient of(SparkEnv env, SluiceConf conf) throws IOException {
-    return new Patient(
+  static CheckContext of(SparkEnv env, SluiceConf conf) throws IOException {
+    return new CheckContext(
         Path.of("/"),
         InetAddress.getByName(host(env)),
-        new Patient.Rdma(
+        new CheckContext.Rdma(
             conf.provider(), conf.verbsOptions(), conf.softOptions(), conf.transferOptions()),
-        new Patient.Memory(conf.budget(), conf.registrationMode(), localDirectories(env)),
+        new CheckContext.Memory(conf.budget(), conf.registrationMode(), localDirectories(env)),
         classPath());
   }
 

@@ -12,7 +12,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
-class CheckupTest {
+class CheckRunnerTest {
   private record Asked(String name, Callable<Finding> answer) implements Check {
     @Override
     public List<Finding> findings() throws Exception {
@@ -44,12 +44,12 @@ class CheckupTest {
   @Test
   void noCheckKeepsTheOthersFromBeingAsked() throws Exception {
     List<Finding> findings =
-        new Checkup(Duration.ofMillis(200), Duration.ofMinutes(1))
+        new CheckRunner(Duration.ofMillis(200), Duration.ofMinutes(1))
             .of(
                 List.of(
-                    new Asked("fails", CheckupTest::refused),
-                    new Asked("hangs", CheckupTest::hung),
-                    new Asked("links", CheckupTest::unlinked),
+                    new Asked("fails", CheckRunnerTest::refused),
+                    new Asked("hangs", CheckRunnerTest::hung),
+                    new Asked("links", CheckRunnerTest::unlinked),
                     new Asked("last", () -> Finding.ok("last", "asked"))));
 
     assertThat(findings)
@@ -67,11 +67,11 @@ class CheckupTest {
   @Test
   void exceptionsAreReportedWithARemedy() throws Exception {
     List<Finding> findings =
-        new Checkup()
+        new CheckRunner()
             .of(
                 List.of(
-                    new Asked("speechless", CheckupTest::speechless),
-                    new Asked("file", CheckupTest::ofOneFile)));
+                    new Asked("speechless", CheckRunnerTest::speechless),
+                    new Asked("file", CheckRunnerTest::ofOneFile)));
 
     assertThat(findings.get(0).said()).contains("IllegalStateException");
     assertThat(findings.get(1).said()).contains("NoSuchFile", "/data1");
@@ -80,9 +80,9 @@ class CheckupTest {
 
   @Test
   void manyThatHangHoldUpAllButOnce() throws Exception {
-    Check hanging = new Asked("hangs", CheckupTest::hung);
+    Check hanging = new Asked("hangs", CheckRunnerTest::hung);
     List<Finding> findings =
-        new Checkup(Duration.ofMillis(200), Duration.ofMillis(300))
+        new CheckRunner(Duration.ofMillis(200), Duration.ofMillis(300))
             .of(List.of(hanging, hanging, hanging, hanging));
 
     assertThat(findings).hasSize(4).extracting(Finding::level).containsOnly(Level.FAIL);

@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
  * since one bad node among hundreds makes hundreds of bad pairs. {@link Mesh} makes one for each
  * kind, on the driver's main thread.
  */
-final class OddPairs {
+final class MeshOutliers {
   /** Limit of findings of each sort, so that the table stays readable. */
   private static final int MOST_NAMED = 20;
 
@@ -40,7 +40,7 @@ final class OddPairs {
   private final Kind kind;
   private final List<Finding> findings = new ArrayList<>();
 
-  private OddPairs(List<MeshRead> all, Kind kind) {
+  private MeshOutliers(List<MeshRead> all, Kind kind) {
     this.all = all;
     this.kind = kind;
   }
@@ -49,7 +49,7 @@ final class OddPairs {
    * @param all pairs that were tried
    */
   static List<Finding> failed(List<MeshRead> all) {
-    return new OddPairs(all, Kind.FAILED)
+    return new MeshOutliers(all, Kind.FAILED)
         .of(all.stream().filter(MeshRead::failed).collect(Collectors.toList()));
   }
 
@@ -58,7 +58,7 @@ final class OddPairs {
    */
   static List<Finding> slow(List<MeshRead> all) {
     double median = MeshRead.median(all);
-    return new OddPairs(all, Kind.SLOW)
+    return new MeshOutliers(all, Kind.SLOW)
         .of(all.stream().filter(read -> read.isSlow(median)).collect(Collectors.toList()));
   }
 
