@@ -5,7 +5,7 @@ import dev.sluice.benchmarks.AnsweringProcess;
 import dev.sluice.benchmarks.StandardOutput;
 import dev.sluice.benchmarks.chaos.RunResult.Run;
 import dev.sluice.benchmarks.chaos.cluster.Cluster;
-import dev.sluice.benchmarks.chaos.cluster.Remains;
+import dev.sluice.benchmarks.chaos.cluster.LeakCheck;
 import java.io.PrintStream;
 import java.util.concurrent.TimeUnit;
 import org.apache.spark.sql.SparkSession;
@@ -17,12 +17,12 @@ import org.apache.spark.sql.SparkSession;
  */
 final class ChaosJob {
   private final Cluster cluster;
-  private final Remains remains;
+  private final LeakCheck remains;
   private final long limitMs;
 
   private ChaosJob(SparkSession session, long limitMs) {
     this.cluster = new Cluster(session);
-    this.remains = new Remains(cluster);
+    this.remains = new LeakCheck(cluster);
     this.limitMs = limitMs;
   }
 
@@ -43,6 +43,6 @@ final class ChaosJob {
   private RunResult run(Run run) throws Exception {
     cluster.awaitWhole();
     cluster.watch();
-    return new StruckJob(run, cluster, limitMs).run(remains);
+    return new FaultedJob(run, cluster, limitMs).run(remains);
   }
 }

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Result of one run. {@link StruckJob} creates it in the driver, which sends it to the command as
+ * Result of one run. {@link FaultedJob} creates it in the driver, which sends it to the command as
  * JSON; for a driver that fails, {@link ChaosRuns} creates it.
  *
  * @param cause name of the fault that struck: the run's own, or the one chosen for it

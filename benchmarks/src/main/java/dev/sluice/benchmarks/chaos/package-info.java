@@ -4,7 +4,7 @@
  *
  * <p>{@link ChaosCommand} chooses faults and workloads and gives them to {@link ChaosRuns}. It
  * starts a {@link ChaosDriver} process for faults that can share a cluster, and sends it one run at
- * a time. In the driver, {@link ChaosJob} lets a {@link StruckJob} run the workload and the fault
+ * a time. In the driver, {@link ChaosJob} lets a {@link FaultedJob} run the workload and the fault
  * and answers with a {@link RunResult}. {@link ChaosRun} compares this with the stock shuffle;
  * {@link ChaosReport} prints all.
  *

@@ -44,7 +44,7 @@ import org.apache.spark.network.util.TransportConf;
 
 /**
  * An executor at a node daemon, without Spark. It hands map outputs over, and reads those of its
- * application by READ, staged and by Spark's transport. {@link BareApplications} uses and closes it
+ * application by READ, staged and by Spark's transport. {@link SimulatedApplications} uses and closes it
  * on one thread; each request blocks for at most {@link #TIMEOUT}.
  */
 final class BareExecutor implements AutoCloseable {

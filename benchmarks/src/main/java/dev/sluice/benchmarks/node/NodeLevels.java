@@ -120,8 +120,8 @@ record NodeLevels(Path directory, Pairs pairs) {
                 own.resolve("driver"), Shuffle.SLUICE, SMALL, cluster.conf(READERS, 1))) {
       NodeProcess node = cluster.blocks();
       Path local = Files.createDirectories(node.folder().resolveSibling("local/bare"));
-      BareApplications bare =
-          new BareApplications(
+      SimulatedApplications bare =
+          new SimulatedApplications(
               node.socket(),
               new SampleOutputs(local, SMALL.maps(), SMALL.partitions(), SMALL.blockBytes()));
       bare.outputs().write();
@@ -137,7 +137,7 @@ record NodeLevels(Path directory, Pairs pairs) {
     }
   }
 
-  private static void run(BareApplications bare, NodeDriver driver, int first, int last)
+  private static void run(SimulatedApplications bare, NodeDriver driver, int first, int last)
       throws IOException, InterruptedException {
     for (int i = first; i <= last; i++) {
       if (i % SPARK_EVERY == 0) {

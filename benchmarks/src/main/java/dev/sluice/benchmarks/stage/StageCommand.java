@@ -71,7 +71,7 @@ public final class StageCommand implements Callable<Integer> {
                 VerbsOptions.DEFAULT,
                 SoftOptions.DEFAULT);
         ProtectionDomain domain = device.allocateProtectionDomain()) {
-      new Premise(domain, provider, rounds).measure(directory, pairs);
+      new RegisterVersusCopy(domain, provider, rounds).measure(directory, pairs);
     }
   }
 }

@@ -89,8 +89,8 @@ class ChaosRunTest {
       level.add(new Example("bad-key").holds("descriptors", 200 + i % 3, i).run());
       growing.add(new Example("bad-key").holds("descriptors", 200 + 3 * i, i).run());
     }
-    assertThat(HeldLevels.grown(level)).isEmpty();
-    assertThat(HeldLevels.grown(growing.reversed()))
+    assertThat(ResourceLevels.grown(level)).isEmpty();
+    assertThat(ResourceLevels.grown(growing.reversed()))
         .singleElement()
         .asString()
         .startsWith("descriptors, from 28");

@@ -11,18 +11,18 @@ import java.util.Random;
  * code. The order names the victim before the job; its own agent strikes at the event, or a peer
  * kills it. The stock shuffle has no such event; there an executor is struck that reads.
  */
-class AtEvent implements Blow {
+class AtEvent implements FaultAction {
   /** Time of a stop. {@code ChaosAgent} has the same 7 s in its command. */
   static final long STOPPED_MS = 7_000;
 
   final Map<Injection, Double> rates;
   private final Evidence evidence;
-  private final Blow ofStock;
+  private final FaultAction ofStock;
 
   /**
    * @param rates rate of the event, and of injections that make it likely
    */
-  private AtEvent(Map<Injection, Double> rates, Evidence evidence, Blow ofStock) {
+  private AtEvent(Map<Injection, Double> rates, Evidence evidence, FaultAction ofStock) {
     this.rates = rates;
     this.evidence = evidence;
     this.ofStock = ofStock;
@@ -39,7 +39,7 @@ class AtEvent implements Blow {
    * @param rate probability with which each occurrence of the event stops the victim
    */
   static AtEvent stopped(Injection event, double rate) {
-    return new AtEvent(Map.of(event, rate), Evidence.of(event), new Stopped(Cluster::any));
+    return new AtEvent(Map.of(event, rate), Evidence.of(event), new StoppedProcess(Cluster::any));
   }
 
   @Override

@@ -16,7 +16,7 @@ import java.util.Random;
  *
  * @param damage arguments of the test bed's command {@code cable}
  */
-record Cable(List<String> damage) implements Blow, Fault.Setup {
+record Cable(List<String> damage) implements FaultAction, Fault.Setup {
   static Fault fault(String name, String what, long lastsMs, String... damage) {
     Cable cable = new Cable(List.of(damage));
     return new Fault(name, what, Moment.REDUCE, cable).lasting(lastsMs).on("cable", cable);

@@ -11,7 +11,7 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
- * A fault that strikes while a job runs: its {@link Blow}, its moment, its allowed cost, and the
+ * A fault that strikes while a job runs: its {@link FaultAction}, its moment, its allowed cost, and the
  * {@link Setup} of the cluster that it needs. Each is defined in {@link Faults}, where all values
  * are set that differ from the defaults; it is immutable from then on. The command asks for cost
  * and cluster and runs the setup; the driver, which has the same list, runs the blow. {@link
@@ -52,7 +52,7 @@ public final class Fault {
   private final String name;
   private final String what;
   private final Moment moment;
-  private final Blow blow;
+  private final FaultAction blow;
   private List<Evidence> evidence;
   private List<Fault> choices = List.of();
   private int delayMs = DELAY_MS;
@@ -66,7 +66,7 @@ public final class Fault {
   private List<String> workloads = List.of();
   private Predicate<Workload> allows = _ -> true;
 
-  Fault(String name, String what, Moment moment, Blow blow) {
+  Fault(String name, String what, Moment moment, FaultAction blow) {
     this.name = name;
     this.what = what;
     this.moment = moment;
@@ -184,7 +184,7 @@ public final class Fault {
     return moment;
   }
 
-  public Blow blow() {
+  public FaultAction blow() {
     return blow;
   }
 

@@ -13,14 +13,14 @@ import java.util.stream.Stream;
 /**
  * List of all faults, which the command and its drivers both load and look up by name. The order
  * matters: it decides which three workloads a fault gets. To add one, write a line in a list and,
- * if nothing exists that causes it, a {@link Blow}.
+ * if nothing exists that causes it, a {@link FaultAction}.
  */
 public final class Faults {
   /** Map stage and failed reduce stage, both twice if both were running. */
   static final int STAGE_RETRIES = 4;
 
   /** Kills any executor, as kill -9 does. */
-  static final Blow KILL = (cluster, random) -> cluster.any(random).kill();
+  static final FaultAction KILL = (cluster, random) -> cluster.any(random).kill();
 
   private static final List<Fault> SINGLE =
       List.of(
@@ -46,7 +46,7 @@ public final class Faults {
                   "mappings",
                   "an executor can map no more memory for 2 s",
                   Moment.BEFORE,
-                  new Exhausted.Mappings())
+                  new ExhaustedResource.Mappings())
               .shared(STAGE_RETRIES, 1)
               .lasting(2_000)
               .wanting("cogroup", "group-by", "sort-by-key") // workloads that write early
@@ -91,17 +91,17 @@ public final class Faults {
               "killed-in-read",
               "kill -9 of an executor by a peer that has just posted READs",
               Map.of(Injection.KILL_VICTIM, 0.2)),
-          Stopped.of(5),
-          Stopped.of(30),
-          Stopped.of(120),
+          StoppedProcess.of(5),
+          StoppedProcess.of(30),
+          StoppedProcess.of(120),
           FilesDamaged.fault(
-              "file-deleted", "map output files are deleted", ".data", Damages::delete),
+              "file-deleted", "map output files are deleted", ".data", FileDamage::delete),
           FilesDamaged.fault(
-              "file-truncated", "map output files are truncated", ".data", Damages::truncate),
+              "file-truncated", "map output files are truncated", ".data", FileDamage::truncate),
           FilesDamaged.fault(
-              "file-flipped", "a byte in map output files changes", ".data", Damages::flipByte),
+              "file-flipped", "a byte in map output files changes", ".data", FileDamage::flipByte),
           FilesDamaged.fault(
-              "index-wrong", "an offset in index files is wrong", ".index", Damages::falsifyOffset),
+              "index-wrong", "an offset in index files is wrong", ".index", FileDamage::falsifyOffset),
           FilesDamaged.harmless(
               "cache-dropped",
               "map output files are dropped from the page cache",
@@ -146,24 +146,24 @@ public final class Faults {
           reading(
                   "descriptors",
                   "an executor can open no more files for 1 s",
-                  new Exhausted.Descriptors())
+                  new ExhaustedResource.Descriptors())
               .shared(8, 0)
               .lasting(1_000)
               .alone(_ -> Map.of("spark.task.maxFailures", "2000")),
           reading(
                   "decommission",
                   "an executor is decommissioned, and its map outputs migrate",
-                  new Leaving((cluster, executor) -> cluster.decommission(executor)))
+                  new ExecutorLeaving((cluster, executor) -> cluster.decommission(executor)))
               .shared(STAGE_RETRIES, 1)
-              .alone(Leaving::migration),
+              .alone(ExecutorLeaving::migration),
           reading(
                   "decommission-fallback",
                   "an executor is decommissioned, with fallback storage",
-                  new Leaving((cluster, executor) -> cluster.decommission(executor)))
+                  new ExecutorLeaving((cluster, executor) -> cluster.decommission(executor)))
               .shared(STAGE_RETRIES, 1)
-              .alone(Leaving::fallbackStorage),
-          allocation("tracking", "shuffle tracking", Leaving::shuffleTracking),
-          allocation("service", "the external shuffle service", new Leaving.ShuffleService()),
+              .alone(ExecutorLeaving::fallbackStorage),
+          allocation("tracking", "shuffle tracking", ExecutorLeaving::shuffleTracking),
+          allocation("service", "the external shuffle service", new ExecutorLeaving.ShuffleService()),
           ownDisk("disk-full", "the local directories' disk is full for 2 s", new OwnDisk.Full())
               .shared(STAGE_RETRIES, 0)
               .within(150)
@@ -296,7 +296,7 @@ public final class Faults {
         injection == Injection.CONTROL_REFUSED
             ? Evidence.of("transfer.connect-failures")
             : Evidence.of(injection);
-    return new Fault(name, what, Moment.BEFORE, new Ordered(rates, List.of(evidence)));
+    return new Fault(name, what, Moment.BEFORE, new InjectedFault(rates, List.of(evidence)));
   }
 
   private static Fault control(Injection injection, String what, double rate) {
@@ -325,7 +325,7 @@ public final class Faults {
   private static Fault configured(
       String name, String what, String counter, Map<String, String> settings) {
     return new Fault(
-            name, what, Moment.BEFORE, new Ordered(Map.of(), List.of(Evidence.of(counter))))
+            name, what, Moment.BEFORE, new InjectedFault(Map.of(), List.of(Evidence.of(counter))))
         .alone(_ -> settings);
   }
 
@@ -360,7 +360,7 @@ public final class Faults {
   }
 
   /** Returns a fault that strikes while reduce tasks read, with any shuffle, and costs no stage. */
-  private static Fault reading(String name, String what, Blow blow) {
+  private static Fault reading(String name, String what, FaultAction blow) {
     return new Fault(name, what, Moment.REDUCE, blow).shared(0, 0);
   }
 
@@ -373,7 +373,7 @@ public final class Faults {
     return reading(
             "allocation-" + name,
             "dynamic allocation with " + with + " removes an executor",
-            new Leaving((cluster, executor) -> cluster.remove(executor)))
+            new ExecutorLeaving((cluster, executor) -> cluster.remove(executor)))
         .shared(STAGE_RETRIES, 3)
         .allowing(workload -> !workload.name().equals("barrier")) // SPARK-24942
         .alone(setup);

@@ -15,7 +15,7 @@ import org.apache.commons.lang3.function.FailableFunction;
  * Damages a few map output files while reduce tasks read. The driver's main thread strikes; nothing
  * heals the files: Spark writes lost map outputs again, or readers use another copy.
  */
-final class FilesDamaged implements Blow {
+final class FilesDamaged implements FaultAction {
   private static final int FILES = 3;
 
   /** Damage of one file. */
@@ -43,7 +43,7 @@ final class FilesDamaged implements Blow {
 
   /** Returns a fault that loses nothing. */
   static Fault harmless(String name, String what, String suffix, Damage damage) {
-    Blow blow = new FilesDamaged(cluster -> cluster.shuffleFiles(suffix), damage);
+    FaultAction blow = new FilesDamaged(cluster -> cluster.shuffleFiles(suffix), damage);
     return new Fault(name, what, Moment.REDUCE, blow).shared(0, 0).within(50);
   }
 

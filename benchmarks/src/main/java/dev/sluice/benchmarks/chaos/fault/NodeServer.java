@@ -42,14 +42,14 @@ final class NodeServer {
                 "index-truncated",
                 "its index files are truncated",
                 Moment.REDUCE,
-                new FilesDamaged(NodeServer::indexes, Damages::truncate))
+                new FilesDamaged(NodeServer::indexes, FileDamage::truncate))
             .within(50),
         // The daemon and the executors share these files.
         FilesDamaged.fault(
                 "node-file-truncated",
                 "map output files of the node daemon are truncated",
                 ".data",
-                Damages::truncate)
+                FileDamage::truncate)
             .on(CLUSTER, new Server()),
         new Fault("node-executor-killed", "kill -9 of an executor that uses the node daemon", Moment.REDUCE, Faults.KILL)
             .shared(0, 1)
@@ -64,11 +64,11 @@ final class NodeServer {
     }
   }
 
-  private static Blow stopped() {
-    return new Stopped((cluster, _) -> ExecutorProcess.of(cluster.node()));
+  private static FaultAction stopped() {
+    return new StoppedProcess((cluster, _) -> ExecutorProcess.of(cluster.node()));
   }
 
-  private static Fault node(String name, String what, Moment moment, Blow blow) {
+  private static Fault node(String name, String what, Moment moment, FaultAction blow) {
     return new Fault("node-" + name, "node daemon: " + what, moment, blow)
         .on(CLUSTER, new Server());
   }
@@ -93,7 +93,7 @@ final class NodeServer {
     }
   }
 
-  private static final class Killed implements Blow {
+  private static final class Killed implements FaultAction {
     @Override
     public void strike(Cluster cluster, Random random) throws IOException {
       cluster.node().kill();
@@ -108,7 +108,7 @@ final class NodeServer {
   }
 
   /** Removes the daemon's socket; executors that have registered stay. */
-  private static final class SocketGone implements Blow {
+  private static final class SocketGone implements FaultAction {
     @Override
     public void strike(Cluster cluster, Random random) throws IOException {
       Files.deleteIfExists(cluster.node().socket());

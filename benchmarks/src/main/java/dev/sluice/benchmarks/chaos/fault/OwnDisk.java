@@ -14,7 +14,7 @@ import java.util.Random;
  * Faults of the local directories' disk, for which the cluster gets a file system of its own. The
  * command mounts it before the driver starts and unmounts it at the end; the driver strikes.
  */
-abstract class OwnDisk implements Blow, Fault.Setup {
+abstract class OwnDisk implements FaultAction, Fault.Setup {
   @Override
   public String unavailable(String provider) {
     return Commands.isRoot() ? null : "mounting a file system needs root";

@@ -15,7 +15,7 @@ import java.util.Random;
  * The stock shuffle loses the same files. The agents unregister; the driver's main thread deletes
  * files, with stock at the strike and with both when no task runs.
  */
-final class ShuffleRemoved implements Blow {
+final class ShuffleRemoved implements FaultAction {
   @Override
   public List<Evidence> evidence() {
     return List.of(Evidence.of(Injection.UNREGISTERED));

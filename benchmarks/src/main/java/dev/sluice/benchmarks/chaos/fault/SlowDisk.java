@@ -12,7 +12,7 @@ import java.util.Random;
  * Limits the disk reads of one executor, and drops all map outputs from the page cache. The
  * driver's main thread strikes and heals; {@link AtEvent} strikes the same victim at an event.
  */
-final class SlowDisk implements Blow {
+final class SlowDisk implements FaultAction {
   /** The rate that the descriptions in {@link Faults} name. */
   private static final long BYTES_A_SECOND = 1_000_000;
 

@@ -8,7 +8,7 @@ import java.util.Random;
  * Kills running reduce tasks, with an interrupt, ten times within a second. The driver's main
  * thread does so; there is nothing to heal, as Spark starts killed tasks again.
  */
-final class TasksKilled implements Blow {
+final class TasksKilled implements FaultAction {
   private static final int TIMES = 10;
   private static final long PERIOD_MS = 60;
 

@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
 /**
  * The harness's agent in an executor. It reads orders from a file and answers each with a file of
  * the executor's {@link Status}. It uses files, because the harness disturbs every other way
- * between driver and executor. {@link ChaosOutside} starts it; it ends with the process. Its thread
+ * between driver and executor. {@link ChaosBackends} starts it; it ends with the process. Its thread
  * polls every 10 ms; when an order changes, it first runs the callback and then answers. Any thread
  * asks whether an injection acts.
  */

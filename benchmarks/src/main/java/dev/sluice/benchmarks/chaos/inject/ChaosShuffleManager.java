@@ -16,7 +16,7 @@ public final class ChaosShuffleManager extends RdmaShuffleManager {
   public static final String DIRECTORY = "spark.sluice.chaos.directory";
 
   public ChaosShuffleManager(SparkConf conf, boolean isDriver) {
-    ChaosOutside outside = new ChaosOutside();
+    ChaosBackends outside = new ChaosBackends();
     super(
         conf,
         stock ->

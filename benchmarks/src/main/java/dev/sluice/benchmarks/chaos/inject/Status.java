@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * State of an executor, as its agent reports it. {@link ChaosOutside} creates it on the agent's
+ * State of an executor, as its agent reports it. {@link ChaosBackends} creates it on the agent's
  * thread; {@code Cluster} reads it in the driver.
  *
  * @param sequence sequence of the last order that it has taken

@@ -9,7 +9,7 @@ import org.apache.spark.sql.SparkSession;
 /**
  * A job with at least one shuffle whose answer depends on a seed only. To add one, write a method
  * and a line in {@link #ALL}. The command chooses workloads by name; the driver runs the job on a
- * thread of its own ({@code StruckJob}).
+ * thread of its own ({@code FaultedJob}).
  *
  * @param name name for {@code --workloads}
  * @param shuffles number of shuffles of all its jobs

@@ -41,13 +41,13 @@ class FaultsTest {
     Path file = directory.resolve("shuffle_0_1_0.index");
     byte[] written = new byte[64];
     Files.write(file, written);
-    Damages.flipByte(file, new Random(1));
+    FileDamage.flipByte(file, new Random(1));
     assertThat(Files.readAllBytes(file)).hasSameSizeAs(written).isNotEqualTo(written);
-    Damages.truncate(file, new Random(1));
+    FileDamage.truncate(file, new Random(1));
     assertThat(file).hasSize(32);
-    Damages.falsifyOffset(file, new Random(1));
+    FileDamage.falsifyOffset(file, new Random(1));
     assertThat(file).hasSize(32);
-    Damages.delete(file, new Random(1));
+    FileDamage.delete(file, new Random(1));
     assertThat(file).doesNotExist();
   }
 }

@@ -11,14 +11,14 @@ import org.apache.commons.lang3.function.FailableBiFunction;
  * Stops a process by SIGSTOP: its connections stay open, but it answers nothing. The driver's main
  * thread stops it and lets it continue, by healing after the fault's time.
  */
-final class Stopped implements Blow {
+final class StoppedProcess implements FaultAction {
   private final FailableBiFunction<Cluster, Random, ExecutorProcess, IOException> choice;
   private ExecutorProcess victim;
 
   /**
    * @param choice chooses the process
    */
-  Stopped(FailableBiFunction<Cluster, Random, ExecutorProcess, IOException> choice) {
+  StoppedProcess(FailableBiFunction<Cluster, Random, ExecutorProcess, IOException> choice) {
     this.choice = choice;
   }
 
@@ -30,7 +30,7 @@ final class Stopped implements Blow {
             "stopped-" + seconds + "s",
             "SIGSTOP of an executor for " + seconds + " s",
             Moment.REDUCE,
-            new Stopped(Cluster::any))
+            new StoppedProcess(Cluster::any))
         .shared(mayBeLost ? Faults.STAGE_RETRIES : 0, mayBeLost ? 1 : 0)
         .lasting(seconds * 1_000L)
         .wanting("group-by", "skewed-join", "small-blocks");

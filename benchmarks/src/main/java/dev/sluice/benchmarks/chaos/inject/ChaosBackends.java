@@ -21,7 +21,7 @@ import scala.jdk.javaapi.CollectionConverters;
  * channel and device through it. The agent's thread carries out orders ({@code ordered}); the
  * thread {@code chaos-serving} breaks queue pairs. Ends with the process.
  */
-final class ChaosOutside implements SluiceShuffle.ExecutorBackends {
+final class ChaosBackends implements SluiceShuffle.ExecutorBackends {
   /** Period of SERVER_ERROR's decisions: {@link Injection} promises 50 a second. */
   private static final long SERVER_ERROR_PERIOD_MS = 20;
 
@@ -71,7 +71,7 @@ final class ChaosOutside implements SluiceShuffle.ExecutorBackends {
     mappings.take(agent.strikesHere(Injection.MAPPINGS_TAKEN));
     if (agent.mayStrike(Injection.UNREGISTERED)) {
       shuffleFiles().stream()
-          .mapToInt(ChaosOutside::shuffle)
+          .mapToInt(ChaosBackends::shuffle)
           .distinct()
           .filter(_ -> agent.strikes(Injection.UNREGISTERED))
           .forEach(unregister);

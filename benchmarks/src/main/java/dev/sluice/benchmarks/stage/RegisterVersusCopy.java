@@ -29,7 +29,7 @@ import java.util.Set;
  *
  * @param provider provider that registers, as in names of rows
  */
-record Premise(ProtectionDomain domain, String provider, int rounds) {
+record RegisterVersusCopy(ProtectionDomain domain, String provider, int rounds) {
   private static final int[] SIZES_MIB = {1, 16, 256};
   private static final int PARTITIONS = 64;
 

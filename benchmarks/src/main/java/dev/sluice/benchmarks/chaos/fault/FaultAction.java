@@ -5,13 +5,13 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Causes a fault and takes it back. {@code StruckJob} calls it on the driver's main thread, in the
+ * Causes a fault and takes it back. {@code FaultedJob} calls it on the driver's main thread, in the
  * order prepare, strike, hasStruck, heal, settled; the command only asks {@link #unavailable}. A
  * process has one object for all its runs: {@link #prepare} and {@link #strike} may keep state for
  * the other methods, and have to reset the state of the run before.
  */
 @FunctionalInterface
-public interface Blow {
+public interface FaultAction {
   /**
    * Returns why the fault cannot be tried here; null if it can.
    *

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(120)
-class BareApplicationsTest {
+class SimulatedApplicationsTest {
   @TempDir Path directory;
 
   @Test
@@ -34,7 +34,7 @@ class BareApplicationsTest {
             "sluice.node.minFreeBytes", "1m",
             "sluice.node.http", "");
     try (NodeDaemon _ = NodeDaemon.start(NodeOptions.of(settings))) {
-      BareApplications applications = new BareApplications(socket, outputs);
+      SimulatedApplications applications = new SimulatedApplications(socket, outputs);
       applications.run("bare-1");
       applications.run("bare-2");
       while (!kept(local.resolve(".sluice")).equals(List.of("lock"))) {

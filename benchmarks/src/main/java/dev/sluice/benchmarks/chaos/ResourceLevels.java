@@ -12,7 +12,7 @@ import java.util.stream.Collectors;
  * Checks that resources of processes do not grow over a long series on the same executors. {@link
  * ChaosReport} calls it. The first quarter of the runs is a warm-up and is not compared.
  */
-final class HeldLevels {
+final class ResourceLevels {
   /** Minimum number of runs; fewer do not show a level. */
   private static final int RUNS = 40;
 
@@ -28,7 +28,7 @@ final class HeldLevels {
           "resident", (double) (64 << 20),
           "heap", (double) (32 << 20));
 
-  private HeldLevels() {}
+  private ResourceLevels() {}
 
   /** Returns the results that have levels, in the order of time. */
   private static List<RunResult> inOrder(List<ChaosRun> runs) {
@@ -45,7 +45,7 @@ final class HeldLevels {
         .collect(Collectors.groupingBy(run -> Faults.named(run.result().run().fault()).cluster()))
         .values()
         .stream()
-        .map(HeldLevels::inOrder)
+        .map(ResourceLevels::inOrder)
         .filter(results -> results.size() >= RUNS)
         .flatMap(results -> grownOnOneCluster(results).stream())
         .toList();

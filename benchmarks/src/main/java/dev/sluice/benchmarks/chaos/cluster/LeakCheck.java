@@ -20,7 +20,7 @@ import java.util.stream.Collectors;
  * ChaosJob} has one for all its runs; the driver's main thread calls it after each, when the fault
  * is healed and the shuffles are removed.
  */
-public final class Remains {
+public final class LeakCheck {
   /** Time after which a resource that is still held counts as leaked. */
   private static final long SETTLE_MS = 15_000;
 
@@ -45,7 +45,7 @@ public final class Remains {
   /** Processes that ran at the end of the run before, which have opened all that they need. */
   private Set<ExecutorProcess> settled = Set.of();
 
-  public Remains(Cluster cluster) {
+  public LeakCheck(Cluster cluster) {
     this.cluster = cluster;
   }
 
@@ -66,7 +66,7 @@ public final class Remains {
     }
     present.stream()
         .filter(settled::contains)
-        .forEach(process -> first.computeIfAbsent(process, Remains::held));
+        .forEach(process -> first.computeIfAbsent(process, LeakCheck::held));
     settled = present;
     return left;
   }

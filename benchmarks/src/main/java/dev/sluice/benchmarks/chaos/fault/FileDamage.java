@@ -9,8 +9,8 @@ import java.nio.file.StandardOpenOption;
 import java.util.Random;
 
 /** Ways to damage a file, in place and for good, while executors and peers may have it open. */
-final class Damages {
-  private Damages() {}
+final class FileDamage {
+  private FileDamage() {}
 
   static void delete(Path file, Random random) throws IOException {
     Files.deleteIfExists(file);

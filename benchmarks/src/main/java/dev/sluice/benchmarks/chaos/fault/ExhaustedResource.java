@@ -9,10 +9,10 @@ import java.util.Random;
 
 /**
  * Exhausts a resource of an executor that the kernel limits. {@link Faults} lists both blows;
- * {@code StruckJob} strikes and heals on the driver's main thread.
+ * {@code FaultedJob} strikes and heals on the driver's main thread.
  */
-final class Exhausted {
-  private Exhausted() {}
+final class ExhaustedResource {
+  private ExhaustedResource() {}
 
   /**
    * Leaves an executor hardly any descriptors for further files and sockets. RLIMIT_NOFILE limits
@@ -20,7 +20,7 @@ final class Exhausted {
    * few if some above the limit are in use. Open descriptors stay; {@link #heal} restores the
    * limit.
    */
-  static final class Descriptors implements Blow {
+  static final class Descriptors implements FaultAction {
     private ExecutorProcess victim;
     private int limit;
 
@@ -44,7 +44,7 @@ final class Exhausted {
    * Takes all mappings of an executor (vm.max_map_count), so that neither files nor thread stacks
    * can be mapped. The executor may end by that, with any shuffle.
    */
-  static final class Mappings implements Blow {
+  static final class Mappings implements FaultAction {
     /** Number of map outputs that could not be mapped. */
     private static final Evidence STAGED = Evidence.of("registry.staged-outputs");
 

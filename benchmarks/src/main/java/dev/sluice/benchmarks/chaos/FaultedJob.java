@@ -5,7 +5,7 @@ import dev.sluice.benchmarks.chaos.RunResult.Outcome;
 import dev.sluice.benchmarks.chaos.RunResult.Run;
 import dev.sluice.benchmarks.chaos.cluster.Cluster;
 import dev.sluice.benchmarks.chaos.cluster.ExecutorProcess;
-import dev.sluice.benchmarks.chaos.cluster.Remains;
+import dev.sluice.benchmarks.chaos.cluster.LeakCheck;
 import dev.sluice.benchmarks.chaos.fault.Evidence;
 import dev.sluice.benchmarks.chaos.fault.Fault;
 import dev.sluice.benchmarks.chaos.fault.Fault.Moment;
@@ -28,7 +28,7 @@ import java.util.concurrent.TimeoutException;
  * the driver's main thread, which also strikes and heals; the job runs on a thread of its own. The
  * same seed and workload give the same random numbers for fault, delay and victim.
  */
-final class StruckJob {
+final class FaultedJob {
   /** Time for the fault's stage to begin, and for the executors to settle after the job. */
   private static final long STAGE_MS = 60_000;
 
@@ -54,7 +54,7 @@ final class StruckJob {
   /**
    * @param limitMs time after which the job counts as hanging
    */
-  StruckJob(Run run, Cluster cluster, long limitMs) {
+  FaultedJob(Run run, Cluster cluster, long limitMs) {
     this.run = run;
     this.cluster = cluster;
     workload = Workload.named(run.workload());
@@ -65,7 +65,7 @@ final class StruckJob {
     fault = Faults.named(run.fault()).chosen(workload, random);
   }
 
-  RunResult run(Remains remains) throws InterruptedException {
+  RunResult run(LeakCheck remains) throws InterruptedException {
     Outcome outcome = Outcome.HARNESS;
     List<String> leaks = List.of();
     Map<String, Long> held = Map.of();
@@ -177,7 +177,7 @@ final class StruckJob {
     }
   }
 
-  private List<String> leaks(Remains remains) throws Exception {
+  private List<String> leaks(LeakCheck remains) throws Exception {
     // A map output that is committed after its shuffle was removed stays, also with stock.
     cluster.settle(STAGE_MS);
     fault.blow().settled(cluster);

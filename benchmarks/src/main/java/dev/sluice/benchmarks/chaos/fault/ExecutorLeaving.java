@@ -21,14 +21,14 @@ import scala.Option;
  * Sends an executor away while reduce tasks read, by decommissioning or removing it. The driver's
  * main thread asks Spark for it; the settings come from the command.
  */
-final class Leaving implements Blow {
+final class ExecutorLeaving implements FaultAction {
   /** Time for the executor to end; it may migrate map outputs first. */
   private static final long END_MS = 30_000;
 
   private final BiConsumer<Cluster, ExecutorProcess> sending;
   private ExecutorProcess leaving;
 
-  Leaving(BiConsumer<Cluster, ExecutorProcess> sending) {
+  ExecutorLeaving(BiConsumer<Cluster, ExecutorProcess> sending) {
     this.sending = sending;
   }
 

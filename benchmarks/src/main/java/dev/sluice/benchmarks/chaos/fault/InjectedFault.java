@@ -13,7 +13,7 @@ import java.util.Random;
  *
  * @param rates rates of the injections; empty for a fault by settings
  */
-record Ordered(Map<Injection, Double> rates, List<Evidence> evidence) implements Blow {
+record InjectedFault(Map<Injection, Double> rates, List<Evidence> evidence) implements FaultAction {
   @Override
   public void strike(Cluster cluster, Random random) throws Exception {
     cluster.order(rates, random.nextLong(), 0);

@@ -17,7 +17,7 @@ import java.util.List;
  * @param socket socket of the node daemon
  * @param outputs map outputs of each shuffle
  */
-record BareApplications(Path socket, SampleOutputs outputs) {
+record SimulatedApplications(Path socket, SampleOutputs outputs) {
   private static final int SHUFFLES = 3;
 
   /**
