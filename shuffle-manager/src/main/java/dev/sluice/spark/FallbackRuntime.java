@@ -4,7 +4,7 @@ import dev.sluice.spark.conf.SluiceConf;
 import dev.sluice.spark.locate.LocatorClient;
 import dev.sluice.spark.locate.UnresponsiveNodes;
 import dev.sluice.spark.metrics.ExecutorMetrics;
-import dev.sluice.spark.read.ShuffleClient;
+import dev.sluice.spark.fetch.ShuffleClient;
 import dev.sluice.spark.reduce.ExecutorFetching;
 import dev.sluice.spark.transport.FallbackReason;
 import java.io.IOException;

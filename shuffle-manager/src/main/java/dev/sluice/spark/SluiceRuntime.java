@@ -12,7 +12,7 @@ import dev.sluice.spark.locate.UnresponsiveNodes;
 import dev.sluice.spark.metrics.CountersReporter;
 import dev.sluice.spark.metrics.ExecutorMetrics;
 import dev.sluice.spark.metrics.ShuffleCounters;
-import dev.sluice.spark.read.RdmaBlockStoreClient;
+import dev.sluice.spark.fetch.RdmaBlockStoreClient;
 import dev.sluice.spark.reduce.ExecutorFetching;
 import dev.sluice.spark.write.OpenWriters;
 import java.io.IOException;

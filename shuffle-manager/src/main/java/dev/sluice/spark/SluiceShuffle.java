@@ -11,7 +11,7 @@ import dev.sluice.spark.locate.DirectoryMessage.Failure;
 import dev.sluice.spark.locate.DriverChannel;
 import dev.sluice.spark.locate.RpcDriverChannel;
 import dev.sluice.spark.metrics.MetricsSource;
-import dev.sluice.spark.read.PerTask;
+import dev.sluice.spark.fetch.PerTask;
 import dev.sluice.spark.reduce.ExecutorFetching;
 import dev.sluice.spark.reduce.RdmaShuffleReader;
 import dev.sluice.spark.resolve.ResolverMapOutputFiles;

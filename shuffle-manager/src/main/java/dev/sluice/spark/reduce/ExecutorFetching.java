@@ -1,10 +1,10 @@
 package dev.sluice.spark.reduce;
 
 import dev.sluice.blocks.MapOutputRegistry;
-import dev.sluice.spark.gather.FetchPlan;
+import dev.sluice.spark.fetch.FetchPlan;
 import dev.sluice.spark.metrics.ShuffleCounters;
-import dev.sluice.spark.read.RdmaBlockStoreClient;
-import dev.sluice.spark.read.ShuffleClient;
+import dev.sluice.spark.fetch.RdmaBlockStoreClient;
+import dev.sluice.spark.fetch.ShuffleClient;
 import java.util.Optional;
 
 /**

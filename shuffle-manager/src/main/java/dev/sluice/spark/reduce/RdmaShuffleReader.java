@@ -1,12 +1,12 @@
 package dev.sluice.spark.reduce;
 
-import dev.sluice.spark.gather.BatchFetchMetrics;
-import dev.sluice.spark.gather.FetchPlan;
-import dev.sluice.spark.gather.RdmaBlockFetcherIterator;
-import dev.sluice.spark.gather.SparkBlocks;
-import dev.sluice.spark.gather.SparkReading;
-import dev.sluice.spark.gather.BlocksByAddress;
-import dev.sluice.spark.read.RdmaBlockStoreClient;
+import dev.sluice.spark.fetch.BatchFetchMetrics;
+import dev.sluice.spark.fetch.FetchPlan;
+import dev.sluice.spark.fetch.RdmaBlockFetcherIterator;
+import dev.sluice.spark.fetch.SparkBlocks;
+import dev.sluice.spark.fetch.SparkReading;
+import dev.sluice.spark.fetch.BlocksByAddress;
+import dev.sluice.spark.fetch.RdmaBlockStoreClient;
 import dev.sluice.spark.version.ExternalSorters;
 import java.io.InputStream;
 import java.util.List;

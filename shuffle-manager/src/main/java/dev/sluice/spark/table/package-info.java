@@ -8,6 +8,6 @@
  * for other tables by {@link StagedTables}. Then {@code LocatedBlocks} knows offset, length and
  * checksum of each block, and divides the blocks into spans of {@link FileRange}s.
  *
- * <p>The bytes of blocks are READ in {@link dev.sluice.spark.read}.
+ * <p>The bytes of blocks are READ in {@link dev.sluice.spark.fetch}.
  */
 package dev.sluice.spark.table;

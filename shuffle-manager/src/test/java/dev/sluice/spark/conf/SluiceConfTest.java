@@ -12,7 +12,7 @@ import dev.sluice.rdma.verbs.DeviceFilter;
 import dev.sluice.rdma.verbs.GidPolicy;
 import dev.sluice.rdma.verbs.GidPolicy.Family;
 import dev.sluice.rdma.verbs.VerbsOptions;
-import dev.sluice.spark.read.ReadOptions;
+import dev.sluice.spark.fetch.ReadOptions;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;

@@ -3,7 +3,7 @@ package dev.sluice.spark.resolve;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.sluice.spark.read.SoftPeer;
+import dev.sluice.spark.fetch.SoftPeer;
 import dev.sluice.spark.transport.MapOutput;
 import io.netty.channel.FileRegion;
 import java.io.IOException;

@@ -1,0 +1,565 @@
+package dev.sluice.spark.fetch;
+
+import dev.sluice.blocks.wire.ControlMessages.Touch;
+import dev.sluice.rdma.TaskFailures;
+import dev.sluice.spark.table.BlockLocator;
+import dev.sluice.spark.table.LocatedBlocks;
+import dev.sluice.spark.transport.FallbackReason;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Fetches a reader's blocks of other executors in batches, called batches, within the reader's part
+ * of the task's limit. Released bytes make room for more. One thread starts it and takes the
+ * batches, which are verified then; any thread answers. The lock is held for operations on queues
+ * only. A group's lock may be taken with it. Never READ, release memory or block while holding it.
+ *
+ * <p>It owns every batch until the batch is released. The reader closes it after reading
+ * everything. {@link TaskReads} closes it when the task ends, perhaps on another thread and perhaps
+ * before the start. Closing wins in any order: it releases all batches, including those that the
+ * reader has. It drops later arrivals and refuses to start or poll.
+ *
+ * <p>Each step has one answer, the first. The waiting reader checks the deadlines itself. No other
+ * thread waits, and no timer wakes for each batch.
+ */
+final class BatchFetcher implements RemoteBatches {
+  /** A step that the task waits for. Called with the lock held. */
+  interface Step {
+    /** Returns the deadline of the step. */
+    long deadlineNanos();
+
+    /** Leaves the step's blocks to Spark, whose own fetch reports and counts the failure. */
+    void leave();
+
+    /** Returns the bytes that the step takes of the limit. */
+    int bytes();
+  }
+
+  /** An entry of the task's queue. */
+  sealed interface Arrived permits TaskBatchRead, Answered {}
+
+  /** An answer of one of Spark's iterators. */
+  private record Answered(SparkBlocks blocks) implements Arrived {}
+
+  private static final Logger LOG = LoggerFactory.getLogger(BatchFetcher.class);
+
+  /**
+   * Number of batches that fit into the reader's part of the limit, so that one is consumed while
+   * others are READ.
+   */
+  private static final int MIN_BATCHES = 4;
+
+  /** Delay of a touch: touches are at most {@link Touch#INTERVAL_MS} and this apart. */
+  private static final long TOUCH_NANOS = TimeUnit.MILLISECONDS.toNanos(Touch.INTERVAL_MS / 4);
+
+  private final FetchContext path;
+  private final TaskReads task;
+  private final Consumer<FetchedBatch> unread;
+
+  // Guarded by this.
+  private final FetchQueue waiting = new FetchQueue();
+  private final Set<Step> underWay = new LinkedHashSet<>();
+  private final Queue<Arrived> arrived = new ArrayDeque<>();
+
+  /** Batches that the reader has. */
+  private final Set<FetchedBatch> taken = new HashSet<>();
+
+  /** Bytes of the batches that are under way, have arrived or are taken. */
+  private long bytes;
+
+  /** True while this counts as a reader of the task with batches to come. */
+  private boolean entered;
+
+  /** True while a thread starts batches. */
+  private boolean requesting;
+
+  /** Null while no batch waits. */
+  private Future<?> touching;
+
+  /** True if blocks may have been left to Spark since the task last waited. */
+  private boolean left;
+
+  private boolean closed;
+
+  private BatchFetcher(FetchContext path, TaskReads task, Consumer<FetchedBatch> unread) {
+    this.path = path;
+    this.task = task;
+    this.unread = unread;
+  }
+
+  /**
+   * Opens a batch fetch as {@link RdmaBlockStoreClient#gather} does.
+   *
+   * @throws IllegalStateException if the task has ended
+   */
+  static BatchFetcher open(FetchContext path, TaskReads task, Consumer<FetchedBatch> unread) {
+    BatchFetcher opened = new BatchFetcher(path, task, unread);
+    task.add(opened);
+    return opened;
+  }
+
+  TaskReads task() {
+    return task;
+  }
+
+  static IllegalStateException taskHasEnded() {
+    return new IllegalStateException("the task has ended");
+  }
+
+  /** Called with the lock held. */
+  private void requireOpen() {
+    if (closed) {
+      throw taskHasEnded();
+    }
+  }
+
+  /**
+   * Locates some of a group's blocks.
+   *
+   * @param members blocks whose location is not known yet
+   */
+  private record Locating(ExecutorBlocks group, BitSet members, long deadlineNanos) implements Step {
+    @Override
+    public void leave() {
+      group.leave(members);
+    }
+
+    /** Returns 0, as nothing is READ yet. */
+    @Override
+    public int bytes() {
+      return 0;
+    }
+
+    @Override
+    public String toString() {
+      return members.cardinality() + " blocks of " + group.address();
+    }
+  }
+
+  @Override
+  public boolean start(ExecutorBlocks group) {
+    // Estimated sizes are right only on average. A block that proves too large comes last, after a
+    // wait.
+    if (group.meanBytes() > maxMemberBytes() / 2) {
+      return false;
+    }
+    BitSet all = new BitSet();
+    all.set(0, group.size());
+    Locating step = new Locating(group, all, path.deadlineNanos());
+    CompletableFuture<List<BlockLocator.Part>> locating =
+        path.locate(group.address().executorId(), group, true, step.deadlineNanos());
+    if (locating.state() == Future.State.SUCCESS
+        && locating.resultNow().getFirst().blocks().peer() == null) {
+      return false;
+    }
+    begin(step);
+    locating.whenComplete((parts, failure) -> parted(step, parts, failure));
+    return true;
+  }
+
+  private synchronized void begin(Step step) {
+    requireOpen();
+    underWay.add(step);
+    if (!entered) {
+      entered = true;
+      task.enter();
+    }
+  }
+
+  /** Called with the lock held. */
+  private void leaveLimit() {
+    if (entered) {
+      entered = false;
+      task.leave();
+    }
+  }
+
+  /** Returns the largest size of a member in bytes. Two members fit into the largest buffer. */
+  int maxMemberBytes() {
+    int largest = path.transport().maxBufferBytes() / 2;
+    return (int) Math.min(largest, Math.max(1, task.bytes() / MIN_BATCHES));
+  }
+
+  /** Returns the largest size in bytes of a batch of several members. */
+  private int maxBatchBytes() {
+    long part = Math.max(1, task.part() / MIN_BATCHES);
+    return (int) Math.min(Math.min(path.maxGroupBytes(), maxMemberBytes()), part);
+  }
+
+  /** Takes the first answer about a group: its parts. */
+  private void parted(Locating all, List<BlockLocator.Part> parts, Throwable failure) {
+    if (failure != null) {
+      failed(all, failure);
+      return;
+    }
+    List<Locating> steps = new ArrayList<>();
+    for (BlockLocator.Part part : parts) {
+      steps.add(new Locating(all.group(), part.blocks().members(), all.deadlineNanos()));
+    }
+    synchronized (this) {
+      if (!underWay.remove(all)) {
+        return;
+      }
+      underWay.addAll(steps);
+    }
+    for (int i = 0; i < parts.size(); i++) {
+      Locating step = steps.get(i);
+      LocatedBlocks blocks = parts.get(i).blocks();
+      parts.get(i).found().whenComplete((_, e) -> located(step, blocks, e));
+    }
+  }
+
+  /** Takes the answer about a part: where to READ it. */
+  private void located(Locating step, LocatedBlocks located, Throwable failure) {
+    List<TaskBatchRead> batches;
+    try {
+      if (failure != null) {
+        throw new IllegalStateException(failure);
+      }
+      batches = layOut(step.group(), located);
+    } catch (Throwable e) {
+      failed(step, e);
+      return;
+    }
+    synchronized (this) {
+      if (!underWay.remove(step)) {
+        return;
+      }
+      waiting.add(step.group(), batches);
+      consumed(0);
+      left = true;
+      notifyAll();
+    }
+    request();
+    touchLater();
+  }
+
+  /**
+   * Schedules a touch for waiting batches. A task may take minutes to consume its batches. Without a
+   * touch, peers would consider the waiting batches idle and deregister them. A READ of such a batch
+   * would then break the queue pair that all readers of that peer share.
+   */
+  private synchronized void touchLater() {
+    if (touching == null && !waiting.isEmpty()) {
+      touching = path.timer().schedule(this::touchWaiting, TOUCH_NANOS);
+    }
+  }
+
+  private void touchWaiting() {
+    List<TaskBatchRead> firsts;
+    synchronized (this) {
+      touching = null;
+      firsts = waiting.firsts();
+    }
+    firsts.forEach(TaskBatchRead::touch);
+    touchLater();
+  }
+
+  private void failed(Step step, Throwable e) {
+    LOG.error("Gathering {} failed unexpectedly", step, e);
+    giveUp(step, FallbackReason.TRANSPORT);
+  }
+
+  /** Lays out batches. Leaves blocks to Spark that are large, or cannot be READ or verified here. */
+  private List<TaskBatchRead> layOut(ExecutorBlocks group, LocatedBlocks located) {
+    int maxMemberBytes = maxMemberBytes();
+    BitSet members = located.members();
+    BitSet unfit = new BitSet();
+    BitSet stale = new BitSet();
+    for (int member = members.nextSetBit(0); member >= 0; member = members.nextSetBit(member + 1)) {
+      stale.set(member, located.failure(member) == FallbackReason.STALE_LOCATION);
+      if (!fits(located, member, maxMemberBytes)) {
+        unfit.set(member);
+        located.leaveOut(member);
+      }
+    }
+    group.leave(unfit);
+    path.locator().forget(located, stale);
+    List<TaskBatchRead> batches = new ArrayList<>();
+    for (LocatedBlocks.Span span : path.spans(located, maxBatchBytes(), false)) {
+      batches.add(new TaskBatchRead(path, this, group, located, span));
+    }
+    return batches;
+  }
+
+  private boolean fits(LocatedBlocks located, int member, int maxBytes) {
+    return located.failure(member) == null
+        && located.length(member) <= Math.min(maxBytes, path.maxGatheredBytes(located, member));
+  }
+
+  /** Starts batches while there is room. One thread at a time loops, as a batch may fail at once. */
+  private void request() {
+    synchronized (this) {
+      if (requesting) {
+        return;
+      }
+      requesting = true;
+    }
+    try {
+      for (TaskBatchRead next = nextRequest(); next != null; next = nextRequest()) {
+        start(next);
+      }
+    } catch (
+        Throwable e) { // Errors too: the waiting task tries again, and gets the exception itself.
+      synchronized (this) {
+        requesting = false;
+        left = true;
+        notifyAll();
+      }
+      throw e;
+    }
+  }
+
+  private void start(TaskBatchRead batch) {
+    try {
+      batch.start();
+    } catch (Throwable e) { // Errors too: the other batches still have to start.
+      failed(batch, e);
+    }
+  }
+
+  /** Takes the next batch to start. If this throws, the batch still waits. */
+  private synchronized TaskBatchRead nextRequest() {
+    TaskBatchRead first = waiting.peek();
+    // One batch is always under way, however much the task has not released yet.
+    boolean isBusy = !underWay.isEmpty() || !arrived.isEmpty();
+    if (first == null || (bytes > 0 && isBusy && bytes + first.bytes() > task.part())) {
+      requesting = false;
+      return null;
+    }
+    first.begin();
+    underWay.add(first);
+    bytes += first.bytes();
+    return waiting.poll();
+  }
+
+  /** Returns true if the task still waits for an answer of the step. */
+  synchronized boolean awaits(Step step) {
+    return underWay.contains(step);
+  }
+
+  /**
+   * Takes a batch's answer.
+   *
+   * @return false if there was an earlier answer; the batch must not be delivered then
+   */
+  boolean arrived(TaskBatchRead read) {
+    synchronized (this) {
+      if (!ended(read)) {
+        return false;
+      }
+      arrived.add(read);
+      notifyAll();
+    }
+    request();
+    return true;
+  }
+
+  /**
+   * Ends a step. Called with the lock held.
+   *
+   * @return false if the step has ended before
+   */
+  private boolean ended(Step step) {
+    boolean first = underWay.remove(step);
+    if (first && step instanceof TaskBatchRead batch) {
+      waiting.ended(batch);
+    }
+    return first;
+  }
+
+  /** Ends a step that failed, unless it has its answer. Its blocks are left to Spark. */
+  void giveUp(Step step, FallbackReason reason) {
+    synchronized (this) {
+      if (!ended(step)) {
+        return;
+      }
+      leave(step);
+    }
+    LOG.debug("Leaving {} to Spark's own transfer: {}", step, reason);
+    request();
+  }
+
+  /** Leaves a batch to Spark, as its bytes differ from the written ones. */
+  void wrong(TaskBatchRead read) {
+    synchronized (this) {
+      leave(read);
+    }
+    request();
+  }
+
+  /** Called with the lock held. */
+  private void leave(Step step) {
+    step.leave();
+    consumed(step.bytes());
+    left = true;
+    notifyAll();
+  }
+
+  /** Notes that a batch was released. */
+  void released(FetchedBatch batch) {
+    synchronized (this) {
+      taken.remove(batch);
+      consumed(batch.bytes());
+    }
+    request();
+  }
+
+  /** Called with the lock held. */
+  private void consumed(int batchBytes) {
+    bytes -= batchBytes;
+    if (bytes == 0 && !isMoreToCome()) {
+      leaveLimit();
+    }
+  }
+
+  @Override
+  public synchronized void answered(SparkBlocks blocks) {
+    if (!closed) {
+      arrived.add(new Answered(blocks));
+      notifyAll();
+    }
+  }
+
+  /** Verifies on this thread, which waits for the batch anyway. No other thread has to run. */
+  @Override
+  public Arrival poll() {
+    Arrival arrival = null;
+    Arrived next = nextArrived();
+    while (arrival == null && next != null) {
+      arrival =
+          switch (next) {
+            case TaskBatchRead read -> taken(read.verify());
+            case Answered answer -> answer.blocks();
+          };
+      next = arrival == null ? nextArrived() : null;
+    }
+    return arrival;
+  }
+
+  private synchronized Arrived nextArrived() {
+    requireOpen();
+    return arrived.poll();
+  }
+
+  /**
+   * Gives the batch to the reader, until it is released or this is closed.
+   *
+   * @param batch null for none
+   */
+  private FetchedBatch taken(FetchedBatch batch) {
+    if (batch == null) {
+      return null;
+    }
+    synchronized (this) {
+      if (!closed) {
+        taken.add(batch);
+        return batch;
+      }
+    }
+    batch.release();
+    unread.accept(batch);
+    throw taskHasEnded();
+  }
+
+  @Override
+  public boolean await() throws InterruptedException {
+    request();
+    awaitStep().forEach(step -> giveUp(step, FallbackReason.DEADLINE));
+    synchronized (this) {
+      requireOpen();
+      return !arrived.isEmpty() || isMoreToCome();
+    }
+  }
+
+  @Override
+  public synchronized void awaitAnswer() throws InterruptedException {
+    if (arrived.isEmpty() && !closed) {
+      TimeUnit.MILLISECONDS.timedWait(this, path.options().readTimeoutMs());
+    }
+  }
+
+  /**
+   * Waits until something has arrived or is left to Spark, no batch will come, or steps are late.
+   *
+   * @return the late steps
+   */
+  private synchronized List<Step> awaitStep() throws InterruptedException {
+    while (arrived.isEmpty() && !left && isMoreToCome()) {
+      long now = path.timer().nanoTime();
+      long nanosToWait = TimeUnit.MILLISECONDS.toNanos(path.options().readTimeoutMs());
+      List<Step> late = new ArrayList<>();
+      for (Step step : underWay) {
+        long nanosLeft = step.deadlineNanos() - now;
+        nanosToWait = Math.min(nanosToWait, nanosLeft);
+        if (nanosLeft <= 0) {
+          late.add(step);
+        }
+      }
+      if (!late.isEmpty()) {
+        return late;
+      }
+      TimeUnit.NANOSECONDS.timedWait(this, nanosToWait);
+    }
+    left = false;
+    return List.of();
+  }
+
+  private boolean isMoreToCome() {
+    return !underWay.isEmpty() || !waiting.isEmpty();
+  }
+
+  @Override
+  public void close() {
+    task.remove(this);
+    List<Arrived> arrivedBefore;
+    List<FetchedBatch> takenBatches;
+    synchronized (this) {
+      closed = true;
+      waiting.clear();
+      underWay.clear();
+      if (touching != null) {
+        touching.cancel(false);
+      }
+      leaveLimit();
+      arrivedBefore = new ArrayList<>(arrived);
+      arrived.clear();
+      takenBatches = List.copyOf(taken);
+      notifyAll();
+    }
+    for (Arrived each : arrivedBefore) {
+      if (each instanceof TaskBatchRead read) {
+        guarded(() -> drop(read));
+      }
+    }
+    takenBatches.forEach(batch -> guarded(batch::release));
+  }
+
+  /** Releases a batch that was not polled. It counts as READ. */
+  private void drop(TaskBatchRead read) {
+    FetchedBatch batch = read.batch();
+    guarded(batch::release);
+    unread.accept(batch);
+  }
+
+  /** Runs a step and logs its exceptions: the other batches still have to be released. */
+  private static void guarded(Runnable step) {
+    try {
+      step.run();
+    } catch (Throwable e) {
+      TaskFailures.log(LOG, "Releasing a batch of a closed reader failed", e);
+    }
+  }
+}

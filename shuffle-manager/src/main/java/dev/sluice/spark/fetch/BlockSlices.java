@@ -1,0 +1,261 @@
+package dev.sluice.spark.fetch;
+
+import dev.sluice.spark.table.FileRange;
+import dev.sluice.spark.table.LocatedBlocks;
+import dev.sluice.spark.transport.FallbackReason;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+
+/**
+ * READs blocks in slices, one block after the other, through a few pooled buffers: the sink has one
+ * slice while the next ones are READ. If the peer has to stage, each slice acquires a staging slot
+ * and a buffer anew. A block of many slices thus keeps neither from others. READs that are under
+ * way at the close free their buffers when they end.
+ *
+ * <p>{@link LargeBlockRead} makes it, starts it by {@link #acquire}, and closes it. Everything else
+ * runs in its steps, which alone use the plain fields. Answers of READs and buffers come on other
+ * threads, and only add steps; these threads read {@code closed}.
+ */
+final class BlockSlices implements BufferPermit.User {
+  /** Gets slices and events in steps. An exception goes to the failure handler of {@link SerialSteps}. */
+  interface Sink {
+    /** Called when there is a buffer, so that blocks can begin. */
+    void ready() throws IOException;
+
+    /** Takes the block's next bytes, valid until this returns. */
+    void arrived(MemorySegment slice) throws IOException;
+
+    /** Called when the block has no more slices. */
+    void ended() throws IOException;
+
+    /** Called when no more can be READ. */
+    void failed(FallbackReason reason);
+  }
+
+  /** One slice is READ while the sink has another. A task also has two staging slots at a peer. */
+  private static final int MIN_BUFFERS = 2;
+
+  /**
+   * Limit for registered blocks. Threads compete for cores. With several slices under way, a thread
+   * finds several to handle when it runs.
+   */
+  private static final int MAX_BUFFERS = 8;
+
+  private final FetchContext path;
+  private final FetchCall call;
+  private final LocatedBlocks located;
+  private final int bufferBytes;
+  private final boolean staged;
+  private final int mostBuffers;
+  private final SerialSteps steps;
+  private final Sink sink;
+  private final Deque<BufferPermit> free = new ArrayDeque<>();
+
+  /** Slices that are READ or wait for the sink, in the order of their bytes. */
+  private final Deque<Slice> underWay = new ArrayDeque<>();
+
+  private int block;
+
+  /** Offset of the next slice in the block. */
+  private long position;
+
+  private boolean begun;
+
+  /** True while a buffer is requested. */
+  private boolean asking;
+
+  private volatile boolean closed;
+
+  BlockSlices(
+      FetchContext path,
+      FetchCall call,
+      LocatedBlocks located,
+      int bufferBytes,
+      boolean staged,
+      SerialSteps steps,
+      Sink sink) {
+    this.path = path;
+    this.call = call;
+    this.located = located;
+    this.bufferBytes = bufferBytes;
+    this.staged = staged;
+    // All of them together take no more of the pool than one READ of a large block.
+    int most = path.transport().maxBufferBytes() / bufferBytes;
+    this.mostBuffers = staged ? MIN_BUFFERS : Math.clamp(most, MIN_BUFFERS, MAX_BUFFERS);
+    this.steps = steps;
+    this.sink = sink;
+  }
+
+  /** Requests a buffer. Without a second buffer, slices are READ one after the other. */
+  void acquire() {
+    asking = true;
+    BufferPermit.acquire(path, located.peer(), bufferBytes, staged, this);
+  }
+
+  @Override
+  public boolean awaits() {
+    return !closed;
+  }
+
+  @Override
+  public TaskReads task() {
+    return call.task();
+  }
+
+  @Override
+  public long deadlineNanos() {
+    return call.deadlineNanos();
+  }
+
+  @Override
+  public void extendDeadline() {
+    call.extendDeadline();
+  }
+
+  @Override
+  public void acquired(BufferPermit buffer) {
+    steps.add(
+        () -> {
+          asking = false;
+          if (closed) {
+            buffer.release();
+            return;
+          }
+          free.add(buffer);
+          if (begun) {
+            read();
+          } else {
+            begun = true;
+            sink.ready();
+          }
+        });
+  }
+
+  @Override
+  public void failed(FallbackReason reason) {
+    steps.add(
+        () -> {
+          asking = false;
+          if (underWay.isEmpty()) {
+            sink.failed(reason);
+          }
+        });
+  }
+
+  /** Starts to READ a block, after the one before it has ended. */
+  void begin(int next) {
+    block = next;
+    position = 0;
+    read();
+  }
+
+  /** Skips the rest of the block, which has its answer. */
+  void skipRest() {
+    position = located.length(block);
+  }
+
+  private boolean hasMore() {
+    return position < located.length(block);
+  }
+
+  /** READs as many slices as there are free buffers. */
+  private void read() {
+    while (hasMore() && !free.isEmpty()) {
+      int bytes = (int) Math.min(bufferBytes, located.length(block) - position);
+      FileRange extent = located.extent(block, position, bytes);
+      Slice slice = new Slice(free.peek(), extent);
+      underWay.add(slice);
+      free.remove();
+      position += bytes;
+      slice.read.start();
+    }
+    if (hasMore() && !asking && underWay.size() < buffers()) {
+      acquire();
+    }
+  }
+
+  /** Returns the limit of buffers. It is two while others wait for buffers. */
+  private int buffers() {
+    return path.transport().isShort() ? MIN_BUFFERS : mostBuffers;
+  }
+
+  private final class Slice implements DataRead.Sink {
+    private final BufferPermit buffer;
+    private final long bytes;
+    private final DataRead read;
+    private boolean isThere;
+
+    Slice(BufferPermit buffer, FileRange extent) {
+      this.buffer = buffer;
+      this.bytes = extent.length();
+      this.read =
+          new DataRead(path, located, List.of(extent), buffer.get(), 0, call.deadlineNanos(), this);
+    }
+
+    @Override
+    public void arrived() {
+      buffer.releaseShare();
+      call.extendDeadline();
+      steps.add(
+          () -> {
+            isThere = true;
+            if (closed) {
+              end();
+            } else {
+              deliver();
+            }
+          });
+    }
+
+    @Override
+    public void failed(FallbackReason reason) {
+      steps.add(
+          () -> {
+            end();
+            sink.failed(reason);
+          });
+    }
+
+    /** Frees the buffer, which no READ writes to any more. */
+    void end() {
+      underWay.remove(this);
+      release(buffer);
+    }
+  }
+
+  /** Hands the slices that have arrived to the sink. */
+  private void deliver() throws IOException {
+    while (!closed && !underWay.isEmpty() && underWay.peek().isThere) {
+      Slice slice = underWay.peek();
+      try {
+        sink.arrived(slice.buffer.get().segment().asSlice(0, slice.bytes));
+      } finally {
+        slice.end();
+      }
+      read();
+      if (underWay.isEmpty() && !hasMore()) {
+        sink.ended();
+      }
+    }
+  }
+
+  private void release(BufferPermit buffer) {
+    if (closed || staged || underWay.size() + free.size() >= buffers()) {
+      buffer.release();
+    } else {
+      free.add(buffer);
+    }
+  }
+
+  /** Frees all buffers that no READ writes to. Idempotent. */
+  void close() {
+    closed = true;
+    List<Slice> there = underWay.stream().filter(slice -> slice.isThere).toList();
+    there.forEach(Slice::end);
+    free.forEach(BufferPermit::release);
+    free.clear();
+  }
+}

@@ -1,0 +1,87 @@
+package dev.sluice.spark.fetch;
+
+import dev.sluice.blocks.wire.ChecksumAlgorithm;
+import dev.sluice.spark.table.LocatedBlocks;
+import java.nio.ByteBuffer;
+import java.util.zip.Checksum;
+
+/**
+ * Verifies blocks, one after the other, against the checksums that Spark's writer computed for each
+ * partition. {@link BatchRead} makes one for each batch, on a delivery thread or the task's, and
+ * {@link LargeBlockRead} one for its steps. One thread at a time; for each block {@link #begin}, then
+ * {@link #update} with all its bytes, then {@link #matches}.
+ */
+final class BlockVerifier {
+  private final LocatedBlocks blocks;
+  private final boolean enabled;
+  private ChecksumAlgorithm algorithm = ChecksumAlgorithm.NONE;
+
+  /** Null while the current block is not verified. */
+  private Checksum checksum;
+
+  private int block;
+  private int partition;
+
+  /** Bytes of the partition that are still to come. */
+  private long left;
+
+  private boolean mismatch;
+
+  /**
+   * @param enabled false to accept any bytes, except those of staged blocks
+   */
+  BlockVerifier(LocatedBlocks blocks, boolean enabled) {
+    this.blocks = blocks;
+    this.enabled = enabled;
+  }
+
+  /** Starts a block. The bytes that follow belong to it. */
+  void begin(int next) {
+    block = next;
+    partition = 0;
+    mismatch = false;
+    left = blocks.length(block, 0);
+    if (!blocks.hasChecksums(block) || !(enabled || blocks.isStaged(block))) {
+      checksum = null;
+      algorithm = ChecksumAlgorithm.NONE;
+    } else if (algorithm == blocks.algorithm(block)) {
+      checksum.reset();
+    } else {
+      algorithm = blocks.algorithm(block);
+      checksum = algorithm.newChecksum();
+    }
+  }
+
+  /** Takes the next bytes of the block: the rest of a buffer in native memory or an array. */
+  void update(ByteBuffer bytes) {
+    if (checksum == null) {
+      return;
+    }
+    int end = bytes.limit();
+    while (bytes.position() < end) {
+      int count = (int) Math.min(end - bytes.position(), left);
+      checksum.update(bytes.limit(bytes.position() + count));
+      left -= count;
+      if (left == 0) {
+        finishPartition();
+      }
+    }
+  }
+
+  /** Returns true if the bytes are those that were written. Call it after the block's last byte. */
+  boolean matches() {
+    return checksum == null || (!mismatch && partition == blocks.partitions(block));
+  }
+
+  /** Moves on to the next partition with bytes. An empty partition's checksum means nothing. */
+  private void finishPartition() {
+    mismatch |=
+        blocks.length(block, partition) > 0
+            && checksum.getValue() != blocks.checksum(block, partition);
+    checksum.reset();
+    do {
+      partition++;
+    } while (partition < blocks.partitions(block) && blocks.length(block, partition) == 0);
+    left = partition < blocks.partitions(block) ? blocks.length(block, partition) : 0;
+  }
+}

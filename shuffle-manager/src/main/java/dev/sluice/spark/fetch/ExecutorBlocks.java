@@ -1,0 +1,221 @@
+package dev.sluice.spark.fetch;
+
+import dev.sluice.spark.table.BlockList;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.List;
+import org.apache.spark.storage.BlockId;
+import org.apache.spark.storage.BlockManagerId;
+import org.apache.spark.storage.ShuffleBlockBatchId;
+import org.apache.spark.storage.ShuffleBlockId;
+
+/**
+ * Blocks that one executor has for a reduce task, in arrays: a task may have 100,000 of them. A
+ * member is a block as Spark would fetch and count it: partitions [start, end) of a map output.
+ * Each member is either delivered in a {@link FetchedBatch} or left to Spark's iterator by {@link #leave}.
+ *
+ * <p>{@link FetchPlan} makes it on the task's thread. The arrays do not change after {@link #of},
+ * and any thread reads them. Any thread calls {@link #leave}, even with the lock of a {@link
+ * RemoteBatches}: this class must call nothing else with its own lock.
+ */
+public final class ExecutorBlocks implements BlockList {
+  private final BlocksByAddress tracked;
+  private final boolean local;
+
+  /** Members that were left and not taken yet; guarded by this, as the next field. */
+  private final BitSet left = new BitSet();
+
+  /** Members that Spark's iterator has. */
+  private final BitSet taken = new BitSet();
+
+  /** True if a member is left; spares the reader the lock for each batch. */
+  private volatile boolean hasLeft;
+
+  /** Number of members that came in batches. The task's thread alone uses it. */
+  private int delivered;
+
+  private int shuffleId;
+  private int size;
+  private long estimatedBytes;
+
+  /** Index of each member's first block in the tracker's list; the number of blocks at the end. */
+  private int[] firstBlocks;
+
+  private long[] mapIds;
+  private int[] startPartitions;
+  private int[] endPartitions;
+
+  private ExecutorBlocks(BlocksByAddress tracked, boolean local) {
+    int blocks = tracked.blocks().size();
+    this.tracked = tracked;
+    this.local = local;
+    firstBlocks = new int[blocks + 1];
+    mapIds = new long[blocks];
+    startPartitions = new int[blocks];
+    endPartitions = new int[blocks];
+  }
+
+  /**
+   * @param local true if this executor has the blocks
+   * @param batch true to make partitions of the same map output one member, as Spark's batch fetch
+   *     does
+   * @return null if there are no blocks, blocks of another kind, or sizes that Spark does not
+   *     accept
+   */
+  public static ExecutorBlocks of(BlocksByAddress tracked, boolean local, boolean batch) {
+    ExecutorBlocks group = new ExecutorBlocks(tracked, local);
+    int added = 0;
+    for (BlocksByAddress.Block block : tracked.blocks()) {
+      if (!group.add(added, block, batch)) {
+        return null;
+      }
+      added++;
+      group.firstBlocks[group.size] = added;
+    }
+    group.trim();
+    return added == 0 ? null : group;
+  }
+
+  private boolean add(int index, BlocksByAddress.Block block, boolean batch) {
+    estimatedBytes += block.bytes();
+    return block.bytes() > 0
+        && switch (block.id()) {
+          case ShuffleBlockId id ->
+              add(index, id.shuffleId(), id.mapId(), id.reduceId(), id.reduceId() + 1, batch);
+          case ShuffleBlockBatchId id ->
+              add(index, id.shuffleId(), id.mapId(), id.startReduceId(), id.endReduceId(), batch);
+          default -> false;
+        };
+  }
+
+  private boolean add(int index, int shuffle, long mapId, int start, int end, boolean batch) {
+    if (size > 0 && shuffle != shuffleId) {
+      return false;
+    }
+    shuffleId = shuffle;
+    if (batch && size > 0 && mapIds[size - 1] == mapId && endPartitions[size - 1] <= start) {
+      endPartitions[size - 1] = end;
+      return true;
+    }
+    firstBlocks[size] = index;
+    mapIds[size] = mapId;
+    startPartitions[size] = start;
+    endPartitions[size] = end;
+    size++;
+    return true;
+  }
+
+  private void trim() {
+    if (size < mapIds.length) {
+      firstBlocks = Arrays.copyOf(firstBlocks, size + 1);
+      mapIds = Arrays.copyOf(mapIds, size);
+      startPartitions = Arrays.copyOf(startPartitions, size);
+      endPartitions = Arrays.copyOf(endPartitions, size);
+    }
+  }
+
+  public BlockManagerId address() {
+    return tracked.address();
+  }
+
+  boolean isLocal() {
+    return local;
+  }
+
+  /** Returns all blocks as the tracker lists them. */
+  BlocksByAddress tracked() {
+    return tracked;
+  }
+
+  @Override
+  public int shuffleId() {
+    return shuffleId;
+  }
+
+  @Override
+  public int size() {
+    return size;
+  }
+
+  @Override
+  public long[] mapIds() {
+    return mapIds;
+  }
+
+  long mapId(int member) {
+    return mapIds[member];
+  }
+
+  @Override
+  public int startPartition(int member) {
+    return startPartitions[member];
+  }
+
+  @Override
+  public int endPartition(int member) {
+    return endPartitions[member];
+  }
+
+  /** Returns the member's name; for a batch, the name of its first block. */
+  @Override
+  public String name(int member) {
+    return blockId(member).name();
+  }
+
+  BlockId blockId(int member) {
+    return tracked.blocks().get(firstBlocks[member]).id();
+  }
+
+  int mapIndex(int member) {
+    return tracked.blocks().get(firstBlocks[member]).mapIndex();
+  }
+
+  long estimatedBytes() {
+    return estimatedBytes;
+  }
+
+  /** Returns the estimated mean size of a member in bytes. */
+  public long meanBytes() {
+    return estimatedBytes / size;
+  }
+
+  /** Leaves members to Spark's iterator, except for those that it has already. */
+  public synchronized void leave(BitSet members) {
+    left.or(members);
+    left.andNot(taken);
+    hasLeft = !left.isEmpty();
+  }
+
+  /** Returns true if {@link #takeLeft} has blocks to return. */
+  boolean hasLeft() {
+    return hasLeft;
+  }
+
+  /** Returns the estimated size of the members that were left, in bytes. */
+  synchronized long leftBytes() {
+    return left.cardinality() * meanBytes();
+  }
+
+  /** Returns the blocks of the members that were left to Spark since the last call. */
+  synchronized BlocksByAddress takeLeft() {
+    List<BlocksByAddress.Block> result = new ArrayList<>();
+    for (int i = left.nextSetBit(0); i >= 0; i = left.nextSetBit(i + 1)) {
+      result.addAll(tracked.blocks().subList(firstBlocks[i], firstBlocks[i + 1]));
+    }
+    taken.or(left);
+    left.clear();
+    hasLeft = false;
+    return new BlocksByAddress(tracked.address(), result);
+  }
+
+  /** Counts members that came in a batch. Called on the task's thread. */
+  void delivered(int members) {
+    delivered += members;
+  }
+
+  /** Returns true if each member was delivered or taken by Spark. Called on the task's thread. */
+  synchronized boolean isComplete() {
+    return delivered + taken.cardinality() == size;
+  }
+}

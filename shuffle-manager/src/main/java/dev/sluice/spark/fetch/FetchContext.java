@@ -1,0 +1,98 @@
+package dev.sluice.spark.fetch;
+
+import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.rdma.transfer.PeerQuota;
+import dev.sluice.spark.metrics.ShuffleCounters;
+import dev.sluice.spark.table.BlockList;
+import dev.sluice.spark.table.BlockLocator;
+import dev.sluice.spark.table.LocatedBlocks;
+import dev.sluice.spark.transport.ReadTransport;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import org.apache.spark.TaskContext;
+import org.apache.spark.network.util.TransportConf;
+
+/**
+ * State that all fetches of an executor share; immutable. {@link RdmaBlockStoreClient} makes it and
+ * closes its threads. Any thread; no method blocks.
+ *
+ * @param deliverer verifies, copies, calls Spark's listeners and writes files in place of the
+ *     engine's completion thread. Its queue is bounded by the buffers of the pool and the requests
+ *     that wait for one. It never refuses a step.
+ * @param transportConf for the download files that Spark makes
+ * @param staging quota of the buffers that wait for staging, so that a slow peer does not take all
+ */
+record FetchContext(
+    ReadTransport transport,
+    BlockLocator locator,
+    SparkTransfer sparkTransfer,
+    ShuffleCounters counters,
+    ReadOptions options,
+    TransportConf transportConf,
+    Executor deliverer,
+    DeadlineTimer timer,
+    EvictableBuffers parked,
+    PerTask<TaskReads> tasks,
+    PeerQuota<PeerAddress> staging) {
+
+  /**
+   * Returns the state that the readers of a task share.
+   *
+   * @param task null for a reader without a task, which shares nothing
+   */
+  TaskReads of(TaskContext task) {
+    return task == null ? new TaskReads(options.gatherBytes()) : tasks.of(task);
+  }
+
+  /** Locates blocks as {@link BlockLocator#locate} does. */
+  CompletableFuture<List<BlockLocator.Part>> locate(
+      String executorId, BlockList blocks, boolean verifiable, long deadlineNanos) {
+    return locator.locate(
+        executorId, blocks, verifiable, deadlineNanos, () -> bufferDeadlineNanos(deadlineNanos));
+  }
+
+  /** Returns the deadline of a fetch that starts now. */
+  long deadlineNanos() {
+    return timer.nanoTime() + TimeUnit.MILLISECONDS.toNanos(options.readTimeoutMs());
+  }
+
+  /** Returns when a fetch with this deadline has to stop waiting for a buffer. */
+  long bufferDeadlineNanos(long deadlineNanos) {
+    long wait = timer.nanoTime() + TimeUnit.MILLISECONDS.toNanos(options.bufferWaitMs());
+    return wait - deadlineNanos < 0 ? wait : deadlineNanos;
+  }
+
+  int maxGroupBytes() {
+    return Math.min(options.maxGroupBytes(), transport.maxBufferBytes());
+  }
+
+  /**
+   * Returns the spans of a batch fetch: each has at most {@code maxBytes}, or one block.
+   *
+   * @param apart as in {@link LocatedBlocks#spans}
+   */
+  List<LocatedBlocks.Span> spans(LocatedBlocks located, int maxBytes, boolean apart) {
+    return located.spans(maxBytes, options.maxStagedBytes(), apart);
+  }
+
+  /**
+   * Limit of staging requests for one block of a batch fetch. All of them share one deadline, and
+   * other blocks get the buffer and the quota only after the last of them.
+   */
+  private static final int MAX_STAGED_PARTS = 4;
+
+  /** Returns the largest size in bytes at which the block is fetched in a batch. */
+  int maxGatheredBytes(LocatedBlocks located, int block) {
+    int largest = transport.maxBufferBytes();
+    long staged = (long) MAX_STAGED_PARTS * options.maxStagedBytes();
+    return located.isStaged(block) ? (int) Math.min(largest, staged) : largest;
+  }
+
+  /** Returns the largest size in bytes at which Spark's own iterator gets the block by one READ. */
+  int maxBlockBytes(LocatedBlocks located, int block) {
+    int largest = transport.maxBufferBytes();
+    return located.isStaged(block) ? Math.min(largest, options.maxStagedBytes()) : largest;
+  }
+}

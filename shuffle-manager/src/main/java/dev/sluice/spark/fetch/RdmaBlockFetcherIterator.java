@@ -1,0 +1,268 @@
+package dev.sluice.spark.fetch;
+
+import dev.sluice.blocks.MapOutputRegistry;
+import java.io.InputStream;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.NoSuchElementException;
+import org.apache.spark.storage.BlockId;
+import scala.Tuple2;
+import scala.collection.AbstractIterator;
+import scala.jdk.javaapi.CollectionConverters;
+
+/**
+ * Streams of a reader's blocks, with each block in exactly one of them. Remote blocks come in the
+ * order of their arrival, in batches or from Spark's iterators. One such iterator fetches the blocks
+ * that are not fetched in batches. Others fetch the blocks that groups leave to Spark. Local blocks
+ * come while nothing else is there.
+ *
+ * <p>{@code RdmaShuffleReader} makes and starts it; the iterator of its records pulls it. One
+ * thread uses it, the task's as a rule. After reading everything, it releases its memory. If the
+ * task ends before, {@link RemoteBatches} does so, and nothing more can be read. The memory of this
+ * object itself is heap.
+ */
+public final class RdmaBlockFetcherIterator extends AbstractIterator<Tuple2<BlockId, InputStream>> {
+  private final SparkReading spark;
+  private final LocalBatches local;
+  private final RemoteBatches remote;
+  private final BatchFetchMetrics metrics;
+  private final List<ExecutorBlocks> groups = new ArrayList<>();
+
+  /** Blocks that are not fetched in batches. */
+  private SparkBlocks beside;
+
+  /** Iterators over blocks that groups left to Spark, as long as they have more. */
+  private final List<SparkBlocks> left = new ArrayList<>();
+
+  /** Local blocks that are not copied. Spark's iterator has them as soon as it is made. */
+  private SparkBlocks own;
+
+  /** Arrival that {@link #hasNext} has found and {@link #next} has not returned; null for none. */
+  private Arrival next;
+
+  /** Batch that is being read; null for none. */
+  private BatchStreams current;
+
+  private boolean finished;
+
+  /**
+   * @param registry map outputs of this executor
+   * @param remote for this reader alone; closed with the task
+   */
+  public RdmaBlockFetcherIterator(
+      SparkReading spark, MapOutputRegistry registry, RemoteBatches remote, BatchFetchMetrics metrics) {
+    this.spark = spark;
+    this.local = new LocalBatches(registry);
+    this.remote = remote;
+    this.metrics = metrics;
+  }
+
+  /**
+   * Starts to fetch. Never blocks.
+   *
+   * @throws IllegalStateException if the task has ended
+   */
+  public void start(FetchPlan plan) {
+    List<BlocksByAddress> rest = new ArrayList<>(plan.rest());
+    List<BlocksByAddress> streamed = new ArrayList<>();
+    for (ExecutorBlocks group : plan.groups()) {
+      if (group.isLocal() ? local.start(group) : remote.start(group)) {
+        groups.add(group);
+      } else {
+        (group.isLocal() ? streamed : rest).add(group.tracked());
+      }
+    }
+    own = fetch(streamed);
+    beside = fetch(rest);
+  }
+
+  @Override
+  public boolean hasNext() {
+    if (finished) {
+      return false;
+    }
+    boolean isInBatch = current != null && current.hasNext();
+    if (next == null && !isInBatch) {
+      next = nextArrival();
+      if (next == null) {
+        finish();
+      }
+    }
+    return next != null || isInBatch;
+  }
+
+  /** Ends the reader, as everything was read. A task may hold many such readers. */
+  private void finish() {
+    checkComplete();
+    finished = true;
+    releaseCurrent();
+    groups.clear();
+    remote.close();
+  }
+
+  @Override
+  public Tuple2<BlockId, InputStream> next() {
+    if (!hasNext()) {
+      throw new NoSuchElementException();
+    }
+    if (next == null) {
+      return current.next();
+    }
+    releaseCurrent();
+    Arrival arrival = next;
+    next = null;
+    return switch (arrival) {
+      case SparkBlocks blocks -> blocks.next();
+      case FetchedBatch batch -> {
+        batch.group().delivered(batch.blocks());
+        current = new BatchStreams(batch, spark);
+        yield current.next();
+      }
+    };
+  }
+
+  private void releaseCurrent() {
+    if (current != null) {
+      current.release();
+      current = null;
+    }
+  }
+
+  /** Returns the next arrival; null at the end. */
+  private Arrival nextArrival() {
+    Arrival arrival = null;
+    boolean isMoreToCome = true;
+    while (arrival == null && isMoreToCome) {
+      fetchLeft();
+      arrival = arrived();
+      if (arrival == null) {
+        arrival = nextLocal();
+      }
+      isMoreToCome = arrival != null || awaitRemote();
+    }
+    if (arrival instanceof FetchedBatch batch) {
+      metrics.arrived(batch);
+    }
+    return arrival != null ? arrival : remaining();
+  }
+
+  /**
+   * Checks that each block was read once. A defect, such as an Error between two steps, must not
+   * become a result that lacks some records.
+   */
+  private void checkComplete() {
+    for (ExecutorBlocks group : groups) {
+      if (!group.isComplete()) {
+        throw new IllegalStateException("not every block of " + group.address() + " was read once");
+      }
+    }
+  }
+
+  /** Returns null if nothing is there now. */
+  private Arrival arrived() {
+    Arrival arrival = remote.poll();
+    while (arrival instanceof SparkBlocks blocks && !blocks.hasNext()) {
+      arrival = remote.poll(); // It requested some blocks again.
+    }
+    return arrival;
+  }
+
+  private Arrival nextLocal() {
+    FetchedBatch batch = local.next();
+    if (batch != null) {
+      return batch;
+    }
+    List<BlocksByAddress> some = own.hasNext() ? List.of() : takeLeft(true, Long.MAX_VALUE);
+    own = some.isEmpty() ? own : fetch(some);
+    return own.hasNext() ? own : null;
+  }
+
+  /** Returns an iterator of Spark's with blocks to come, if possible one that need not wait. */
+  private SparkBlocks remaining() {
+    SparkBlocks first = null;
+    for (SparkBlocks blocks : unread()) {
+      boolean isFirst = first == null || (first.isAnswerToCome() && !blocks.isAnswerToCome());
+      first = isFirst ? blocks : first;
+    }
+    return first;
+  }
+
+  private List<SparkBlocks> unread() {
+    List<SparkBlocks> unread = new ArrayList<>(left);
+    unread.add(beside);
+    unread.removeIf(blocks -> !blocks.hasNext());
+    return unread;
+  }
+
+  /**
+   * Fetches the blocks that groups left to Spark. While one iterator has much under way, another
+   * one fetches them at once, so that the loss of an executor is noticed early. All iterators
+   * together have as many bytes under way as one may have.
+   */
+  private void fetchLeft() {
+    left.removeIf(blocks -> !blocks.hasNext());
+    long room = left.isEmpty() ? Long.MAX_VALUE : spark.maxBytesInFlight();
+    for (SparkBlocks blocks : left) {
+      room -= blocks.bytes();
+    }
+    List<BlocksByAddress> some = takeLeft(false, room);
+    if (!some.isEmpty()) {
+      left.add(fetch(some));
+    }
+  }
+
+  private List<BlocksByAddress> takeLeft(boolean isLocal, long room) {
+    List<BlocksByAddress> some = new ArrayList<>();
+    long bytes = 0;
+    for (ExecutorBlocks group : groups) {
+      if (group.isLocal() == isLocal && group.hasLeft() && bytes + group.leftBytes() <= room) {
+        some.add(group.takeLeft());
+        bytes += some.getLast().bytes();
+      }
+    }
+    return some;
+  }
+
+  private boolean awaitRemote() {
+    long start = System.nanoTime();
+    try {
+      return remote.await() || awaitAnswer();
+    } catch (InterruptedException e) {
+      // Throws as Spark's iterator does, which is written in Scala.
+      throw Unchecked.of(e);
+    } finally {
+      metrics.waited(System.nanoTime() - start);
+    }
+  }
+
+  /**
+   * Waits if there are several iterators and all of them wait for answers. A pull of one would
+   * block while another may get its answer.
+   */
+  private boolean awaitAnswer() throws InterruptedException {
+    fetchLeft();
+    List<SparkBlocks> unread = unread();
+    boolean waits = unread.size() > 1;
+    for (SparkBlocks blocks : unread) {
+      waits &= blocks.isAnswerToCome();
+    }
+    if (waits) {
+      remote.awaitAnswer();
+    }
+    return waits;
+  }
+
+  private SparkBlocks fetch(List<BlocksByAddress> some) {
+    long bytes = 0;
+    for (BlocksByAddress blocks : some) {
+      bytes += blocks.bytes();
+    }
+    SparkBlocks fetched = new SparkBlocks(bytes, remote::answered);
+    fetched.are(
+        some.isEmpty()
+            ? CollectionConverters.asScala(Collections.emptyIterator())
+            : spark.fetch(some, fetched));
+    return fetched;
+  }
+}

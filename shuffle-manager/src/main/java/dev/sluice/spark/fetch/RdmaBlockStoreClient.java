@@ -1,0 +1,250 @@
+package dev.sluice.spark.fetch;
+
+import dev.sluice.rdma.transfer.PeerQuota;
+import dev.sluice.rdma.transfer.RdmaEndpoint;
+import dev.sluice.spark.locate.AwayNodes;
+import dev.sluice.spark.locate.Locator;
+import dev.sluice.spark.locate.UnresponsiveNodes;
+import dev.sluice.spark.metrics.ShuffleCounters;
+import dev.sluice.spark.table.BlockLocator;
+import dev.sluice.spark.transport.FallbackReason;
+import dev.sluice.spark.transport.ReadTransport;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+import org.apache.spark.TaskContext;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.shuffle.BlockFetchingListener;
+import org.apache.spark.network.shuffle.BlockStoreClient;
+import org.apache.spark.network.shuffle.DownloadFileManager;
+import org.apache.spark.network.util.TransportConf;
+import org.apache.spark.storage.BlockManagerId;
+import org.apache.spark.storage.FallbackStorage;
+import scala.Option;
+
+/**
+ * Block store client of Spark's ShuffleBlockFetcherIterator. It fetches shuffle blocks by RDMA
+ * READ. Spark's own client fetches all other blocks, and those that cannot be READ. Task threads
+ * call {@link #fetchBlocks}, which does not block unless Spark's own client does. The executor's
+ * runtime opens one and closes it. Clients that {@link #telling} returns share its state and
+ * threads, and need no close.
+ */
+public final class RdmaBlockStoreClient extends ShuffleClient {
+  private final String ownExecutorId;
+
+  /** State that all fetches share. */
+  final FetchContext path;
+
+  /** Iterator that this client is for; empty for the executor's own client. */
+  private final Optional<Asker> asker;
+
+  private final Runnable closeThreads;
+
+  private RdmaBlockStoreClient(
+      String ownExecutorId, FetchContext path, Optional<Asker> asker, Runnable closeThreads) {
+    super(path.sparkTransfer());
+    this.ownExecutorId = ownExecutorId;
+    this.path = path;
+    this.asker = asker;
+    this.closeThreads = closeThreads;
+  }
+
+  /**
+   * Spark's objects on an executor.
+   *
+   * @param client Spark's own client
+   * @param executorId id of this executor
+   * @param conf for the download files that Spark makes
+   */
+  public record Stock(BlockStoreClient client, String executorId, TransportConf conf) {}
+
+  /**
+   * Node daemons.
+   *
+   * @param silent daemons that did not answer
+   * @param away daemons that refuse connections
+   * @param sparksService true if Spark's external shuffle service answers for executors
+   */
+  public record Nodes(UnresponsiveNodes silent, AwayNodes away, boolean sparksService) {
+    /** Makes the state that all fetches from node daemons share. */
+    NodeFetch.Shared shared(
+        BlockStoreClient client, Locator locator, ReadThreads threads, long timeoutMs) {
+      return new NodeFetch.Shared(
+          client,
+          locator,
+          silent,
+          away,
+          threads.blocking(),
+          threads.timer(),
+          timeoutMs,
+          sparksService);
+    }
+  }
+
+  /**
+   * Opens a client that READs.
+   *
+   * @param transport its endpoint belongs to the caller, which closes it after this client
+   * @param nodes empty if there are no node daemons
+   */
+  public static RdmaBlockStoreClient open(
+      Stock stock,
+      ReadOptions options,
+      ReadTransport transport,
+      Locator locator,
+      Optional<Nodes> nodes,
+      ShuffleCounters counters) {
+    return open(stock, options, transport, locator, nodes, counters, ReadThreads.start());
+  }
+
+  /**
+   * Opens a client with given threads.
+   *
+   * @param threads threads and clock, which tests replace
+   */
+  static RdmaBlockStoreClient open(
+      Stock stock,
+      ReadOptions options,
+      ReadTransport transport,
+      Locator locator,
+      Optional<Nodes> nodes,
+      ShuffleCounters counters,
+      ReadThreads threads) {
+    Executor deliverer = threads.deliverer();
+    DeadlineTimer timer = threads.timer();
+    int maxBytes = Math.min(options.maxGroupBytes(), transport.maxBufferBytes());
+    int tableBytes = Math.min(maxBytes, RdmaEndpoint.SMALL_READ_BYTES);
+    FetchContext path =
+        new FetchContext(
+            transport,
+            new BlockLocator(locator, transport, deliverer, tableBytes, timer::nanoTime),
+            new SparkTransfer(
+                stock.client(),
+                counters,
+                threads.blocking(),
+                nodes.map(
+                    known ->
+                        known.shared(stock.client(), locator, threads, options.readTimeoutMs()))),
+            counters,
+            options,
+            stock.conf(),
+            deliverer,
+            timer,
+            new EvictableBuffers(transport, deliverer),
+            new PerTask<>(() -> new TaskReads(options.gatherBytes()), TaskReads::end),
+            // Half of the pool stays for registered bytes; four peers can use the other half.
+            new PeerQuota<>(transport.poolBytes() / 2, transport.poolBytes() / 8));
+    return new RdmaBlockStoreClient(stock.executorId(), path, Optional.empty(), threads.end());
+  }
+
+  /** An iterator of Spark's that is told of answers. */
+  private record Asker(SparkBlocks blocks, TaskReads task) {}
+
+  /**
+   * Returns this client for one iterator of Spark's.
+   *
+   * @param told told of each request, and after each answer on any thread
+   * @param task task of the iterator, whichever thread pulls it
+   */
+  public RdmaBlockStoreClient telling(SparkBlocks told, TaskContext task) {
+    Asker asking = new Asker(told, path.of(task));
+    return new RdmaBlockStoreClient(ownExecutorId, path, Optional.of(asking), () -> {});
+  }
+
+  @Override
+  public void fetchBlocks(
+      String host,
+      int port,
+      String execId,
+      String[] blockIds,
+      BlockFetchingListener listener,
+      DownloadFileManager downloadFileManager) {
+    BlockManagerId target = BlockManagerId.apply(execId, host, port, Option.empty());
+    BlockFetchingListener asking =
+        asker
+            .<BlockFetchingListener>map(told -> new Telling(listener, told.blocks()))
+            .orElse(listener);
+    asker.ifPresent(told -> told.blocks().asked(blockIds.length));
+    List<RequestedBlock> blocks = new ArrayList<>(blockIds.length);
+    FallbackReason reason = parse(execId, blockIds, blocks);
+    if (reason != null) {
+      transfer.fetch(target, blockIds, reason, asking, downloadFileManager);
+    } else {
+      TaskReads task = asker.map(Asker::task).orElseGet(() -> path.of(TaskContext.get()));
+      new FetchCall(path, task, target, blocks, asking, downloadFileManager).start();
+    }
+  }
+
+  /** Passes answers on, and then tells the iterator. */
+  private record Telling(BlockFetchingListener listener, SparkBlocks asker)
+      implements BlockFetchingListener {
+    @Override
+    public void onBlockFetchSuccess(String blockId, ManagedBuffer data) {
+      try {
+        listener.onBlockFetchSuccess(blockId, data);
+      } finally {
+        asker.answered();
+      }
+    }
+
+    @Override
+    public void onBlockFetchFailure(String blockId, Throwable failure) {
+      try {
+        listener.onBlockFetchFailure(blockId, failure);
+      } finally {
+        asker.answered();
+      }
+    }
+  }
+
+  @Override
+  public void prepare(int shuffleId) {
+    path.locator().prepare(shuffleId);
+  }
+
+  /** Returns true if small blocks of an executor are fetched in batches, past Spark's iterator. */
+  public boolean gathers() {
+    return path.options().gatherBytes() > 0;
+  }
+
+  /**
+   * Opens the batch fetch of one reader. The reader closes it after reading everything; the end of
+   * the task closes it in any case.
+   *
+   * @param unread takes the batches that had arrived but were not polled; they are released
+   * @throws IllegalStateException if the task has ended
+   */
+  public RemoteBatches gather(TaskContext task, Consumer<FetchedBatch> unread) {
+    return BatchFetcher.open(path, path.of(task), unread);
+  }
+
+  @Override
+  public void unregisterShuffle(int shuffleId) {
+    path.locator().forget(shuffleId);
+  }
+
+  /** Fills {@code blocks}. Returns null, or the reason why the request cannot be READ. */
+  private FallbackReason parse(String execId, String[] blockIds, List<RequestedBlock> blocks) {
+    if (execId.equals(ownExecutorId)
+        || execId.equals(FallbackStorage.FALLBACK_BLOCK_MANAGER_ID().executorId())) {
+      return FallbackReason.PEER;
+    }
+    for (String blockId : blockIds) {
+      RequestedBlock block = RequestedBlock.parse(blockId);
+      if (block == null
+          || (!blocks.isEmpty() && block.shuffleId() != blocks.getFirst().shuffleId())) {
+        return FallbackReason.BLOCK_KIND;
+      }
+      blocks.add(block);
+    }
+    return blocks.isEmpty() ? FallbackReason.BLOCK_KIND : null;
+  }
+
+  /** Stops the threads of this client. Spark closes its own client. Idempotent. */
+  @Override
+  public void close() {
+    closeThreads.run();
+  }
+}

@@ -1,0 +1,73 @@
+package dev.sluice.spark.fetch;
+
+import dev.sluice.rdma.transfer.DaemonThreads;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Threads of an executor's reading side. A few of them, for any number of peers, tasks and blocks,
+ * verify and deliver; one handles deadlines. Virtual threads run the calls of Spark's client that
+ * block while they connect, so that an unreachable peer delays only its own blocks. The {@link
+ * ShuffleClient} that starts the threads ends them.
+ *
+ * @param blocking runs steps that may block
+ * @param end lets running steps end, without waiting; later steps run on the caller's thread
+ */
+record ReadThreads(DeadlineTimer timer, Executor deliverer, Executor blocking, Runnable end) {
+  /** A quarter of the cores: one core computes Spark's checksums at some 2 GB/s. */
+  private static final int DELIVERERS =
+      Math.clamp(Runtime.getRuntime().availableProcessors() / 4, 2, 8);
+
+  static ReadThreads start() {
+    ExecutorService deliverer = deliverers();
+    ExecutorService blocking =
+        Executors.newThreadPerTaskExecutor(
+            Thread.ofVirtual()
+                .name("sluice-fallback-", 0)
+                .inheritInheritableThreadLocals(false)
+                .factory());
+    Deadlines deadlines =
+        new Deadlines(
+            new ScheduledThreadPoolExecutor(1, DaemonThreads.numbered("sluice-deadline-")));
+    deadlines.thread().setRemoveOnCancelPolicy(true);
+    return new ReadThreads(
+        deadlines,
+        deliverer,
+        blocking,
+        () -> {
+          deliverer.shutdown();
+          blocking.shutdown();
+          deadlines.thread().shutdownNow();
+        });
+  }
+
+  /** Runs steps on the caller's thread after shutdown, as each of them has to be answered. */
+  private static ExecutorService deliverers() {
+    return new ThreadPoolExecutor(
+        DELIVERERS,
+        DELIVERERS,
+        0,
+        TimeUnit.SECONDS,
+        new LinkedBlockingQueue<>(),
+        DaemonThreads.numbered("sluice-deliver-"),
+        (step, _) -> step.run());
+  }
+
+  private record Deadlines(ScheduledThreadPoolExecutor thread) implements DeadlineTimer {
+    @Override
+    public long nanoTime() {
+      return System.nanoTime();
+    }
+
+    @Override
+    public Future<?> schedule(Runnable task, long delayNanos) {
+      return thread.schedule(task, delayNanos, TimeUnit.NANOSECONDS);
+    }
+  }
+}

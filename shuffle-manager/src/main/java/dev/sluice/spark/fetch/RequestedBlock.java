@@ -1,0 +1,89 @@
+package dev.sluice.spark.fetch;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * A block that Spark requested: partitions [startPartition, endPartition) of a map output. The
+ * caller that claims it answers it, so that it gets exactly one answer. {@link FetchCall} alone
+ * claims blocks, on any thread.
+ */
+final class RequestedBlock {
+  private static final String PREFIX = "shuffle_";
+
+  private final String id;
+  private final int shuffleId;
+  private final long mapId;
+  private final int startPartition;
+  private final int endPartition;
+  private final AtomicBoolean claimed = new AtomicBoolean();
+
+  private RequestedBlock(
+      String id, int shuffleId, long mapId, int startPartition, int endPartition) {
+    this.id = id;
+    this.shuffleId = shuffleId;
+    this.mapId = mapId;
+    this.startPartition = startPartition;
+    this.endPartition = endPartition;
+  }
+
+  /**
+   * Parses the names of Spark's ShuffleBlockId ({@code shuffle_S_M_R}) and ShuffleBlockBatchId
+   * ({@code shuffle_S_M_R_E}, partitions R to E - 1).
+   *
+   * @return null for any other kind of block
+   */
+  static RequestedBlock parse(String id) {
+    if (!id.startsWith(PREFIX)) {
+      return null;
+    }
+    String[] fields = id.substring(PREFIX.length()).split("_");
+    if (fields.length != 3 && fields.length != 4) {
+      return null;
+    }
+    try {
+      int start = Integer.parseInt(fields[2]);
+      int end = fields.length == 4 ? Integer.parseInt(fields[3]) : start + 1;
+      if (start < 0 || end <= start) {
+        return null;
+      }
+      return new RequestedBlock(
+          id, Integer.parseInt(fields[0]), Long.parseLong(fields[1]), start, end);
+    } catch (NumberFormatException _) {
+      return null;
+    }
+  }
+
+  String id() {
+    return id;
+  }
+
+  int shuffleId() {
+    return shuffleId;
+  }
+
+  long mapId() {
+    return mapId;
+  }
+
+  int startPartition() {
+    return startPartition;
+  }
+
+  int endPartition() {
+    return endPartition;
+  }
+
+  /** Returns true for exactly one caller, which then answers the block. */
+  boolean claim() {
+    return claimed.compareAndSet(false, true);
+  }
+
+  boolean isPending() {
+    return !claimed.get();
+  }
+
+  @Override
+  public String toString() {
+    return id;
+  }
+}

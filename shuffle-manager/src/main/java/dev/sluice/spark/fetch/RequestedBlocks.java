@@ -1,0 +1,60 @@
+package dev.sluice.spark.fetch;
+
+import dev.sluice.spark.table.BlockList;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * Blocks that Spark requested of one executor, in the order in which they lie there. {@link
+ * ReadAttempt} makes it; immutable. Indexes are of this order, not of Spark's request.
+ */
+final class RequestedBlocks implements BlockList {
+  private static final Comparator<RequestedBlock> BY_PLACE =
+      Comparator.comparingLong(RequestedBlock::mapId)
+          .thenComparingInt(RequestedBlock::startPartition);
+
+  private final List<RequestedBlock> blocks;
+  private final long[] mapIds;
+
+  /**
+   * @param blocks blocks of one shuffle
+   */
+  RequestedBlocks(List<RequestedBlock> blocks) {
+    this.blocks = blocks.stream().sorted(BY_PLACE).toList();
+    this.mapIds = this.blocks.stream().mapToLong(RequestedBlock::mapId).toArray();
+  }
+
+  RequestedBlock get(int block) {
+    return blocks.get(block);
+  }
+
+  @Override
+  public int shuffleId() {
+    return blocks.getFirst().shuffleId();
+  }
+
+  @Override
+  public int size() {
+    return blocks.size();
+  }
+
+  @Override
+  public long[] mapIds() {
+    return mapIds;
+  }
+
+  @Override
+  public int startPartition(int block) {
+    return blocks.get(block).startPartition();
+  }
+
+  @Override
+  public int endPartition(int block) {
+    return blocks.get(block).endPartition();
+  }
+
+  @Override
+  public String name(int block) {
+    return blocks.get(block).id();
+  }
+}

@@ -1,0 +1,109 @@
+package dev.sluice.spark.fetch;
+
+import dev.sluice.spark.transport.ReadTransport;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Buffer of blocks that were READ together. It returns to the pool when the last of them is
+ * released. While no thread reads any of them, all of them may be moved out of the pool together.
+ * The creator, {@link ClientBatchRead} or {@link TaskBatchRead}, makes the blocks, counts as their
+ * reader meanwhile, and then calls {@link #complete}. Any thread. No method of {@link EvictableBuffers}
+ * and no release of a buffer may be called with this lock held.
+ */
+final class SharedBytes {
+  private final EvictableBuffers parked;
+
+  // Guarded by this; both counts include the creator.
+  private ReadTransport.Buffer buffer;
+  private int holders = 1;
+  private int readers = 1;
+
+  /**
+   * Takes over a reference to the buffer.
+   *
+   * @param parked holds the bytes while they wait
+   */
+  SharedBytes(EvictableBuffers parked, ReadTransport.Buffer buffer) {
+    this.parked = parked;
+    this.buffer = buffer;
+  }
+
+  /** Makes a block, with its first reference. */
+  synchronized RdmaManagedBuffer block(long offset, long length) {
+    holders++;
+    return new RdmaManagedBuffer(this, offset, length);
+  }
+
+  /** Notes that the creator makes no more blocks. */
+  void complete() {
+    release(true);
+  }
+
+  /** Returns the bytes, which stay in place until the block that reads them is released. */
+  MemorySegment open() {
+    MemorySegment bytes;
+    synchronized (this) {
+      readers++;
+      bytes = buffer.segment();
+    }
+    parked.remove(this);
+    return bytes;
+  }
+
+  /**
+   * Releases a block.
+   *
+   * @param wasOpened true if the block called {@link #open}
+   */
+  void release(boolean wasOpened) {
+    ReadTransport.Buffer last;
+    boolean idle;
+    synchronized (this) {
+      holders--;
+      readers -= wasOpened ? 1 : 0;
+      last = holders == 0 ? buffer : null;
+      idle = wasOpened && isIdle();
+    }
+    if (last != null) {
+      parked.remove(this);
+      last.release();
+    } else if (idle) {
+      parked.add(this);
+      if (!isHeld()) {
+        parked.remove(this); // The last block was released meanwhile.
+      }
+    }
+  }
+
+  /** Returns true if some block was not released yet. */
+  synchronized boolean isHeld() {
+    return holders > 0;
+  }
+
+  /** Returns true if the bytes can leave the pool. Called with the lock held. */
+  private boolean isIdle() {
+    return holders > 0 && readers == 0 && !(buffer instanceof NettyBuffer);
+  }
+
+  /**
+   * Copies the bytes out of the pool, unless a thread reads them.
+   *
+   * @return false if there is no memory for the copy
+   */
+  boolean moveOut() {
+    ReadTransport.Buffer left;
+    synchronized (this) {
+      if (!isIdle()) {
+        return true;
+      }
+      NettyBuffer copy = NettyBuffer.copyOf(buffer.segment());
+      if (copy == null) {
+        return false;
+      }
+      left = buffer;
+      buffer = copy;
+    }
+    left.release(); // Runs the next waiter, so no lock may be held.
+    return true;
+  }
+}

@@ -1,0 +1,66 @@
+package dev.sluice.spark.fetch;
+
+import java.io.InputStream;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.apache.spark.storage.BlockId;
+import scala.Tuple2;
+import scala.collection.Iterator;
+
+/**
+ * Blocks that one of Spark's iterators fetches. Only the task's thread may pull that iterator, and
+ * a pull waits. It is therefore pulled when it has an answer, as an arrival of this object says, or
+ * when nothing else is to come.
+ *
+ * <p>{@link RdmaBlockFetcherIterator} makes and pulls it. The block store client of its iterator calls {@link
+ * #asked} and {@link #answered}, possibly before {@link #are}.
+ */
+public final class SparkBlocks implements Arrival {
+  private final long bytes;
+  private final Consumer<SparkBlocks> told;
+  private final AtomicInteger unanswered = new AtomicInteger();
+  private Iterator<Tuple2<BlockId, InputStream>> blocks;
+
+  /**
+   * @param bytes estimated size of all blocks
+   * @param told told of each answer about a remote block, on any thread
+   */
+  SparkBlocks(long bytes, Consumer<SparkBlocks> told) {
+    this.bytes = bytes;
+    this.told = told;
+  }
+
+  long bytes() {
+    return bytes;
+  }
+
+  /** Notes that the iterator requests remote blocks. Any thread. */
+  public void asked(int remote) {
+    unanswered.addAndGet(remote);
+  }
+
+  /** Notes that the iterator has found one of these blocks, or failed to. Any thread. */
+  public void answered() {
+    unanswered.decrementAndGet();
+    told.accept(this);
+  }
+
+  /** Returns true if an answer is still to come. */
+  boolean isAnswerToCome() {
+    return unanswered.get() > 0;
+  }
+
+  /** Sets the iterator, before the first arrival is taken. */
+  void are(Iterator<Tuple2<BlockId, InputStream>> fetched) {
+    blocks = fetched;
+  }
+
+  boolean hasNext() {
+    return blocks.hasNext();
+  }
+
+  /** Returns the next block. Waits if there is no answer. */
+  Tuple2<BlockId, InputStream> next() {
+    return blocks.next();
+  }
+}

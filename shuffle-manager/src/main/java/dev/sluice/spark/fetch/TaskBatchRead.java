@@ -1,0 +1,154 @@
+package dev.sluice.spark.fetch;
+
+import dev.sluice.spark.table.LocatedBlocks;
+import dev.sluice.spark.transport.FallbackReason;
+import dev.sluice.spark.transport.ReadTransport;
+
+/**
+ * READs members of a group for {@link BatchFetcher}. The task verifies the bytes on its own thread.
+ * The resulting {@link FetchedBatch} owns them; they may have left the buffer pool by then. BatchFetcher
+ * calls {@link #begin} and {@link #leave} with its lock, {@link #start} without. Its queue, under
+ * that lock, hands the plain fields over from the thread that ended the READ to the task's.
+ */
+final class TaskBatchRead implements BatchFetcher.Step, BatchFetcher.Arrived, BatchRead.Sink {
+  private final FetchContext path;
+  private final BatchFetcher task;
+  private final ExecutorBlocks group;
+  private final LocatedBlocks located;
+  private final LocatedBlocks.Span span;
+  private final BatchRead read;
+  private final boolean staged;
+  private long startNanos;
+  private volatile long deadlineNanos;
+  private long requestNanos;
+
+  /** Bytes that arrived. */
+  private RdmaManagedBuffer bytes;
+
+  TaskBatchRead(
+      FetchContext path,
+      BatchFetcher task,
+      ExecutorBlocks group,
+      LocatedBlocks located,
+      LocatedBlocks.Span span) {
+    this.path = path;
+    this.task = task;
+    this.group = group;
+    this.located = located;
+    this.span = span;
+    this.read = new BatchRead(path, located, span, this);
+    this.staged = located.isStaged(span);
+  }
+
+  ExecutorBlocks group() {
+    return group;
+  }
+
+  @Override
+  public int bytes() {
+    return span.bytes();
+  }
+
+  boolean isStaged() {
+    return staged;
+  }
+
+  @Override
+  public long deadlineNanos() {
+    return deadlineNanos;
+  }
+
+  @Override
+  public void leave() {
+    group.leave(located.read(span));
+  }
+
+  /** Starts the time to the deadline. */
+  void begin() {
+    startNanos = path.timer().nanoTime();
+    extendDeadline();
+  }
+
+  @Override
+  public void extendDeadline() {
+    deadlineNanos = path.deadlineNanos();
+  }
+
+  void start() {
+    read.start(task.task());
+  }
+
+  /** Tells the peer that the shuffle is in use, so that it keeps the map outputs registered. */
+  void touch() {
+    path.transport().touch(located.peer(), group.shuffleId());
+  }
+
+  @Override
+  public boolean awaits() {
+    return task.awaits(this);
+  }
+
+  @Override
+  public void arrived(ReadTransport.Buffer buffer) {
+    requestNanos = path.timer().nanoTime() - startNanos;
+    SharedBytes shared = new SharedBytes(path.parked(), buffer);
+    bytes = shared.block(0, span.bytes());
+    shared.complete();
+    if (!task.arrived(this)) {
+      bytes.release();
+    }
+  }
+
+  @Override
+  public void failed(FallbackReason reason) {
+    if (reason == FallbackReason.STALE_LOCATION) {
+      path.deliverer().execute(() -> path.locator().forget(located, located.read(span)));
+    }
+    task.giveUp(this, reason);
+  }
+
+  /**
+   * Returns the batch. Null if its bytes are not the written ones; Spark then fetches its members.
+   * The task's thread calls it after the bytes have arrived.
+   */
+  FetchedBatch verify() {
+    boolean wrong;
+    try {
+      wrong = !read.mismatches(bytes.open()).isEmpty();
+    } catch (RuntimeException | Error e) {
+      bytes.release();
+      throw e;
+    }
+    touch();
+    if (!wrong) {
+      return batch();
+    }
+    bytes.release();
+    task.wrong(this); // Spark's iterator READs each block again
+    return null;
+  }
+
+  /**
+   * Makes a batch of all bytes that arrived. Its release frees the bytes and their part of the
+   * limit. If the batch cannot be made, the bytes are released at once.
+   */
+  FetchedBatch batch() {
+    try {
+      FetchedBatch.Way way = new FetchedBatch.Way(requestNanos, located.stagedBytes(span));
+      return new FetchedBatch(group, span.from(), located.ends(span), bytes.open(), way, this::release);
+    } catch (RuntimeException | Error e) {
+      bytes.release();
+      throw e;
+    }
+  }
+
+  private void release(FetchedBatch batch) {
+    bytes.release();
+    task.released(batch);
+  }
+
+  @Override
+  public String toString() {
+    return read.toString();
+  }
+}

@@ -1,7 +1,0 @@
-package dev.sluice.spark.gather;
-
-/**
- * Event for a task that waits for blocks. {@link RemoteBatches#poll} returns events in the order in
- * which they happen.
- */
-public sealed interface Arrival permits FetchedBatch, SparkBlocks {}

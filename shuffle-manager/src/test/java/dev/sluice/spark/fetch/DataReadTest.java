@@ -1,0 +1,418 @@
+package dev.sluice.spark.fetch;
+
+import static dev.sluice.spark.fetch.ReadFixture.block;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.blocks.wire.ControlMessages.NotStaged;
+import dev.sluice.blocks.wire.ControlMessages.Piece;
+import dev.sluice.blocks.wire.ControlMessages.Stage;
+import dev.sluice.blocks.wire.ControlMessages.Staged;
+import dev.sluice.rdma.RemoteRegion;
+import dev.sluice.rdma.transfer.ReadException.Cause;
+import dev.sluice.spark.table.BlockLocator;
+import dev.sluice.spark.table.FileRange;
+import dev.sluice.spark.table.LocatedBlocks;
+import dev.sluice.spark.transport.FakeTransport;
+import dev.sluice.spark.transport.FallbackReason;
+import dev.sluice.spark.transport.ReadTransport;
+import java.io.ByteArrayOutputStream;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** READs of bytes that have to be staged, together with registered ones. */
+class DataReadTest {
+  private static final String ARRIVED = "arrived";
+
+  private ReadFixture fixture = new ReadFixture();
+  private final List<Object> answers = new ArrayList<>();
+  private ReadTransport.Buffer buffer;
+  private RuntimeException defect;
+
+  @AfterEach
+  void oneAnswerAndNothingIsHeld() {
+    assertThat(answers).hasSize(1);
+    buffer.release();
+    fixture.assertNothingIsHeld();
+  }
+
+  private void read(String... blockIds) {
+    FetchContext path = fixture.client.path;
+    RequestedBlocks blocks =
+        new RequestedBlocks(Arrays.stream(blockIds).map(RequestedBlock::parse).toList());
+    long deadlineNanos = path.deadlineNanos();
+    List<LocatedBlocks> parts =
+        path.locate("7", blocks, false, deadlineNanos).join().stream()
+            .map(BlockLocator.Part::blocks)
+            .toList();
+    List<FileRange> extents = new ArrayList<>();
+    for (int block = 0; block < blocks.size(); block++) {
+      FileRange.add(extents, extent(parts, block));
+    }
+    int bytes = extents.stream().mapToInt(extent -> (int) extent.length()).sum();
+    path.transport().acquire(bytes, deadlineNanos, acquired -> buffer = acquired);
+    new DataRead(path, parts.getFirst(), extents, buffer, 0, deadlineNanos, new Sink()).start();
+  }
+
+  private static FileRange extent(List<LocatedBlocks> parts, int block) {
+    LocatedBlocks located =
+        parts.stream().filter(part -> part.isRead(block)).findFirst().orElseThrow();
+    return located.extent(block, 0, located.length(block));
+  }
+
+  private final class Sink implements DataRead.Sink {
+    @Override
+    public void arrived() {
+      answer(ARRIVED);
+    }
+
+    @Override
+    public void failed(FallbackReason reason) {
+      answer(reason);
+    }
+
+    private void answer(Object answer) {
+      answers.add(answer);
+      if (defect != null) {
+        throw defect;
+      }
+    }
+  }
+
+  private void assertArrived(String... blockIds) {
+    assertThat(answers).containsExactly(ARRIVED);
+    ByteArrayOutputStream written = new ByteArrayOutputStream();
+    Arrays.stream(blockIds).map(fixture::written).forEach(written::writeBytes);
+    assertThat(buffer.segment().toArray(ValueLayout.JAVA_BYTE)).isEqualTo(written.toByteArray());
+  }
+
+  private void assertFailed(FallbackReason reason) {
+    assertThat(answers).containsExactly(reason);
+  }
+
+  private List<RemoteRegion> ranges() {
+    return fixture.transport.reads().getLast().ranges();
+  }
+
+  @Test
+  void stagedBlocksAreAskedForAtOnceAndReadAsOneRange() {
+    fixture.staged(10, 100, 200, 300);
+    fixture.staged(11, 40, 50);
+
+    read(block(10, 0), block(10, 2), block(11, 1));
+
+    assertArrived(block(10, 0), block(10, 2), block(11, 1));
+    Stage asked =
+        new Stage(
+            ReadFixture.SHUFFLE,
+            10_000,
+            List.of(new Piece(10, 0, 100), new Piece(10, 300, 300), new Piece(11, 40, 50)));
+    assertThat(fixture.transport.stages()).containsExactly(asked);
+    assertThat(ranges()).hasSize(1);
+  }
+
+  @Test
+  void blocksThatAdjoinInTheirFileAreOnePiece() {
+    fixture.staged(10, 100, 0, 300);
+    read(block(10, 0), block(10, 2));
+    assertArrived(block(10, 0), block(10, 2));
+    assertThat(fixture.transport.stages().getFirst().pieces())
+        .containsExactly(new Piece(10, 0, 400));
+  }
+
+  @Test
+  void registeredAndStagedBytesMayTakeTurns() {
+    String[] blocks = IntStream.range(0, 4).mapToObj(map -> block(map, 1)).toArray(String[]::new);
+    for (int staged = 0; staged < 1 << 4; staged++) {
+      fixture = new ReadFixture();
+      answers.clear();
+      int ranges = 0;
+      boolean adjoins = false;
+      for (int map = 0; map < 4; map++) {
+        boolean isStaged = (staged & 1 << map) != 0;
+        if (isStaged) {
+          fixture.staged(map, 10, 100 + map);
+        } else {
+          fixture.registered(map, 10, 100 + map);
+        }
+        ranges += isStaged && adjoins ? 0 : 1;
+        adjoins = isStaged;
+      }
+
+      read(blocks);
+
+      assertArrived(blocks);
+      assertThat(ranges()).as("%x", staged).hasSize(ranges);
+      assertThat(fixture.transport.stages()).hasSize(staged == 0 ? 0 : 1);
+      if (staged != 15) {
+        oneAnswerAndNothingIsHeld();
+      }
+    }
+  }
+
+  @Test
+  void anAnswerThatDoesNotFitTheRequestIsGivenBackUnread() {
+    refuses(lease -> new Staged(1000, longer(lease.region(), 1), 0, 1_000, -1));
+  }
+
+  @Test
+  void anAnswerOfFewerBytesIsGivenBackUnread() {
+    refuses(lease -> new Staged(1000, longer(lease.region(), -1), 0, 1_000, -1));
+  }
+
+  @Test
+  void anAnswerFromTheFutureIsGivenBackUnread() {
+    refuses(lease -> new Staged(1000, lease.region(), -1, 1_000, -1));
+  }
+
+  @Test
+  void anAnswerWithoutALeaseIsGivenBackUnread() {
+    refuses(lease -> new Staged(1000, lease.region(), 0, 0, -1));
+  }
+
+  private static RemoteRegion longer(RemoteRegion region, int bytes) {
+    return new RemoteRegion(region.address(), region.length() + bytes, region.rkey());
+  }
+
+  private void refuses(UnaryOperator<Staged> change) {
+    fixture.staged(10, 100);
+    fixture.stager.answers(answer -> change.apply((Staged) answer));
+
+    read(block(10, 0));
+
+    assertFailed(FallbackReason.STAGING);
+    assertThat(fixture.transport.reads()).isEmpty();
+  }
+
+  @Test
+  void bytesThatNothingVerifiesAreNotRead() {
+    fixture.staged(10, 100);
+    fixture.unverifiable(11, 100);
+    fixture.stager.answers(
+        answer ->
+            new Staged(1000, ((Staged) answer).region(), 0, 1_000_000_000, Staged.NO_CHECKSUM));
+
+    read(block(10, 0), block(11, 0));
+
+    assertFailed(FallbackReason.STAGING);
+  }
+
+  @Test
+  void aPeerThatStagesNothingIsNotAskedAgain() {
+    fixture.staged(10, 100);
+    fixture.stager.answers(_ -> new NotStaged(false, "no memory"));
+    read(block(10, 0));
+    assertFailed(FallbackReason.STAGING);
+    assertThat(fixture.transport.stages()).hasSize(1);
+  }
+
+  @Test
+  void aMapOutputThatIsNotThereIsStale() {
+    fixture.staged(10, 100);
+    fixture.stager.answers(_ -> new NotStaged(true, "no such map output"));
+    read(block(10, 0));
+    assertFailed(FallbackReason.STALE_LOCATION);
+  }
+
+  @Test
+  void aPeerThatCannotBeAskedStagesNothing() {
+    fixture.staged(10, 100);
+    fixture.stager.answers(
+        _ -> {
+          throw new IllegalStateException("connection closed");
+        });
+    read(block(10, 0));
+    assertFailed(FallbackReason.STAGING);
+  }
+
+  @Test
+  void bytesBeyondTheLeaseAreAskedForAgain() {
+    fixture.staged(10, 100);
+    fixture.transport.afterRead(
+        _ -> fixture.timer.advanceMs(fixture.transport.reads().size() == 1 ? 5_000 : 0));
+
+    read(block(10, 0));
+
+    assertArrived(block(10, 0));
+    assertThat(fixture.count("staged.late")).isEqualTo(1);
+    assertThat(fixture.transport.stages())
+        .extracting(Stage::timeLeftMs)
+        .containsExactly(10_000, 5_000);
+  }
+
+  /** Happens if the process is stopped after it has taken the lease. */
+  @Test
+  void anAnswerThatComesAfterItsLeaseIsAskedForAgain() {
+    fixture.staged(10, 100);
+    fixture.stager.answers(
+        answer -> {
+          fixture.timer.advanceMs(fixture.transport.stages().size() == 1 ? 5_000 : 0);
+          return answer;
+        });
+
+    read(block(10, 0));
+
+    assertArrived(block(10, 0));
+    assertThat(fixture.count("staged.late")).isEqualTo(1);
+    assertThat(fixture.transport.stages()).hasSize(2);
+  }
+
+  @Test
+  void blocksThatAreLateThriceAreGivenUp() {
+    fixture.staged(10, 100);
+    fixture.stager.leases(TimeUnit.SECONDS.toNanos(1));
+    fixture.transport.afterRead(_ -> fixture.timer.advanceMs(1_000));
+
+    read(block(10, 0));
+
+    assertFailed(FallbackReason.STAGING);
+    assertThat(fixture.count("staged.late")).isEqualTo(3);
+    assertThat(fixture.transport.stages()).hasSize(3);
+  }
+
+  @Test
+  void nothingIsAskedForAfterTheDeadline() {
+    fixture.staged(10, 100);
+    fixture.transport.afterRead(
+        _ -> fixture.timer.advanceMs(fixture.transport.reads().size() == 1 ? 10_000 : 0));
+
+    read(block(10, 0));
+
+    assertFailed(FallbackReason.DEADLINE);
+    assertThat(fixture.transport.stages()).hasSize(1);
+  }
+
+  @Test
+  void aLeaseIsUsedButForItsLastEighth() {
+    assertThat(lateAfter(8_000, 0, 6_999)).isZero();
+    oneAnswerAndNothingIsHeld();
+    assertThat(lateAfter(8_000, 0, 7_000)).isEqualTo(1);
+  }
+
+  /** The peer took this time, and the lease begins with its answer. */
+  @Test
+  void theTimeThatThePeerTookIsAddedToTheLease() {
+    assertThat(lateAfter(8_000, 2_000, 8_999)).isZero();
+    oneAnswerAndNothingIsHeld();
+    assertThat(lateAfter(8_000, 2_000, 9_000)).isEqualTo(1);
+  }
+
+  private long lateAfter(long leaseMs, long tookMs, long readMs) {
+    fixture = new ReadFixture(ReadFixture.OPTIONS.with(o -> o.readTimeoutMs = 60_000));
+    answers.clear();
+    fixture.staged(10, 100);
+    fixture.stager.leases(TimeUnit.MILLISECONDS.toNanos(leaseMs));
+    fixture.stager.took(TimeUnit.MILLISECONDS.toNanos(tookMs));
+    fixture.transport.afterRead(
+        _ -> fixture.timer.advanceMs(fixture.transport.reads().size() == 1 ? readMs : 0));
+    read(block(10, 0));
+    return fixture.count("staged.late");
+  }
+
+  @Test
+  void corruptBytesAreAskedForAgain() {
+    fixture.unverifiable(11, 100);
+    fixture.registered(10, 100);
+    fixture.transport.afterRead(read -> corrupt(read, fixture.transport.reads().size() == 2));
+
+    read(block(10, 0), block(11, 0));
+
+    assertArrived(block(10, 0), block(11, 0));
+    assertThat(fixture.count("corruptions")).isEqualTo(1);
+    assertThat(fixture.transport.stages()).hasSize(2);
+  }
+
+  @Test
+  void aLeaseIsGivenBackOnceItsBytesAreVerified() {
+    Deque<Runnable> held = new ArrayDeque<>();
+    AtomicBoolean holds = new AtomicBoolean();
+    fixture =
+        new ReadFixture(
+            ReadFixture.OPTIONS,
+            step -> {
+              if (holds.get()) {
+                held.add(step);
+              } else {
+                step.run();
+              }
+            });
+    fixture.unverifiable(11, 100);
+    fixture.transport.afterRead(_ -> holds.set(fixture.transport.reads().size() == 1));
+
+    read(block(11, 0));
+    assertThat(held).as("the verification").hasSize(1);
+    assertThat(fixture.transport.done()).isEmpty();
+
+    held.remove().run();
+    assertThat(fixture.transport.done()).hasSize(1);
+    assertArrived(block(11, 0));
+  }
+
+  @Test
+  void bytesThatAreWrongThriceAreGivenUp() {
+    fixture.staged(10, 100);
+    fixture.unverifiable(11, 100);
+    fixture.transport.afterRead(read -> corrupt(read, true));
+
+    read(block(10, 0), block(11, 0));
+
+    assertFailed(FallbackReason.CHECKSUM);
+    assertThat(fixture.count("corruptions")).isEqualTo(3);
+  }
+
+  private static void corrupt(FakeTransport.Read read, boolean now) {
+    if (now) {
+      long last = read.bytes() - 1;
+      byte written = read.target().get(ValueLayout.JAVA_BYTE, last);
+      read.target().set(ValueLayout.JAVA_BYTE, last, (byte) ~written);
+    }
+  }
+
+  @Test
+  void aFailedReadGivesBackItsLease() {
+    fixture.staged(10, 100);
+    fixture.transport.script((number, _) -> number == 0 ? Cause.TRANSPORT : null);
+    read(block(10, 0));
+    assertFailed(FallbackReason.TRANSPORT);
+  }
+
+  /** Happens if the server has restarted: the key is no longer valid. */
+  @Test
+  void stagingMemoryThatIsGoneIsAStaleLocation() {
+    fixture.staged(10, 100);
+    fixture.transport.script((number, _) -> number == 0 ? Cause.STALE_LOCATION : null);
+    read(block(10, 0));
+    assertFailed(FallbackReason.STALE_LOCATION);
+  }
+
+  @Test
+  void aReadThatCannotBeAskedForIsAnsweredOnce() {
+    fixture.staged(10, 100);
+    fixture.transport.script(
+        (number, _) -> {
+          if (number == 0) {
+            throw new IllegalStateException("a defect");
+          }
+          return null;
+        });
+    read(block(10, 0));
+    assertFailed(FallbackReason.TRANSPORT);
+  }
+
+  @Test
+  void aSinkThatThrowsIsAnsweredOnce() {
+    defect = new IllegalStateException("a defect");
+    fixture.staged(10, 100);
+    read(block(10, 0));
+    assertArrived(block(10, 0));
+  }
+}
