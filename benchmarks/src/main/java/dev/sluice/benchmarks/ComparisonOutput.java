@@ -17,7 +17,10 @@ import picocli.CommandLine.Spec;
 public final class ComparisonOutput {
   private final MachineLoad start = MachineLoad.now();
 
-  @Option(names = "--json", paramLabel = "FILE", description = "Also write the results to this file")
+  @Option(
+      names = "--json",
+      paramLabel = "FILE",
+      description = "Also write the results to this file")
   private Path json;
 
   @Spec(Spec.Target.MIXEE)

@@ -11,7 +11,8 @@ import java.util.concurrent.ConcurrentHashMap;
  * comes to {@link RegisteredShuffle#finish}, which answers the requests.
  */
 final class PendingRegistrations {
-  private final ConcurrentHashMap<Long, PendingRegistration> registrations = new ConcurrentHashMap<>();
+  private final ConcurrentHashMap<Long, PendingRegistration> registrations =
+      new ConcurrentHashMap<>();
   private final Set<Wait> waits = ConcurrentHashMap.newKeySet();
 
   /** Map outputs that one request waits for. */

@@ -303,7 +303,8 @@ final class RegisteredShuffle {
     return output;
   }
 
-  private MapOutput register(long mapId, PendingRegistration.Found found, Room room) throws IOException {
+  private MapOutput register(long mapId, PendingRegistration.Found found, Room room)
+      throws IOException {
     try {
       return register(mapId, found.files(), found.index(), found.data(), room);
     } catch (RegistrationUnavailableException | VerbsException | OutOfMemoryError e) {

@@ -5,8 +5,8 @@ import java.util.Locale;
 
 /**
  * Forms of registration that the configuration allows for a process's map outputs. {@link
- * RegistrationProbe} asks for them. The names of the constants are the configured values: SluiceConf parses
- * them. A node daemon always has {@link #AUTO}.
+ * RegistrationProbe} asks for them. The names of the constants are the configured values:
+ * SluiceConf parses them. A node daemon always has {@link #AUTO}.
  */
 public enum RegistrationMode {
   /** Pins the files themselves, in the local directories where that leaves them clean. */

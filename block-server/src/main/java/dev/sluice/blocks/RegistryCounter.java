@@ -62,9 +62,7 @@ public enum RegistryCounter {
   STAGING_REFUSALS(total("requests", "Requests for staged bytes that were refused.")),
   LEASES_EXPIRED(
       total("leases", "Leases that expired because their readers did not end them in time.")),
-  GONE(
-      total(
-          "map outputs", "Map outputs not registered because their files no longer existed.")),
+  GONE(total("map outputs", "Map outputs not registered because their files no longer existed.")),
   DIRECTORIES_OPEN_FILES(
       total("directories", "Local directories whose map outputs are registered as open files.")),
   DIRECTORIES_READ_ONLY(

@@ -7,8 +7,8 @@
  * <ol>
  *   <li>{@link MapOutputFiles} finds the files, and {@link MapOutputIndex} reads and checks the
  *       index, on a thread of {@link DiskThreads}.
- *   <li>{@link LocalDirectories} gives the {@link RegistrationMethod} that {@link RegistrationProbe} found by
- *       trial for the directory of the data file.
+ *   <li>{@link LocalDirectories} gives the {@link RegistrationMethod} that {@link
+ *       RegistrationProbe} found by trial for the directory of the data file.
  *   <li>{@link Registrar} reserves room in the {@link RegistrationBudget}, and evicts idle shuffles
  *       early.
  *   <li>{@link RegisteredShuffle} registers the {@link DataFile} and a slot of a partition table

@@ -49,8 +49,8 @@ class RegistrationProbeTest {
 
   @ParameterizedTest
   @CsvSource({"AUTO, OPEN_FILE", "FILE, OPEN_FILE", "ODP, ON_DEMAND_MAPPING"})
-  void byDefaultNothingIsMappedIfTheDeviceSendsFiles(
-      RegistrationMode mode, RegistrationMethod form) throws Exception {
+  void byDefaultNothingIsMappedIfTheDeviceSendsFiles(RegistrationMode mode, RegistrationMethod form)
+      throws Exception {
     FakeProtectionDomain domain = new FakeProtectionDomain();
     domain.sendFiles();
     assertThat(bestForm(domain, (_, remote) -> domain.read(remote), mode)).isEqualTo(form);
@@ -111,7 +111,8 @@ class RegistrationProbeTest {
   void aDirectoryThatTakesNoFileAtTheMomentIsReportedAsRetried(RegistrationMode mode)
       throws Exception {
     Path full = directory.resolve("x".repeat(300));
-    RegistrationProbe probe = new RegistrationProbe(new FakeProtectionDomain(), (_, _) -> new byte[0]);
+    RegistrationProbe probe =
+        new RegistrationProbe(new FakeProtectionDomain(), (_, _) -> new byte[0]);
     try (LogCapture log = new LogCapture(RegistrationProbe.class, Level.INFO)) {
       assertThat(probe.bestForm(mode, full)).isEqualTo(new RegistrationProbe.Result(null, false));
       assertThat(log.messages()).hasSize(1);
@@ -139,7 +140,8 @@ class RegistrationProbeTest {
   @Test
   void whereNothingCanBeTriedOutMapOutputsAreStaged() throws Exception {
     Path missing = directory.resolve("missing");
-    RegistrationProbe probe = new RegistrationProbe(new FakeProtectionDomain(), (_, _) -> new byte[0]);
+    RegistrationProbe probe =
+        new RegistrationProbe(new FakeProtectionDomain(), (_, _) -> new byte[0]);
 
     assertThat(probe.bestForm(RegistrationMode.AUTO, missing))
         .isEqualTo(new RegistrationProbe.Result(null, true));

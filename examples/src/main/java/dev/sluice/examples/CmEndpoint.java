@@ -82,7 +82,8 @@ public final class CmEndpoint {
             .map(IbvPortAttr.Mtu::bytes)
             .orElse(256);
     if (size > mtu) {
-      throw new IOException("a datagram of " + size + " bytes exceeds the port's MTU of " + mtu + " bytes");
+      throw new IOException(
+          "a datagram of " + size + " bytes exceeds the port's MTU of " + mtu + " bytes");
     }
   }
 

@@ -1,10 +1,10 @@
 package dev.sluice.spark;
 
 import dev.sluice.spark.conf.SluiceConf;
+import dev.sluice.spark.fetch.ShuffleClient;
 import dev.sluice.spark.locate.LocatorClient;
 import dev.sluice.spark.locate.UnresponsiveNodes;
 import dev.sluice.spark.metrics.ExecutorMetrics;
-import dev.sluice.spark.fetch.ShuffleClient;
 import dev.sluice.spark.reduce.ExecutorFetching;
 import dev.sluice.spark.transport.FallbackReason;
 import java.io.IOException;
@@ -69,8 +69,8 @@ final class FallbackRuntime extends SluiceRuntime {
                 env.broadcasts(),
                 driverThreads,
                 () -> CompletableFuture.completedFuture(null)),
-            (_, _, _) -> CompletableFuture.failedFuture(new IOException(
-                "this executor does not READ")),
+            (_, _, _) ->
+                CompletableFuture.failedFuture(new IOException("this executor does not READ")),
             conf.locateTimeoutMs(),
             _ -> {},
             System::nanoTime),

@@ -6,8 +6,8 @@ import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
 
 /**
  * Reports executors that are lost for good, from the driver's listener bus. Spark never uses their
- * ids again. {@link DriverRuntime} adds it to the bus's management queue, whose thread calls it. Other
- * listeners of that queue wait meanwhile, so it must not block.
+ * ids again. {@link DriverRuntime} adds it to the bus's management queue, whose thread calls it.
+ * Other listeners of that queue wait meanwhile, so it must not block.
  *
  * <p>The removal of an executor's block manager would be weaker evidence. A fetch failure causes it
  * as well, and then the executor may live on. Until the bus delivers the event, that executor may

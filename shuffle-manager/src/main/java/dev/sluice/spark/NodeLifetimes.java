@@ -2,8 +2,8 @@ package dev.sluice.spark;
 
 import dev.sluice.blocks.client.BlockServerClient;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
-import dev.sluice.blocks.wire.LifetimeMessages.NodeResponse;
 import dev.sluice.blocks.wire.LifetimeMessages.Lifetime;
+import dev.sluice.blocks.wire.LifetimeMessages.NodeResponse;
 import dev.sluice.blocks.wire.LifetimeMessages.RemoveShuffle;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;
 import dev.sluice.rdma.transfer.DaemonThreads;

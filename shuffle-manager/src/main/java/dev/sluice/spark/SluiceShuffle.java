@@ -7,11 +7,11 @@ import dev.sluice.rdma.providers.Providers;
 import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.spark.conf.ExecutorMemory;
 import dev.sluice.spark.conf.SluiceConf;
+import dev.sluice.spark.fetch.PerTask;
 import dev.sluice.spark.locate.DirectoryMessage.Failure;
 import dev.sluice.spark.locate.DriverChannel;
 import dev.sluice.spark.locate.RpcDriverChannel;
 import dev.sluice.spark.metrics.MetricsSource;
-import dev.sluice.spark.fetch.PerTask;
 import dev.sluice.spark.reduce.ExecutorFetching;
 import dev.sluice.spark.reduce.RdmaShuffleReader;
 import dev.sluice.spark.resolve.ResolverMapOutputFiles;
@@ -103,7 +103,10 @@ public final class SluiceShuffle extends RdmaShuffle {
   }
 
   public SluiceShuffle(
-      SparkConf sparkConf, boolean isDriver, IndexShuffleBlockResolver stock, ExecutorBackends outside) {
+      SparkConf sparkConf,
+      boolean isDriver,
+      IndexShuffleBlockResolver stock,
+      ExecutorBackends outside) {
     ExternalSorters.requireKnown();
     this.sparkConf = sparkConf;
     this.outside = outside;
@@ -285,7 +288,10 @@ public final class SluiceShuffle extends RdmaShuffle {
     } catch (IOException e) {
       LOG.warn(
           "Map output {} of shuffle {} has migrated here, but registering or handing it over"
-              + " failed", mapId, shuffleId, e);
+              + " failed",
+          mapId,
+          shuffleId,
+          e);
     }
   }
 

@@ -72,8 +72,7 @@ final class DaemonProcess {
           pauseMs = MIN_PAUSE_MS;
         }
         if (!isStopped()) {
-          LOG.error(
-              "The node daemon {}; starting it again in {} ms; see {}", end, pauseMs, log);
+          LOG.error("The node daemon {}; starting it again in {} ms; see {}", end, pauseMs, log);
           pause(pauseMs);
           pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS);
         }

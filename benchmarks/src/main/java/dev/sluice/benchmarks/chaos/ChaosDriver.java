@@ -174,7 +174,8 @@ final class ChaosDriver implements AutoCloseable {
     try {
       fault.end(directory);
     } catch (IOException e) {
-      System.err.printf("the setup of fault %s could not be undone: %s%n", fault.name(), e.getMessage());
+      System.err.printf(
+          "the setup of fault %s could not be undone: %s%n", fault.name(), e.getMessage());
     }
   }
 

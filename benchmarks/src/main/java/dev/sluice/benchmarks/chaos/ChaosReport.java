@@ -25,7 +25,8 @@ record ChaosReport(ChaosRuns series) {
     }
     long bad = runs.stream().filter(run -> !run.complaints().isEmpty()).count();
     List<String> wrong = new ArrayList<>();
-    ChaosTable.neverStruck(runs).forEach(group -> wrong.add("struck no job that READ blocks: " + group));
+    ChaosTable.neverStruck(runs)
+        .forEach(group -> wrong.add("struck no job that READ blocks: " + group));
     ResourceLevels.grown(runs).forEach(what -> wrong.add("grew: " + what));
     out.print(ChaosTable.of(runs));
     wrong.forEach(out::println);

@@ -75,8 +75,8 @@ final class ReadFlow implements AutoCloseable {
     stopped = true;
     try {
       if (!ended.await(2 * DEADLINE_SECONDS, TimeUnit.SECONDS)) {
-        throw new IllegalStateException("%d READs did not end within %d s"
-                .formatted(ended.getCount(), 2 * DEADLINE_SECONDS));
+        throw new IllegalStateException(
+            "%d READs did not end within %d s".formatted(ended.getCount(), 2 * DEADLINE_SECONDS));
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

@@ -7,8 +7,8 @@ import dev.sluice.blocks.node.NodeClient;
 import dev.sluice.blocks.wire.ControlMessages.Piece;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
-import dev.sluice.blocks.wire.LifetimeMessages.NodeResponse;
 import dev.sluice.blocks.wire.LifetimeMessages.Lifetime;
+import dev.sluice.blocks.wire.LifetimeMessages.NodeResponse;
 import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.ProcessName;
@@ -44,8 +44,8 @@ import org.apache.spark.network.util.TransportConf;
 
 /**
  * An executor at a node daemon, without Spark. It hands map outputs over, and reads those of its
- * application by READ, staged and by Spark's transport. {@link SimulatedApplications} uses and closes it
- * on one thread; each request blocks for at most {@link #TIMEOUT}.
+ * application by READ, staged and by Spark's transport. {@link SimulatedApplications} uses and
+ * closes it on one thread; each request blocks for at most {@link #TIMEOUT}.
  */
 final class BareExecutor implements AutoCloseable {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
@@ -137,7 +137,8 @@ final class BareExecutor implements AutoCloseable {
     MapOutputLocation location =
         await(client.resolve(peer(), shuffleId, new long[] {mapId})).getFirst();
     if (location == null || !location.segment().isRegistered()) {
-      throw new IOException("map output %d of shuffle %d is not registered: %s"
+      throw new IOException(
+          "map output %d of shuffle %d is not registered: %s"
               .formatted(mapId, shuffleId, location));
     }
     byte[] header = read(location.segment().headers(location.slot(), location.slot() + 1));
@@ -151,8 +152,8 @@ final class BareExecutor implements AutoCloseable {
     List<Piece> all = List.of(new Piece(mapId, 0, bytes));
     Stage stage = new Stage(shuffleId, (int) TIMEOUT.toMillis(), all);
     if (!(await(client.stage(peer(), stage)) instanceof Staged staged)) {
-      throw new IOException("the node daemon did not stage map output %d of shuffle %d"
-              .formatted(mapId, shuffleId));
+      throw new IOException(
+          "the node daemon did not stage map output %d of shuffle %d".formatted(mapId, shuffleId));
     }
     byte[] read = read(staged.region());
     client.done(peer(), staged.leaseId());

@@ -97,7 +97,8 @@ public final class NodeCluster implements AutoCloseable {
     master =
         start(Place.HERE, Files.createDirectories(directory), "master.Master", options, arguments);
     if (!Poll.until(MASTER_MS, this::listens)) {
-      throw new IOException("Spark's Master does not listen at " + masterUrl() + "; see its log in " + directory);
+      throw new IOException(
+          "Spark's Master does not listen at " + masterUrl() + "; see its log in " + directory);
     }
   }
 

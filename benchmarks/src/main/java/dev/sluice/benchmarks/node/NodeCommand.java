@@ -49,7 +49,10 @@ public final class NodeCommand implements Callable<Integer> {
   @Option(names = "--quick", description = "One round, and 100 applications instead of 1,000")
   private boolean quick;
 
-  @Option(names = "--only", split = ",", description = "Parts: ${COMPLETION-CANDIDATES} (default: all)")
+  @Option(
+      names = "--only",
+      split = ",",
+      description = "Parts: ${COMPLETION-CANDIDATES} (default: all)")
   private Set<Part> only = EnumSet.allOf(Part.class);
 
   @Mixin private ComparisonOutput output;

@@ -172,7 +172,8 @@ public final class NodeJob {
 
   private Set<String> await(Predicate<Set<String>> wanted) throws Exception {
     if (!Poll.until(TimeUnit.SECONDS.toMillis(WAIT_SECONDS), () -> wanted.test(executors()))) {
-      throw new TimeoutException("%d s were not enough for the awaited executors; now they are %s"
+      throw new TimeoutException(
+          "%d s were not enough for the awaited executors; now they are %s"
               .formatted(WAIT_SECONDS, executors()));
     }
     return executors();

@@ -104,7 +104,8 @@ record MeasuringTool(
     Poll.until(
         DEADLINE_SECONDS * 1_000, () -> VerbsTool.isListening(TCP_PORT) || !server.isAlive());
     if (!VerbsTool.isListening(TCP_PORT)) {
-      throw new IOException(name + " does not listen on port " + TCP_PORT + ": " + Files.readString(log));
+      throw new IOException(
+          name + " does not listen on port " + TCP_PORT + ": " + Files.readString(log));
     }
   }
 

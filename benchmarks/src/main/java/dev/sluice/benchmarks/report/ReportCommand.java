@@ -11,7 +11,10 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** The command {@code bin/bench report}: writes the tables of docs/figures/performance-tables.md from rows. */
+/**
+ * The command {@code bin/bench report}: writes the tables of docs/figures/performance-tables.md
+ * from rows.
+ */
 @Command(
     name = "report",
     description = {

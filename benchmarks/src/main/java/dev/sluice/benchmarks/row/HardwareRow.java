@@ -8,8 +8,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * A machine's row of the table in docs/dev/hardware-rows.md. {@link RowCommand} creates it on its thread;
- * {@link RowFacts} and {@link RowReads} fill it there.
+ * A machine's row of the table in docs/dev/hardware-rows.md. {@link RowCommand} creates it on its
+ * thread; {@link RowFacts} and {@link RowReads} fill it there.
  */
 final class HardwareRow {
   private static final String UNKNOWN = "?";

@@ -1,6 +1,9 @@
 package dev.sluice.benchmarks.row;
 
-/** Columns of the table in docs/dev/hardware-rows.md, in their order; a new one changes that table, too. */
+/**
+ * Columns of the table in docs/dev/hardware-rows.md, in their order; a new one changes that table,
+ * too.
+ */
 enum RowColumn {
   DEVICE("device"),
   FIRMWARE("firmware"),

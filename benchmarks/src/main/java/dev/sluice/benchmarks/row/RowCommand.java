@@ -52,7 +52,8 @@ public final class RowCommand implements Callable<Integer> {
   @Option(
       names = {"-g", "--gid-index"},
       paramLabel = "NUMBER",
-      description = "Index of this side's GID in the port's table (default: the choice of bin/verbs)")
+      description =
+          "Index of this side's GID in the port's table (default: the choice of bin/verbs)")
   private Integer gidIndex;
 
   @Option(

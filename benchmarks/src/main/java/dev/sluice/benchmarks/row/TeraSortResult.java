@@ -42,7 +42,8 @@ record TeraSortResult(Path file, JsonNode json) {
   private JsonNode value(String name) throws IOException {
     JsonNode value = json.path(name);
     if (value.isMissingNode() || value.isArray() && value.isEmpty()) {
-      throw new IOException(file + " was not written by bin/terasort --json: it has no field " + name);
+      throw new IOException(
+          file + " was not written by bin/terasort --json: it has no field " + name);
     }
     return value;
   }

@@ -23,7 +23,9 @@ import picocli.CommandLine.Option;
       "Seven storms run unless options choose one."
     })
 public final class StormCommand implements Callable<Integer> {
-  @Option(names = "--workload", description = "Workload: ${COMPLETION-CANDIDATES} (default: rdd-kryo)")
+  @Option(
+      names = "--workload",
+      description = "Workload: ${COMPLETION-CANDIDATES} (default: rdd-kryo)")
   private Workload workload;
 
   @Option(names = "--maps", paramLabel = "N", description = "Map tasks (default: 400)")

@@ -85,7 +85,8 @@ final class StormFigures {
   static String table(StormRounds rounds) {
     List<List<String>> lines = new ArrayList<>();
     lines.add(
-        List.of(rounds.name(), "wall", "task", "CPU", "deserialize", "fetch wait", "task us/block"));
+        List.of(
+            rounds.name(), "wall", "task", "CPU", "deserialize", "fetch wait", "task us/block"));
     for (Shuffle shuffle : Shuffle.PAIR) {
       List<String> line = new ArrayList<>(List.of("  " + shuffle.label()));
       for (ToDoubleFunction<Repetition> value : COLUMNS) {

@@ -54,7 +54,10 @@ public final class StormRunner {
       description = "Measured runs of the reduce stage in each process (default: ${DEFAULT-VALUE})")
   private int repetitions = 3;
 
-  @Option(names = "--conf", paramLabel = "KEY=VALUE", description = "Spark setting for both shuffles")
+  @Option(
+      names = "--conf",
+      paramLabel = "KEY=VALUE",
+      description = "Spark setting for both shuffles")
   private Map<String, String> conf = new LinkedHashMap<>();
 
   @Option(

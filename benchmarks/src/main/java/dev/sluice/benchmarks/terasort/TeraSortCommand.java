@@ -106,7 +106,10 @@ public final class TeraSortCommand implements Callable<Integer> {
   @Option(names = "--no-stock", description = "Do not sort through the stock shuffle")
   private boolean noStock;
 
-  @Option(names = "--conf", paramLabel = "KEY=VALUE", description = "Spark setting for both shuffles")
+  @Option(
+      names = "--conf",
+      paramLabel = "KEY=VALUE",
+      description = "Spark setting for both shuffles")
   private Map<String, String> conf = new LinkedHashMap<>();
 
   @Option(

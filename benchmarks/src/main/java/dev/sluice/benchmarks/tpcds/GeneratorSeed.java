@@ -48,7 +48,8 @@ final class GeneratorSeed {
             .filter(GeneratorSeed::loadsSeed)
             .count();
     if (places != 1) {
-      throw new IllegalStateException(CLASS_FILE + " has its seed in " + places + " places; expected 1");
+      throw new IllegalStateException(
+          CLASS_FILE + " has its seed in " + places + " places; expected 1");
     }
     return ClassFile.of()
         .transformClass(

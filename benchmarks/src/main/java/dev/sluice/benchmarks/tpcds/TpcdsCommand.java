@@ -92,7 +92,8 @@ public final class TpcdsCommand implements Callable<Integer> {
     }
     if (repetitions < 2) {
       throw new ParameterException(
-          spec.commandLine(), "--repetitions is " + repetitions + ", but must be at least 2: the first warms up");
+          spec.commandLine(),
+          "--repetitions is " + repetitions + ", but must be at least 2: the first warms up");
     }
   }
 }

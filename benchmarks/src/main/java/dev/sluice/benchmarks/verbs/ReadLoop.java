@@ -85,7 +85,8 @@ final class ReadLoop implements AutoCloseable {
       for (int i = 0; i < count; i++) {
         if (completions.status(i) != IbvWcArray.Status.SUCCESS
             || completions.wrId(i) != first + polled + i) {
-          throw new IOException("READ %d completed with %s; expected READ %d with SUCCESS"
+          throw new IOException(
+              "READ %d completed with %s; expected READ %d with SUCCESS"
                   .formatted(completions.wrId(i), completions.status(i), first + polled + i));
         }
       }

@@ -75,7 +75,10 @@ class StormRoundsTest {
   void allRemoteBytesMustHaveBeenRead() {
     SluiceTotals less = new SluiceTotals("soft", Map.of("read.bytes", 699L));
     rounds.add(Shuffle.SLUICE, result(less, 1, 1));
-    assertThat(rounds.problems()).singleElement().asString().contains("699 bytes came by READ", "700");
+    assertThat(rounds.problems())
+        .singleElement()
+        .asString()
+        .contains("699 bytes came by READ", "700");
   }
 
   @Test

@@ -10,9 +10,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Application known to a node, whether it is served or could not be opened yet. {@link Applications}
- * makes and closes it. It exists until its folders are put away. Any thread. It waits for the
- * application's own disks with its lock held, and so delays only that application's executors.
+ * Application known to a node, whether it is served or could not be opened yet. {@link
+ * Applications} makes and closes it. It exists until its folders are put away. Any thread. It waits
+ * for the application's own disks with its lock held, and so delays only that application's
+ * executors.
  */
 final class Application implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Application.class);
@@ -58,7 +59,8 @@ final class Application implements AutoCloseable {
    * @param over called when the driver says that the application is over
    * @param gone called when another application may have its name
    */
-  Application(NodeFolders folders, Opener opener, ApplicationState state, Runnable over, Runnable gone) {
+  Application(
+      NodeFolders folders, Opener opener, ApplicationState state, Runnable over, Runnable gone) {
     this.folders = folders;
     this.opener = opener;
     this.state = state;

@@ -17,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Applications of a node. Any thread. Only a {@link Application} waits for disks, never with the lock of
- * all tenants held. The daemon closes it.
+ * Applications of a node. Any thread. Only a {@link Application} waits for disks, never with the
+ * lock of all tenants held. The daemon closes it.
  */
 final class Applications implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Applications.class);
@@ -52,7 +52,8 @@ final class Applications implements AutoCloseable {
    * Opens the applications of an earlier run, each on its own thread. Waits for them a short time.
    */
   void open(List<ApplicationState> states) {
-    List<Application> before = states.stream().map(this::tenant).toList(); // makes all ports known first
+    List<Application> before =
+        states.stream().map(this::tenant).toList(); // makes all ports known first
     List<Thread> opening =
         before.stream()
             .map(

@@ -10,8 +10,8 @@ import java.util.function.LongSupplier;
 /**
  * Map outputs that a node has of an application, with folder and size: 70 bytes of heap each. Any
  * thread; never blocks. {@link ApplicationOutputs} adds, {@link ShuffleRemover} takes out, {@link
- * AdmissionControl} counts. The totals are for all shuffles, so each change of a map output changes them,
- * too.
+ * AdmissionControl} counts. The totals are for all shuffles, so each change of a map output changes
+ * them, too.
  */
 final class HeldShuffles {
   /**

@@ -48,7 +48,8 @@ final class NodeConnection implements AutoCloseable {
    * @throws RefusedException if the daemon does not serve the application
    * @throws IOException if no daemon listens, or it does not answer by then
    */
-  static NodeConnection open(Path socket, RegisterExecutor enter, long deadlineNanos) throws IOException {
+  static NodeConnection open(Path socket, RegisterExecutor enter, long deadlineNanos)
+      throws IOException {
     NodeConnection connection = new NodeConnection(new RequestChannel());
     try {
       connection.enter(socket, enter, deadlineNanos);

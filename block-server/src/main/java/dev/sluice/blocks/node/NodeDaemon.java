@@ -23,8 +23,8 @@ import org.slf4j.LoggerFactory;
  * them until their shuffles or applications are over. {@link NodeMain} starts it as a process,
  * tests start it in theirs. The starter closes it, which leaves the folders for the next start.
  *
- * <p>{@link SocketServer} lets executors in. Each application is a {@link Application} and waits only
- * for its own disks. The thread {@code sluice-node} never waits for a disk; it looks for
+ * <p>{@link SocketServer} lets executors in. Each application is a {@link Application} and waits
+ * only for its own disks. The thread {@code sluice-node} never waits for a disk; it looks for
  * applications without a sign of life.
  */
 public final class NodeDaemon implements AutoCloseable {
@@ -93,8 +93,8 @@ public final class NodeDaemon implements AutoCloseable {
     }
   }
 
-  private ServedApplication serve(ApplicationState state, List<ApplicationFolder> kept, Runnable end)
-      throws IOException {
+  private ServedApplication serve(
+      ApplicationState state, List<ApplicationFolder> kept, Runnable end) throws IOException {
     int[] ports =
         options.ports().inTurn(state.port(), lastPort.get(), tenants.portsOfOthers(state.name()));
     ApplicationPort port = new ApplicationPort(options.host(), ports, state);

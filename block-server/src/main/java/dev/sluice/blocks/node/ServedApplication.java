@@ -5,10 +5,10 @@ import dev.sluice.blocks.StartedParts;
 import dev.sluice.blocks.server.BlockServer;
 import dev.sluice.blocks.server.Stager;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
+import dev.sluice.blocks.wire.LifetimeMessages.NodeRequest;
 import dev.sluice.blocks.wire.LifetimeMessages.NodeResponse;
 import dev.sluice.blocks.wire.LifetimeMessages.RemoveShuffle;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;
-import dev.sluice.blocks.wire.LifetimeMessages.NodeRequest;
 import dev.sluice.blocks.wire.NodeId;
 import dev.sluice.blocks.wire.NodeMessages.Registered;
 import dev.sluice.blocks.wire.ProcessName;
@@ -29,9 +29,9 @@ import org.apache.spark.network.util.TransportConf;
  * staging memory, and its own port, which asks for its secret. A process of another application
  * therefore cannot reach its bytes, whatever key it guesses.
  *
- * <p>Any thread. {@link NodeDaemon} opens it, its {@link Application} closes it. Threads of executors'
- * connections hand over, the transport's threads bring the driver's messages. Costs the device's
- * threads, those of the registry and of the stager, and 2 to 8 for the port.
+ * <p>Any thread. {@link NodeDaemon} opens it, its {@link Application} closes it. Threads of
+ * executors' connections hand over, the transport's threads bring the driver's messages. Costs the
+ * device's threads, those of the registry and of the stager, and 2 to 8 for the port.
  */
 final class ServedApplication implements AutoCloseable {
   private final NodeDevice device;

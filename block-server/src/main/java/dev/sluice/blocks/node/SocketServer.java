@@ -1,9 +1,9 @@
 package dev.sluice.blocks.node;
 
 import dev.sluice.blocks.wire.ControlMessages.Refused;
-import dev.sluice.blocks.wire.NodeMessages.RegisterExecutor;
-import dev.sluice.blocks.wire.NodeMessages.HandOver;
 import dev.sluice.blocks.wire.NodeMessages.Accepted;
+import dev.sluice.blocks.wire.NodeMessages.HandOver;
+import dev.sluice.blocks.wire.NodeMessages.RegisterExecutor;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
@@ -167,7 +167,8 @@ final class SocketServer implements AutoCloseable {
         channel.send(
             new Refused(
                 "the executor speaks version %d of the protocol, the node daemon versions %d and %d"
-                    .formatted(enter.version(), RegisterExecutor.PREVIOUS, RegisterExecutor.VERSION)));
+                    .formatted(
+                        enter.version(), RegisterExecutor.PREVIOUS, RegisterExecutor.VERSION)));
       } else {
         serve(enter, channel);
       }

@@ -60,8 +60,8 @@ public final class ControlMessages {
 
   /**
    * A message for one process. Another process may listen at its address by now: it refuses a
-   * question and ignores a notice. Processes of version 3 ({@link NodeMessages.RegisterExecutor}) send the
-   * content alone.
+   * question and ignores a notice. Processes of version 3 ({@link NodeMessages.RegisterExecutor})
+   * send the content alone.
    *
    * @param addressee the process that the sender's locations belong to
    * @param senderId id of the sender, whichever connection it uses

@@ -18,8 +18,10 @@ public final class LifetimeMessages {
   /** These types and their successors have ids from 72 to 79. */
   public static final List<MessageType<?>> TYPES =
       List.of(
-          new MessageType<>(FIRST_ID + 3, NodeResponse.class, NodeResponse::write, NodeResponse::read),
-          new MessageType<>(FIRST_ID + 4, NodeRequest.class, NodeRequest::write, NodeRequest::read));
+          new MessageType<>(
+              FIRST_ID + 3, NodeResponse.class, NodeResponse::write, NodeResponse::read),
+          new MessageType<>(
+              FIRST_ID + 4, NodeRequest.class, NodeRequest::write, NodeRequest::read));
 
   private static final byte REMOVE_SHUFFLE = 0;
   private static final byte END_APPLICATION = 1;

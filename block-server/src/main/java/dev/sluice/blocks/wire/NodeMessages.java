@@ -20,7 +20,8 @@ public final class NodeMessages {
    */
   public static final List<MessageType<?>> TYPES =
       List.of(
-          new MessageType<>(FIRST_ID, RegisterExecutor.class, RegisterExecutor::write, RegisterExecutor::read),
+          new MessageType<>(
+              FIRST_ID, RegisterExecutor.class, RegisterExecutor::write, RegisterExecutor::read),
           new MessageType<>(FIRST_ID + 1, Registered.class, Registered::write, Registered::read),
           new MessageType<>(FIRST_ID + 3, Accepted.class, Accepted::write, Accepted::read),
           new MessageType<>(FIRST_ID + 4, HandOver.class, HandOver::write, HandOver::read));
@@ -28,7 +29,8 @@ public final class NodeMessages {
   private NodeMessages() {}
 
   /**
-   * First message of an executor; answered by {@link Registered} or {@link ControlMessages.Refused}.
+   * First message of an executor; answered by {@link Registered} or {@link
+   * ControlMessages.Refused}.
    *
    * @param version protocol version of the executor; if not {@link #isSpoken}, the other fields are
    *     not decoded

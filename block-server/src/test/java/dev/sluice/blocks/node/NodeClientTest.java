@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.blocks.TestMapOutputs;
-import dev.sluice.blocks.wire.NodeMessages.Registered;
-import dev.sluice.blocks.wire.NodeMessages.HandOver;
 import dev.sluice.blocks.wire.NodeMessages.Accepted;
+import dev.sluice.blocks.wire.NodeMessages.HandOver;
+import dev.sluice.blocks.wire.NodeMessages.Registered;
 import dev.sluice.blocks.wire.ProcessName;
 import java.io.EOFException;
 import java.io.IOException;

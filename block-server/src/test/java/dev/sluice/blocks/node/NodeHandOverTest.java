@@ -12,10 +12,10 @@ import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
 import dev.sluice.blocks.wire.LifetimeMessages.NodeResponse;
 import dev.sluice.blocks.wire.LifetimeMessages.RemoveShuffle;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;
+import dev.sluice.blocks.wire.NodeMessages.Accepted;
+import dev.sluice.blocks.wire.NodeMessages.HandOver;
 import dev.sluice.blocks.wire.NodeMessages.RegisterExecutor;
 import dev.sluice.blocks.wire.NodeMessages.Registered;
-import dev.sluice.blocks.wire.NodeMessages.HandOver;
-import dev.sluice.blocks.wire.NodeMessages.Accepted;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.log.LogCapture;
@@ -279,7 +279,9 @@ class NodeHandOverTest extends NodeDaemonTestCase {
     try (MessageChannel executor = MessageChannel.open();
         NodeReader reader = new NodeReader(APPLICATION, SECRET)) {
       executor.connect(socket);
-      executor.send(new RegisterExecutor(RegisterExecutor.PREVIOUS, new ProcessName(APPLICATION, "3"), SECRET));
+      executor.send(
+          new RegisterExecutor(
+              RegisterExecutor.PREVIOUS, new ProcessName(APPLICATION, "3"), SECRET));
       Registered entered = (Registered) executor.receive();
       new ApplicationFolder(Path.of(entered.folders().getLast()))
           .commit(SHUFFLE, 10, outputs.find(SHUFFLE, 10));

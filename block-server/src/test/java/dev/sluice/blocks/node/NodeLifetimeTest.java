@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
-import dev.sluice.blocks.wire.LifetimeMessages.NodeResponse;
 import dev.sluice.blocks.wire.LifetimeMessages.Lifetime;
+import dev.sluice.blocks.wire.LifetimeMessages.NodeResponse;
 import dev.sluice.blocks.wire.LifetimeMessages.RemoveShuffle;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;
 import dev.sluice.rdma.transfer.PeerAddress;

@@ -151,7 +151,8 @@ class NodeProcessTest {
       }
       reader.lost(node.peer());
       try (NodeProcess daemon = start()) {
-        NodeResponse heard = reader.tell(node.peer(), new Renew(new int[] {SHUFFLE}, NodeResponse.NEVER));
+        NodeResponse heard =
+            reader.tell(node.peer(), new Renew(new int[] {SHUFFLE}, NodeResponse.NEVER));
         String id = heard.nodeId();
         assertThat(id).isNotEqualTo(node.peer().id());
         assertThat(heard.keeps(node.peer().id())).isTrue();

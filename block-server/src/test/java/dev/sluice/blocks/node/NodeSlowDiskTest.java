@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.blocks.TestMapOutputs;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
+import dev.sluice.blocks.wire.NodeMessages.Accepted;
+import dev.sluice.blocks.wire.NodeMessages.HandOver;
 import dev.sluice.blocks.wire.NodeMessages.RegisterExecutor;
 import dev.sluice.blocks.wire.NodeMessages.Registered;
-import dev.sluice.blocks.wire.NodeMessages.HandOver;
-import dev.sluice.blocks.wire.NodeMessages.Accepted;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.transfer.PeerAddress;
 import java.io.IOException;

@@ -6,10 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.blocks.wire.NodeMessages;
+import dev.sluice.blocks.wire.NodeMessages.Accepted;
+import dev.sluice.blocks.wire.NodeMessages.HandOver;
 import dev.sluice.blocks.wire.NodeMessages.RegisterExecutor;
 import dev.sluice.blocks.wire.NodeMessages.Registered;
-import dev.sluice.blocks.wire.NodeMessages.HandOver;
-import dev.sluice.blocks.wire.NodeMessages.Accepted;
 import dev.sluice.blocks.wire.ProcessName;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
@@ -37,7 +37,8 @@ class RequestChannelTest {
   private static final HandOver REQUEST = new HandOver(5, 1, 0);
 
   /** More than a socket's buffer takes. */
-  private static final RegisterExecutor LARGE = new RegisterExecutor(new ProcessName("app", "3"), "s".repeat(900_000));
+  private static final RegisterExecutor LARGE =
+      new RegisterExecutor(new ProcessName("app", "3"), "s".repeat(900_000));
 
   @TempDir Path directory;
   private RequestChannel channel;

@@ -255,8 +255,7 @@ class TableServerTest {
       }
       for (int i = 0; i < 8; i++) {
         assertThat(answer())
-            .isEqualTo(
-                new NotStaged(false, "too many requests for partition tables are waiting"));
+            .isEqualTo(new NotStaged(false, "too many requests for partition tables are waiting"));
       }
       ask("other", IN_TIME_MS, fast());
       assertThat(List.of(answer(), answer(), answer()))

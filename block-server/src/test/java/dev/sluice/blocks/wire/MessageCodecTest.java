@@ -21,14 +21,14 @@ import dev.sluice.blocks.wire.ControlMessages.Staged;
 import dev.sluice.blocks.wire.ControlMessages.Tables;
 import dev.sluice.blocks.wire.ControlMessages.Touch;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
+import dev.sluice.blocks.wire.LifetimeMessages.NodeRequest;
 import dev.sluice.blocks.wire.LifetimeMessages.NodeResponse;
 import dev.sluice.blocks.wire.LifetimeMessages.RemoveShuffle;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;
-import dev.sluice.blocks.wire.LifetimeMessages.NodeRequest;
+import dev.sluice.blocks.wire.NodeMessages.Accepted;
+import dev.sluice.blocks.wire.NodeMessages.HandOver;
 import dev.sluice.blocks.wire.NodeMessages.RegisterExecutor;
 import dev.sluice.blocks.wire.NodeMessages.Registered;
-import dev.sluice.blocks.wire.NodeMessages.HandOver;
-import dev.sluice.blocks.wire.NodeMessages.Accepted;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.verbs.Gid;
@@ -85,7 +85,8 @@ class MessageCodecTest {
         new Accepted(),
         new NodeRequest("app-1-ab", new RemoveShuffle(3)),
         new NodeRequest("äpp", new EndApplication()),
-        new NodeRequest("", new Renew(new int[] {1, Integer.MAX_VALUE}, new NodeResponse("node-a-1-ff", -7))),
+        new NodeRequest(
+            "", new Renew(new int[] {1, Integer.MAX_VALUE}, new NodeResponse("node-a-1-ff", -7))),
         new NodeResponse("node-a-1", Long.MIN_VALUE));
   }
 

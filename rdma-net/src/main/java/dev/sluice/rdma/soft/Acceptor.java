@@ -81,7 +81,8 @@ final class Acceptor implements EventLoop.Handler, AutoCloseable {
         return;
       } catch (BindException e) {
         if (port == last) {
-          throw new IOException("binding a port of " + first + " to " + last + " failed: " + e.getMessage(), e);
+          throw new IOException(
+              "binding a port of " + first + " to " + last + " failed: " + e.getMessage(), e);
         }
       }
     }

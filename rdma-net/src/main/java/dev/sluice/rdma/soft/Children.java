@@ -22,7 +22,8 @@ final class Children {
 
   synchronized <T extends AutoCloseable> T adopt(Factory<T> factory) throws VerbsException {
     if (closed) {
-      throw new VerbsException("creating a resource", VerbsException.EINVAL, "the device is closed");
+      throw new VerbsException(
+          "creating a resource", VerbsException.EINVAL, "the device is closed");
     }
     T child = factory.make();
     open.add(child);

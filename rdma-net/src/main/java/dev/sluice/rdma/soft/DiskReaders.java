@@ -239,7 +239,9 @@ final class DiskReaders implements AutoCloseable {
     for (ThreadPoolExecutor pool : pools) {
       long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
       if (!DaemonThreads.stop(pool, Math.max(0, left))) {
-        LOG.warn("A disk did not answer before the device closed: {} files are still being read", pool.getActiveCount());
+        LOG.warn(
+            "A disk did not answer before the device closed: {} files are still being read",
+            pool.getActiveCount());
       }
     }
   }

@@ -25,7 +25,9 @@ final class PostChecks {
     } else if (queued == queuePair.depth()) {
       throw refusal(VerbsException.ENOMEM, "the send queue is full");
     } else if (length < 0 || length > queuePair.device().attributes().maxMessageSize()) {
-      throw refusal(VerbsException.EINVAL, length + " bytes are not 0 to " + queuePair.device().attributes().maxMessageSize());
+      throw refusal(
+          VerbsException.EINVAL,
+          length + " bytes are not 0 to " + queuePair.device().attributes().maxMessageSize());
     }
   }
 

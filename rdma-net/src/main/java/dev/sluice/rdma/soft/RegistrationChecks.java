@@ -22,7 +22,11 @@ final class RegistrationChecks {
       throw refusal(memory, access, VerbsException.EINVAL, problem);
     }
     if (access.contains(AccessFlag.ON_DEMAND)) {
-      throw refusal(memory, access, VerbsException.EOPNOTSUPP, "the software provider has no on-demand paging");
+      throw refusal(
+          memory,
+          access,
+          VerbsException.EOPNOTSUPP,
+          "the software provider has no on-demand paging");
     }
   }
 

@@ -112,7 +112,8 @@ final class SoftFileRegion extends SoftRegion implements FileRegion {
   void requireBytes(long from, int bytes) throws IOException {
     long size = stored.size();
     if (size < from - address() + bytes) {
-      throw new EOFException(this + " reaches beyond the end of its file, which has " + size + " bytes");
+      throw new EOFException(
+          this + " reaches beyond the end of its file, which has " + size + " bytes");
     }
   }
 

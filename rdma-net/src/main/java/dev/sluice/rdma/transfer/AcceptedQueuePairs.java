@@ -161,7 +161,8 @@ final class AcceptedQueuePairs implements AutoCloseable {
     slot.queuePair.toRtr(remote, attributes); // RTR is enough to answer READs.
     QueuePairAddress local = slot.queuePair.address();
     if (!connected(key, slot)) {
-      throw new VerbsException(operation, VerbsException.EINVAL, "the request was withdrawn meanwhile");
+      throw new VerbsException(
+          operation, VerbsException.EINVAL, "the request was withdrawn meanwhile");
     }
     counters.increment(TransferCounter.QUEUE_PAIRS_ACCEPTED);
     return local;

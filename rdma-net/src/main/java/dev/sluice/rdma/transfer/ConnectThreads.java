@@ -40,7 +40,8 @@ final class ConnectThreads implements Executor {
       task.run();
     } catch (OutOfMemoryError e) {
       LOG.warn(
-          "Starting a thread to connect or close a queue pair failed; the calling thread does it", e);
+          "Starting a thread to connect or close a queue pair failed; the calling thread does it",
+          e);
       task.run();
     }
   }

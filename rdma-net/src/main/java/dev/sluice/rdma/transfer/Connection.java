@@ -68,7 +68,12 @@ final class Connection {
   private long lastUsedNanos;
 
   Connection(
-      int id, Peer peer, ConnectAttempt attempt, WorkRequestChain chain, int maxReadBytes, long nowNanos) {
+      int id,
+      Peer peer,
+      ConnectAttempt attempt,
+      WorkRequestChain chain,
+      int maxReadBytes,
+      long nowNanos) {
     this.id = id;
     this.peer = peer;
     this.attempt = attempt;

@@ -118,7 +118,8 @@ public final class ReadRequest extends TaskQueue.Task {
    */
   void submittedTo(ReadEngine reader) {
     if (engine != null) {
-      throw new IllegalStateException("the READ request is under way or has failed: it cannot be submitted");
+      throw new IllegalStateException(
+          "the READ request is under way or has failed: it cannot be submitted");
     }
     target.retain();
     engine = reader;

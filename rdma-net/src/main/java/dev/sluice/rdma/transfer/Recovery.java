@@ -29,7 +29,8 @@ import org.slf4j.LoggerFactory;
 final class Recovery {
   private static final Logger LOG = LoggerFactory.getLogger(Recovery.class);
 
-  static final String FAILED_TOO_OFTEN = "READs from it failed too often recently, so its circuit breaker is open";
+  static final String FAILED_TOO_OFTEN =
+      "READs from it failed too often recently, so its circuit breaker is open";
 
   private final Connections connections;
   private final PendingReads reads;
@@ -215,7 +216,11 @@ final class Recovery {
       failed(connection.peer());
       destroy(connection);
     } finally {
-      TaskFailures.log(LOG, "Posting READs from {} failed; their queue pair was destroyed", connection.peer(), e);
+      TaskFailures.log(
+          LOG,
+          "Posting READs from {} failed; their queue pair was destroyed",
+          connection.peer(),
+          e);
     }
   }
 
@@ -227,7 +232,10 @@ final class Recovery {
 
   /** Withdraws the buffers that a queue pair's READs may still write to, for good. */
   private void giveUpTargets(Connection connection, String what) {
-    LOG.info("A queue pair to {} was not {}: the buffers of its READs are never used again", connection.peer(), what);
+    LOG.info(
+        "A queue pair to {} was not {}: the buffers of its READs are never used again",
+        connection.peer(),
+        what);
     while (connection.outstanding() > 0) {
       ReadRequest read = connection.retireOldest();
       outstanding--;
@@ -253,7 +261,8 @@ final class Recovery {
     boolean opened = peer.breaker().failed(clock.getAsLong());
     if (opened) {
       counters.increment(TransferCounter.CIRCUIT_OPENINGS);
-      LOG.warn("READs from {} failed too often: its blocks fall back for"
+      LOG.warn(
+          "READs from {} failed too often: its blocks fall back for"
               + " spark.shuffle.rdma.circuit.cooldown",
           peer);
     }

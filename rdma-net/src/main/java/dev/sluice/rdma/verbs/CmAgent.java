@@ -371,7 +371,11 @@ final class CmAgent {
       return;
     }
     refusalToldNanos = now;
-    LOG.warn("Refused a connection request from {}: {} ({} refused so far)", id.peerAddress(), why, refusals);
+    LOG.warn(
+        "Refused a connection request from {}: {} ({} refused so far)",
+        id.peerAddress(),
+        why,
+        refusals);
   }
 
   private static void refuse(RdmaCmId id) {

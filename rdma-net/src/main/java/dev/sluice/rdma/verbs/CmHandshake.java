@@ -140,7 +140,8 @@ final class CmHandshake implements Handshake {
     IbvPortAttr.Mtu most = ours.pathMtu().known().orElseThrow();
     if (found.get("dest_qp_num") != wanted.remote.qpNumber()) {
       throw refused(
-          "rdma_cm connected to another queue pair, 0x" + Integer.toHexString(found.get("dest_qp_num")));
+          "rdma_cm connected to another queue pair, 0x"
+              + Integer.toHexString(found.get("dest_qp_num")));
     }
     // INIT took the first partition of the port. rdma_cm gives the partition of the path among the
     // attributes for INIT.
@@ -229,7 +230,9 @@ final class CmHandshake implements Handshake {
     if (attempt != null) {
       attempt.completeExceptionally(
           new VerbsException(
-              "rdma_connect(" + queuePair + ")", VerbsException.EINVAL, "the queue pair was closed meanwhile"));
+              "rdma_connect(" + queuePair + ")",
+              VerbsException.EINVAL,
+              "the queue pair was closed meanwhile"));
       attempt = null;
       agent.wakeUp();
     }

@@ -82,7 +82,11 @@ final class CurrentPort {
     boolean first = isUsable();
     unusable = reason;
     if (first) {
-      LOG.warn("{}: {}: no new queue pairs connect until this is repaired: {}", chosen.port(), event, reason);
+      LOG.warn(
+          "{}: {}: no new queue pairs connect until this is repaired: {}",
+          chosen.port(),
+          event,
+          reason);
     }
   }
 }

@@ -50,7 +50,8 @@ final class Ece {
       set(common ? offered : NONE);
       taken = common;
     } catch (VerbsException e) {
-      LOG.debug("{} is connected without ECE, because the device refuses {}", queuePair, offered, e);
+      LOG.debug(
+          "{} is connected without ECE, because the device refuses {}", queuePair, offered, e);
     }
   }
 

@@ -57,8 +57,7 @@ final class GidChooser {
     }
     return isLocal(entry)
         ? "this process's own address"
-        : "the first usable GID of RoCE v%d, IPv4 before IPv6"
-            .formatted(policy.roceVersion());
+        : "the first usable GID of RoCE v%d, IPv4 before IPv6".formatted(policy.roceVersion());
   }
 
   /**

@@ -80,6 +80,7 @@ final class NumaNode {
     }
     return ofDevice.equals(node)
         ? ", on NUMA node " + node.getAsInt() + " like this process"
-        : ", on NUMA node %d (this process: node %d)".formatted(ofDevice.getAsInt(), node.getAsInt());
+        : ", on NUMA node %d (this process: node %d)"
+            .formatted(ofDevice.getAsInt(), node.getAsInt());
   }
 }

@@ -180,9 +180,7 @@ final class PortChooser {
             .known()
             .map(IbvPortAttr.Mtu::bytes)
             .orElseThrow(
-                () ->
-                    new PortRefusal(
-                        "has an unknown active MTU, code " + port.activeMtu()));
+                () -> new PortRefusal("has an unknown active MTU, code " + port.activeMtu()));
     return asked == VerbsOptions.AUTO ? active : Math.min(asked, active);
   }
 }

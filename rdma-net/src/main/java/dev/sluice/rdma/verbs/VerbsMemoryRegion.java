@@ -64,7 +64,10 @@ final class VerbsMemoryRegion extends VerbsChild implements MemoryRegion {
     try {
       region.close();
     } catch (VerbsException e) {
-      LOG.error("Deregistering {} failed: peers may still READ it, and its pages stay in memory", this, e);
+      LOG.error(
+          "Deregistering {} failed: peers may still READ it, and its pages stay in memory",
+          this,
+          e);
     }
     closed();
   }

@@ -75,7 +75,8 @@ public final class VerbsProvider implements Provider {
       }
     } catch (VerbsException e) {
       LOG.warn(
-          "Protecting registered memory at forks failed; its bytes may be wrong after a fork: {}", e.getMessage());
+          "Protecting registered memory at forks failed; its bytes may be wrong after a fork: {}",
+          e.getMessage());
     }
   }
 
@@ -141,7 +142,8 @@ public final class VerbsProvider implements Provider {
       // Hashed, as the names may be too long for the name of a socket.
       return Optional.of(HostSlot.take("port-" + Integer.toHexString(nearest.hashCode())));
     } catch (VerbsException e) {
-      LOG.warn("Processes do not rotate over the ports; each takes the nearest one: {}", e.getMessage());
+      LOG.warn(
+          "Processes do not rotate over the ports; each takes the nearest one: {}", e.getMessage());
       return Optional.empty();
     }
   }

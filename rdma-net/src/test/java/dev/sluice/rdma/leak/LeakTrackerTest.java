@@ -38,8 +38,7 @@ class LeakTrackerTest {
             error ->
                 assertThat(error.getSuppressed()[0].getStackTrace())
                     .anyMatch(
-                        frame ->
-                            frame.getMethodName().equals("namesTheOpenerOfEachOpenObject")));
+                        frame -> frame.getMethodName().equals("namesTheOpenerOfEachOpenObject")));
   }
 
   @Test

@@ -44,7 +44,8 @@ class SoftDeviceTest extends SoftNodes {
               });
       assertThatThrownBy(() -> new SoftProvider(options).open(InetAddress.getLoopbackAddress()))
           .isInstanceOf(IOException.class)
-          .hasMessageContainingAll("cannot listen on ", "binding a port of " + port + " to " + port + " failed");
+          .hasMessageContainingAll(
+              "cannot listen on ", "binding a port of " + port + " to " + port + " failed");
     }
   }
 

@@ -118,7 +118,8 @@ class UnauthenticatedConnectionsTest extends SoftNodes {
         }
       }
       assertThat(warnings.messages()).hasSize(1);
-      assertThat(warnings.messages().getFirst()).contains("refused a connection without a valid token");
+      assertThat(warnings.messages().getFirst())
+          .contains("refused a connection without a valid token");
     }
   }
 }

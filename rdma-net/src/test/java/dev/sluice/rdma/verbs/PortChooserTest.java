@@ -181,7 +181,8 @@ class PortChooserTest {
     PortChooser chooser = onSecondNode(machine, "mlx5_2-net", OptionalInt.empty());
     ChosenPort chosen = chooser.choose(FOUR, List.of());
     assertThat(chosen.port().device()).isEqualTo("mlx5_2");
-    assertThat(chooser.reason(chosen)).contains("address, on NUMA node 0 (this process: node 1); GID");
+    assertThat(chooser.reason(chosen))
+        .contains("address, on NUMA node 0 (this process: node 1); GID");
   }
 
   @Test

@@ -5,9 +5,9 @@ import dev.sluice.doctor.Limited;
 import dev.sluice.doctor.Options;
 import dev.sluice.doctor.Table;
 import dev.sluice.doctor.check.Check;
-import dev.sluice.doctor.check.Checks;
-import dev.sluice.doctor.check.CheckRunner;
 import dev.sluice.doctor.check.CheckContext;
+import dev.sluice.doctor.check.CheckRunner;
+import dev.sluice.doctor.check.Checks;
 import dev.sluice.doctor.peer.PeerCheck;
 import dev.sluice.doctor.peer.PeerServer;
 import dev.sluice.rdma.transfer.PeerAddress;
@@ -65,7 +65,8 @@ public final class CommandLine {
   }
 
   /** Serves until the time is over. Returns findings that keep it from serving, else none. */
-  private static List<Finding> serve(CheckContext patient, Options options) throws InterruptedException {
+  private static List<Finding> serve(CheckContext patient, Options options)
+      throws InterruptedException {
     try (PeerServer server = PeerServer.open(patient, options.port())) {
       // Standard output is for findings, which a program may read.
       System.err.printf(
@@ -76,9 +77,7 @@ public final class CommandLine {
     } catch (BindException e) {
       return List.of(
           Finding.fail(
-              "serve",
-              "port " + options.port() + ": " + e.getMessage(),
-              "choose another --port"));
+              "serve", "port " + options.port() + ": " + e.getMessage(), "choose another --port"));
     } catch (IOException e) {
       return List.of(Finding.fail("serve", Finding.reason(e), CheckRunner.VERBS_DO_NOT_WORK));
     }

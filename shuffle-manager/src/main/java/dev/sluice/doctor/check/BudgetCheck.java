@@ -22,9 +22,7 @@ record BudgetCheck(MemoryBudget budget) implements Check {
     Finding finding =
         budget.isLeast()
             ? Finding.warn(
-                    name(),
-                    said,
-                    "raise spark.executor.memoryOverhead (docs/sizing.md, Memory)")
+                    name(), said, "raise spark.executor.memoryOverhead (docs/sizing.md, Memory)")
                 .causedBy(List.of(CgroupCheck.NAME), said)
             : Finding.ok(name(), said);
     return List.of(

@@ -21,7 +21,8 @@ import java.util.List;
  * @param address address by which peers reach this process
  * @param jars Spark's jars and their dependencies; empty if their place is not known
  */
-public record CheckContext(Path root, InetAddress address, Rdma rdma, Memory memory, List<Path> jars) {
+public record CheckContext(
+    Path root, InetAddress address, Rdma rdma, Memory memory, List<Path> jars) {
 
   /**
    * Options with which blocks are READ.

@@ -36,8 +36,7 @@ record RegistrationCheck(CheckContext patient, Path directory) implements Check 
           Files.exists(directory) ? "is not a directory" : "does not exist", "create it");
     }
     if (!Files.isWritable(directory)) {
-      return unusable(
-          "is not writable", "change its owner or permissions, or mount it read-write");
+      return unusable("is not writable", "change its owner or permissions, or mount it read-write");
     }
     if (Files.getFileStore(directory).getUsableSpace() < LEAST_BYTES) {
       return unusable("is full", "free some space");

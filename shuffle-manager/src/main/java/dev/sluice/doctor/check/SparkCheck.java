@@ -39,8 +39,7 @@ record SparkCheck(List<Path> jars) implements Check {
     Finding finding =
         lack.isEmpty()
             ? Finding.ok(name(), "Spark " + version)
-            : Finding.fail(
-                name(), lack, "use a release of Sluice for it (docs/spark-versions.md)");
+            : Finding.fail(name(), lack, "use a release of Sluice for it (docs/spark-versions.md)");
     return finding.with("version", version);
   }
 

@@ -75,8 +75,7 @@ public final class SluiceConf {
   /** Returns why blocks are not READ with any provider; empty if they are. */
   public Optional<String> offReason() {
     return conf.getBoolean("spark.shuffle.useOldFetchProtocol", false)
-        ? Optional.of(
-            "spark.shuffle.useOldFetchProtocol is true, and map ids are then not unique")
+        ? Optional.of("spark.shuffle.useOldFetchProtocol is true, and map ids are then not unique")
         : Optional.empty();
   }
 

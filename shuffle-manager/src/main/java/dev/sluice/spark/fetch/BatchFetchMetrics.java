@@ -6,8 +6,8 @@ import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
 
 /**
  * Counts a reader's batch fetches in Spark's metrics of its task and in the executor's counters.
- * {@link RdmaBlockFetcherIterator} calls it on the reader's thread. {@link RemoteBatches} calls {@link
- * #arrived} for batches that no thread polls, on the thread that ends the task.
+ * {@link RdmaBlockFetcherIterator} calls it on the reader's thread. {@link RemoteBatches} calls
+ * {@link #arrived} for batches that no thread polls, on the thread that ends the task.
  */
 public record BatchFetchMetrics(ShuffleReadMetricsReporter task, ShuffleCounters counters) {
   /** Counts a batch that has arrived, also if no thread reads it. */

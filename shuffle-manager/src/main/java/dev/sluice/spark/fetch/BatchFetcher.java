@@ -130,7 +130,8 @@ final class BatchFetcher implements RemoteBatches {
    *
    * @param members blocks whose location is not known yet
    */
-  private record Locating(ExecutorBlocks group, BitSet members, long deadlineNanos) implements Step {
+  private record Locating(ExecutorBlocks group, BitSet members, long deadlineNanos)
+      implements Step {
     @Override
     public void leave() {
       group.leave(members);
@@ -247,9 +248,9 @@ final class BatchFetcher implements RemoteBatches {
   }
 
   /**
-   * Schedules a touch for waiting batches. A task may take minutes to consume its batches. Without a
-   * touch, peers would consider the waiting batches idle and deregister them. A READ of such a batch
-   * would then break the queue pair that all readers of that peer share.
+   * Schedules a touch for waiting batches. A task may take minutes to consume its batches. Without
+   * a touch, peers would consider the waiting batches idle and deregister them. A READ of such a
+   * batch would then break the queue pair that all readers of that peer share.
    */
   private synchronized void touchLater() {
     if (touching == null && !waiting.isEmpty()) {
@@ -272,7 +273,9 @@ final class BatchFetcher implements RemoteBatches {
     giveUp(step, FallbackReason.TRANSPORT);
   }
 
-  /** Lays out batches. Leaves blocks to Spark that are large, or cannot be READ or verified here. */
+  /**
+   * Lays out batches. Leaves blocks to Spark that are large, or cannot be READ or verified here.
+   */
   private List<TaskBatchRead> layOut(ExecutorBlocks group, LocatedBlocks located) {
     int maxMemberBytes = maxMemberBytes();
     BitSet members = located.members();
@@ -299,7 +302,9 @@ final class BatchFetcher implements RemoteBatches {
         && located.length(member) <= Math.min(maxBytes, path.maxGatheredBytes(located, member));
   }
 
-  /** Starts batches while there is room. One thread at a time loops, as a batch may fail at once. */
+  /**
+   * Starts batches while there is room. One thread at a time loops, as a batch may fail at once.
+   */
   private void request() {
     synchronized (this) {
       if (requesting) {

@@ -10,8 +10,8 @@ import java.util.function.Supplier;
 /**
  * Stream over some of the blocks that lie one after the other in memory. No read goes beyond the
  * end of a block, so that a decoder of the bytes fails while the bad block is the last one read.
- * {@link DecodedBatchStream} and READ blocks of Spark's iterator make it. One thread, the task's
- * as a rule; closing it does nothing. A read asks for the memory before and after it copies.
+ * {@link DecodedBatchStream} and READ blocks of Spark's iterator make it. One thread, the task's as
+ * a rule; closing it does nothing. A read asks for the memory before and after it copies.
  */
 public final class BatchInputStream extends InputStream {
   private final Supplier<MemorySegment> memory;

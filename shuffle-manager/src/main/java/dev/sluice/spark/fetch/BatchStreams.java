@@ -7,9 +7,9 @@ import scala.Tuple2;
 
 /**
  * Streams of a batch: one over all members if their bytes may be read one after the other, else one
- * per member. Each stream is read and closed before the next one is taken. {@link RdmaBlockFetcherIterator}
- * makes it and uses it on the task's thread. It also calls {@link #release} when it takes the next
- * arrival, in case no stream has released the batch.
+ * per member. Each stream is read and closed before the next one is taken. {@link
+ * RdmaBlockFetcherIterator} makes it and uses it on the task's thread. It also calls {@link
+ * #release} when it takes the next arrival, in case no stream has released the batch.
  */
 final class BatchStreams {
   private final FetchedBatch batch;

@@ -20,7 +20,10 @@ import java.util.List;
  * threads, and only add steps; these threads read {@code closed}.
  */
 final class BlockSlices implements BufferPermit.User {
-  /** Gets slices and events in steps. An exception goes to the failure handler of {@link SerialSteps}. */
+  /**
+   * Gets slices and events in steps. An exception goes to the failure handler of {@link
+   * SerialSteps}.
+   */
   interface Sink {
     /** Called when there is a buffer, so that blocks can begin. */
     void ready() throws IOException;

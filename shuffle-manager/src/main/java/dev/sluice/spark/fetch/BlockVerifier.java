@@ -8,8 +8,8 @@ import java.util.zip.Checksum;
 /**
  * Verifies blocks, one after the other, against the checksums that Spark's writer computed for each
  * partition. {@link BatchRead} makes one for each batch, on a delivery thread or the task's, and
- * {@link LargeBlockRead} one for its steps. One thread at a time; for each block {@link #begin}, then
- * {@link #update} with all its bytes, then {@link #matches}.
+ * {@link LargeBlockRead} one for its steps. One thread at a time; for each block {@link #begin},
+ * then {@link #update} with all its bytes, then {@link #matches}.
  */
 final class BlockVerifier {
   private final LocatedBlocks blocks;

@@ -10,8 +10,8 @@ import org.slf4j.LoggerFactory;
  * Acquires a pooled buffer for bytes of a peer. If the peer has to stage some of them, it first
  * acquires a staging slot of the task at this peer, then part of the peer's quota. A slow peer thus
  * leaves buffers to others. The fixed order prevents deadlock. Each of them is released once, also
- * after an exception. {@link BatchRead} and {@link BlockSlices} use it, and release it. Any thread, one
- * step at a time; never blocks.
+ * after an exception. {@link BatchRead} and {@link BlockSlices} use it, and release it. Any thread,
+ * one step at a time; never blocks.
  */
 final class BufferPermit {
   private static final Logger LOG = LoggerFactory.getLogger(BufferPermit.class);

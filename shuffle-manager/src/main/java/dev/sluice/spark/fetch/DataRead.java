@@ -29,10 +29,10 @@ import org.slf4j.LoggerFactory;
  * measures that time from its own request, so no clocks are compared. Bytes whose READ ends after
  * the lease are discarded and requested again.
  *
- * <p>{@link BatchRead} and {@link BlockSlices} make it. Each step runs on the thread that ended the step
- * before: the caller's, the transport's, the completion thread, or a delivery thread that computes
- * a checksum. None blocks, and no two run at once, so plain fields suffice. The caller owns the
- * buffer and keeps it until the sink has its answer.
+ * <p>{@link BatchRead} and {@link BlockSlices} make it. Each step runs on the thread that ended the
+ * step before: the caller's, the transport's, the completion thread, or a delivery thread that
+ * computes a checksum. None blocks, and no two run at once, so plain fields suffice. The caller
+ * owns the buffer and keeps it until the sink has its answer.
  */
 final class DataRead implements ReadListener {
   private static final Logger LOG = LoggerFactory.getLogger(DataRead.class);

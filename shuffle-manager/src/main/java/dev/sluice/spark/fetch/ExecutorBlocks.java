@@ -13,7 +13,8 @@ import org.apache.spark.storage.ShuffleBlockId;
 /**
  * Blocks that one executor has for a reduce task, in arrays: a task may have 100,000 of them. A
  * member is a block as Spark would fetch and count it: partitions [start, end) of a map output.
- * Each member is either delivered in a {@link FetchedBatch} or left to Spark's iterator by {@link #leave}.
+ * Each member is either delivered in a {@link FetchedBatch} or left to Spark's iterator by {@link
+ * #leave}.
  *
  * <p>{@link FetchPlan} makes it on the task's thread. The arrays do not change after {@link #of},
  * and any thread reads them. Any thread calls {@link #leave}, even with the lock of a {@link

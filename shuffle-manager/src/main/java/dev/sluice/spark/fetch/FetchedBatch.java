@@ -6,9 +6,10 @@ import java.util.function.Consumer;
 
 /**
  * Members of a {@link ExecutorBlocks} in one piece of memory, complete and verified, one after the
- * other. {@link RemoteBatches} or {@link LocalBatches} makes it for {@link RdmaBlockFetcherIterator}, whose
- * streams release it after reading it. RemoteBatches releases it if the task ends before, on another
- * thread: all access to the bytes goes through {@link #memory}, which throws then.
+ * other. {@link RemoteBatches} or {@link LocalBatches} makes it for {@link
+ * RdmaBlockFetcherIterator}, whose streams release it after reading it. RemoteBatches releases it
+ * if the task ends before, on another thread: all access to the bytes goes through {@link #memory},
+ * which throws then.
  */
 public final class FetchedBatch implements Arrival {
   /**

@@ -10,8 +10,8 @@ import java.util.Queue;
 
 /**
  * Batches of this executor's own map outputs. They are copied from registered memory when the task
- * asks for them. {@link RdmaBlockFetcherIterator} uses it on the task's thread. Nothing to close, as batches
- * are heap.
+ * asks for them. {@link RdmaBlockFetcherIterator} uses it on the task's thread. Nothing to close,
+ * as batches are heap.
  */
 final class LocalBatches {
   /**

@@ -4,8 +4,8 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A block whose bytes come in slices, one after the other. {@link LargeBlockRead} makes and uses it, on
- * one delivery thread at a time, and ends it by {@link #finish} or {@link #abort}. If {@code
+ * A block whose bytes come in slices, one after the other. {@link LargeBlockRead} makes and uses
+ * it, on one delivery thread at a time, and ends it by {@link #finish} or {@link #abort}. If {@code
  * finish} throws, it calls {@code abort} as well, which frees the bytes that were not handed over.
  */
 abstract class PartialBlock {

@@ -10,8 +10,8 @@ import org.apache.spark.util.TaskCompletionListener;
 /**
  * Holds one object per task of an executor, from the task's first request until it completes. A
  * task gets one completion listener, however often it asks: a task may make 100,000 readers. {@code
- * SluiceShuffle} and {@link FetchContext} each have one. Any thread, without a lock: where two threads
- * make the object of a task at once, one of the objects is dropped and never ended.
+ * SluiceShuffle} and {@link FetchContext} each have one. Any thread, without a lock: where two
+ * threads make the object of a task at once, one of the objects is dropped and never ended.
  *
  * @param <T> type of the objects
  */

@@ -13,9 +13,9 @@ import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * Streams of a reader's blocks, with each block in exactly one of them. Remote blocks come in the
- * order of their arrival, in batches or from Spark's iterators. One such iterator fetches the blocks
- * that are not fetched in batches. Others fetch the blocks that groups leave to Spark. Local blocks
- * come while nothing else is there.
+ * order of their arrival, in batches or from Spark's iterators. One such iterator fetches the
+ * blocks that are not fetched in batches. Others fetch the blocks that groups leave to Spark. Local
+ * blocks come while nothing else is there.
  *
  * <p>{@code RdmaShuffleReader} makes and starts it; the iterator of its records pulls it. One
  * thread uses it, the task's as a rule. After reading everything, it releases its memory. If the
@@ -51,7 +51,10 @@ public final class RdmaBlockFetcherIterator extends AbstractIterator<Tuple2<Bloc
    * @param remote for this reader alone; closed with the task
    */
   public RdmaBlockFetcherIterator(
-      SparkReading spark, MapOutputRegistry registry, RemoteBatches remote, BatchFetchMetrics metrics) {
+      SparkReading spark,
+      MapOutputRegistry registry,
+      RemoteBatches remote,
+      BatchFetchMetrics metrics) {
     this.spark = spark;
     this.local = new LocalBatches(registry);
     this.remote = remote;

@@ -9,8 +9,9 @@ import org.apache.spark.network.buffer.ManagedBuffer;
 
 /**
  * A READ block as Spark's iterator holds it: a slice of a buffer that several blocks share. Its
- * creator, {@link ClientBatchRead} or {@link TaskBatchRead}, has the first reference. Any thread. Hold
- * no lock at a release: it may free the buffer, and then runs the next request that waits for one.
+ * creator, {@link ClientBatchRead} or {@link TaskBatchRead}, has the first reference. Any thread.
+ * Hold no lock at a release: it may free the buffer, and then runs the next request that waits for
+ * one.
  */
 final class RdmaManagedBuffer extends ManagedBuffer {
   private final SharedBytes shared;

@@ -41,7 +41,8 @@ final class ReadAttempt {
    * @param asked blocks of one shuffle
    * @param relocated true for the second attempt, after stale locations
    */
-  static void start(FetchContext path, FetchCall call, List<RequestedBlock> asked, boolean relocated) {
+  static void start(
+      FetchContext path, FetchCall call, List<RequestedBlock> asked, boolean relocated) {
     RequestedBlocks blocks = new RequestedBlocks(asked);
     path.locate(call.target().executorId(), blocks, false, call.deadlineNanos())
         .whenComplete(

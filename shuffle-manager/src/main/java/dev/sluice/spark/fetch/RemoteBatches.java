@@ -2,10 +2,10 @@ package dev.sluice.spark.fetch;
 
 /**
  * Batch fetch of a reader's blocks of other executors. It also tells the reader of other arrivals,
- * in their order. {@code BatchFetcher} implements it. {@link RdmaBlockFetcherIterator} calls it on the reader's
- * thread, except for {@link #answered}. The reader closes it after reading everything, or the end
- * of the task does, on any thread and at any time. Closing releases all batches, including those
- * that the reader has.
+ * in their order. {@code BatchFetcher} implements it. {@link RdmaBlockFetcherIterator} calls it on
+ * the reader's thread, except for {@link #answered}. The reader closes it after reading everything,
+ * or the end of the task does, on any thread and at any time. Closing releases all batches,
+ * including those that the reader has.
  */
 public interface RemoteBatches {
   /**

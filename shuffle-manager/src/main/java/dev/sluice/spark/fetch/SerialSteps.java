@@ -10,8 +10,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Runs the events of one object in their order, one at a time, on threads of an executor. {@link
- * LargeBlockRead} has one, on delivery threads. Any thread adds events, also a step itself. No thread
- * is held between them, and no lock while a step runs.
+ * LargeBlockRead} has one, on delivery threads. Any thread adds events, also a step itself. No
+ * thread is held between them, and no lock while a step runs.
  */
 final class SerialSteps {
   private static final Logger LOG = LoggerFactory.getLogger(SerialSteps.class);

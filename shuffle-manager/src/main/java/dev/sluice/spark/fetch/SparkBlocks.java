@@ -12,8 +12,8 @@ import scala.collection.Iterator;
  * a pull waits. It is therefore pulled when it has an answer, as an arrival of this object says, or
  * when nothing else is to come.
  *
- * <p>{@link RdmaBlockFetcherIterator} makes and pulls it. The block store client of its iterator calls {@link
- * #asked} and {@link #answered}, possibly before {@link #are}.
+ * <p>{@link RdmaBlockFetcherIterator} makes and pulls it. The block store client of its iterator
+ * calls {@link #asked} and {@link #answered}, possibly before {@link #are}.
  */
 public final class SparkBlocks implements Arrival {
   private final long bytes;

@@ -6,9 +6,10 @@ import dev.sluice.spark.transport.ReadTransport;
 
 /**
  * READs members of a group for {@link BatchFetcher}. The task verifies the bytes on its own thread.
- * The resulting {@link FetchedBatch} owns them; they may have left the buffer pool by then. BatchFetcher
- * calls {@link #begin} and {@link #leave} with its lock, {@link #start} without. Its queue, under
- * that lock, hands the plain fields over from the thread that ended the READ to the task's.
+ * The resulting {@link FetchedBatch} owns them; they may have left the buffer pool by then.
+ * BatchFetcher calls {@link #begin} and {@link #leave} with its lock, {@link #start} without. Its
+ * queue, under that lock, hands the plain fields over from the thread that ended the READ to the
+ * task's.
  */
 final class TaskBatchRead implements BatchFetcher.Step, BatchFetcher.Arrived, BatchRead.Sink {
   private final FetchContext path;
@@ -135,7 +136,8 @@ final class TaskBatchRead implements BatchFetcher.Step, BatchFetcher.Arrived, Ba
   FetchedBatch batch() {
     try {
       FetchedBatch.Way way = new FetchedBatch.Way(requestNanos, located.stagedBytes(span));
-      return new FetchedBatch(group, span.from(), located.ends(span), bytes.open(), way, this::release);
+      return new FetchedBatch(
+          group, span.from(), located.ends(span), bytes.open(), way, this::release);
     } catch (RuntimeException | Error e) {
       bytes.release();
       throw e;

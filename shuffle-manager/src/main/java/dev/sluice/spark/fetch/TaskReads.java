@@ -18,9 +18,9 @@ import org.slf4j.LoggerFactory;
  * that completes the task. Any thread. The lock guards only the open readers and the end, and no
  * reader is closed with it.
  *
- * <p>The limit bounds the bytes of remote batches that a task READs or holds. Readers with batches to
- * come have equal parts of it. A join or cogroup consumes its readers one after the other, and none
- * waits for the part of an idle reader.
+ * <p>The limit bounds the bytes of remote batches that a task READs or holds. Readers with batches
+ * to come have equal parts of it. A join or cogroup consumes its readers one after the other, and
+ * none waits for the part of an idle reader.
  *
  * <p>Blocks that a reader leaves to Spark's ShuffleBlockFetcherIterators do not count here. They
  * are large, or cannot be READ together. An iterator gets its limits when it is made, before the

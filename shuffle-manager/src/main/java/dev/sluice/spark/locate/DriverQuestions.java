@@ -56,7 +56,8 @@ final class DriverQuestions {
     } else {
       LOG.warn(
           "The driver's location directory did not answer; going on without its answer"
-              + " (spark.shuffle.rdma.locate.timeout)", failure);
+              + " (spark.shuffle.rdma.locate.timeout)",
+          failure);
     }
     return null;
   }

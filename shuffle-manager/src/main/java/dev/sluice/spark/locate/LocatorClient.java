@@ -143,7 +143,8 @@ public final class LocatorClient implements Locator {
   /** Completes, always normally, when the cached locations of the executor may be used. */
   private CompletableFuture<Void> news(CachedShuffle shuffle, String executorId) {
     long now = services.nanoClock().getAsLong();
-    Freshness belief = shuffle.beliefs.computeIfAbsent(executorId, _ -> new Freshness(shuffle.newsNanos));
+    Freshness belief =
+        shuffle.beliefs.computeIfAbsent(executorId, _ -> new Freshness(shuffle.newsNanos));
     synchronized (belief) {
       boolean isOld = now - belief.usedNanos > BELIEF_NANOS;
       belief.usedNanos = now;

@@ -13,8 +13,8 @@ import org.apache.spark.scheduler.SparkListenerTaskEnd;
  * after their tasks, and the application may end at once. The lines therefore wait a little until
  * the reports have as many blocks as Spark's own task metrics.
  *
- * <p>{@code DriverRuntime} makes it. Spark's listener bus, the location directory's thread, with the
- * directory's lock, and the thread that stops the context call it. Only {@link #say} waits, and
+ * <p>{@code DriverRuntime} makes it. Spark's listener bus, the location directory's thread, with
+ * the directory's lock, and the thread that stops the context call it. Only {@link #say} waits, and
  * gives its lock up meanwhile. Nothing to close.
  */
 public final class ApplicationSummary extends SparkListener {

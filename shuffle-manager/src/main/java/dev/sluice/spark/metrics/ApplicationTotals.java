@@ -10,10 +10,10 @@ import java.util.TreeMap;
 
 /**
  * The driver's sums over the counters of all executors, including those that are gone. {@code
- * DriverRuntime} makes it. The location directory's thread gives it reports, the listener bus losses,
- * and metrics sinks and users read it; its lock guards all fields. Costs some kilobytes for each
- * executor that lives or left lately. The time for a report and for the sums does not depend on the
- * number of executors.
+ * DriverRuntime} makes it. The location directory's thread gives it reports, the listener bus
+ * losses, and metrics sinks and users read it; its lock guards all fields. Costs some kilobytes for
+ * each executor that lives or left lately. The time for a report and for the sums does not depend
+ * on the number of executors.
  */
 public final class ApplicationTotals {
   /** Number of executors that left lately and are kept, as messages may still be under way. */

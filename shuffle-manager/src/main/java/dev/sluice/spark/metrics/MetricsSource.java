@@ -10,8 +10,8 @@ import org.apache.spark.metrics.source.Source;
 /**
  * Counters as gauges of Spark's metrics system, whose sinks' threads read them. An executor has a
  * source of its own counters, the driver one of the application's sums. Their names differ, because
- * in local mode one process has both. {@code SluiceShuffle} and {@code DriverRuntime} register them;
- * Spark's metrics system keeps them until it stops.
+ * in local mode one process has both. {@code SluiceShuffle} and {@code DriverRuntime} register
+ * them; Spark's metrics system keeps them until it stops.
  */
 public final class MetricsSource implements Source {
   private static final String EXECUTOR = "sluice";

@@ -41,8 +41,7 @@ enum ShuffleCounter {
       "node.taken",
       total("map outputs", "Map outputs that the node daemon has taken, or that are empty.")),
   NODE_REFUSED(
-      "node.refused",
-      total("map outputs", "Map outputs that the node daemon has not taken."));
+      "node.refused", total("map outputs", "Map outputs that the node daemon has not taken."));
 
   private final String key;
   private final CounterDescription description;

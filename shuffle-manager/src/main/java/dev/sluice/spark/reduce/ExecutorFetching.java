@@ -2,9 +2,9 @@ package dev.sluice.spark.reduce;
 
 import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.spark.fetch.FetchPlan;
-import dev.sluice.spark.metrics.ShuffleCounters;
 import dev.sluice.spark.fetch.RdmaBlockStoreClient;
 import dev.sluice.spark.fetch.ShuffleClient;
+import dev.sluice.spark.metrics.ShuffleCounters;
 import java.util.Optional;
 
 /**
@@ -27,8 +27,7 @@ public record ExecutorFetching(
    * @param registry map outputs of this executor
    * @param own way in which those are read
    */
-  record Gathering(
-      RdmaBlockStoreClient client, MapOutputRegistry registry, FetchPlan.Source own) {}
+  record Gathering(RdmaBlockStoreClient client, MapOutputRegistry registry, FetchPlan.Source own) {}
 
   /** Makes the objects of an executor that READs nothing. */
   public static ExecutorFetching without(ShuffleClient client, ShuffleCounters counters) {

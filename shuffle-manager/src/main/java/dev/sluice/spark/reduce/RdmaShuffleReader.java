@@ -1,12 +1,12 @@
 package dev.sluice.spark.reduce;
 
 import dev.sluice.spark.fetch.BatchFetchMetrics;
+import dev.sluice.spark.fetch.BlocksByAddress;
 import dev.sluice.spark.fetch.FetchPlan;
 import dev.sluice.spark.fetch.RdmaBlockFetcherIterator;
+import dev.sluice.spark.fetch.RdmaBlockStoreClient;
 import dev.sluice.spark.fetch.SparkBlocks;
 import dev.sluice.spark.fetch.SparkReading;
-import dev.sluice.spark.fetch.BlocksByAddress;
-import dev.sluice.spark.fetch.RdmaBlockStoreClient;
 import dev.sluice.spark.version.ExternalSorters;
 import java.io.InputStream;
 import java.util.List;
@@ -140,7 +140,8 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
       @Override
       public Iterator<Tuple2<BlockId, InputStream>> fetch(
           List<BlocksByAddress> tracked, SparkBlocks asker) {
-        return spark.blocks(client.telling(asker, context), BlocksByAddress.toSpark(tracked), batch);
+        return spark.blocks(
+            client.telling(asker, context), BlocksByAddress.toSpark(tracked), batch);
       }
 
       @Override

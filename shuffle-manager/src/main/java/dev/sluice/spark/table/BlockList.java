@@ -3,8 +3,8 @@ package dev.sluice.spark.table;
 /**
  * Blocks of one shuffle that one executor has, by index. Each block is partitions [start, end) of
  * one map output, which lie one after the other in memory and are READ in this order. {@code
- * ExecutorBlocks} and {@code RequestedBlocks} implement it. Implementations must not change: any thread
- * calls them without a lock.
+ * ExecutorBlocks} and {@code RequestedBlocks} implement it. Implementations must not change: any
+ * thread calls them without a lock.
  */
 public interface BlockList {
   int shuffleId();

@@ -87,7 +87,8 @@ final class BatchFetchFixture implements SparkReading {
    * @param batches wraps the batches that the task receives
    * @param local map outputs of the task's executor if it runs on executor 7 itself, else null
    */
-  BatchFetchFixture(ReadFixture reads, UnaryOperator<RemoteBatches> batches, MapOutputRegistry local) {
+  BatchFetchFixture(
+      ReadFixture reads, UnaryOperator<RemoteBatches> batches, MapOutputRegistry local) {
     this(reads, local, metrics -> batches.apply(reads.client.gather(null, metrics::arrived)));
   }
 

@@ -155,8 +155,8 @@ class BatchFetcherTest {
   }
 
   /**
-   * The order of arrival is: four batches, the blocks that Spark had then, and the batches that came
-   * later.
+   * The order of arrival is: four batches, the blocks that Spark had then, and the batches that
+   * came later.
    */
   @Test
   void sparksBlocksAreReadWhileBatchesAreYetToCome() {
@@ -319,7 +319,8 @@ class BatchFetcherTest {
   @Test
   void aBatchThatGetsLostFailsTheTask() {
     register(MAPS);
-    BatchFetchFixture task = new BatchFetchFixture(reads, BatchFetcherTest::losingOne, null).start(blocks);
+    BatchFetchFixture task =
+        new BatchFetchFixture(reads, BatchFetcherTest::losingOne, null).start(blocks);
     assertThatThrownBy(task::readAll).hasMessageContaining("not every block of BlockManagerId(7");
     assertThat(task.delivered).hasSize(MAPS - 21);
     task.close();
@@ -615,7 +616,8 @@ class BatchFetcherTest {
             corrupt(read);
           }
         });
-    BatchFetchFixture task = new BatchFetchFixture(parts).start(block(0, 1), block(1, 1), block(2, 1));
+    BatchFetchFixture task =
+        new BatchFetchFixture(parts).start(block(0, 1), block(1, 1), block(2, 1));
     task.readAll();
 
     assertThat(task.bySpark).isEmpty();

@@ -60,7 +60,8 @@ class DecodedBatchStreamTest {
       }
       bytes.write(member);
       ends[map] = bytes.size();
-      blocks.add(new BlocksByAddress.Block(new ShuffleBlockId(3, 10L * map, 5), member.length, map));
+      blocks.add(
+          new BlocksByAddress.Block(new ShuffleBlockId(3, 10L * map, 5), member.length, map));
     }
     ExecutorBlocks group = ExecutorBlocks.of(new BlocksByAddress(EXECUTOR, blocks), false, false);
     return new FetchedBatch(
@@ -166,7 +167,8 @@ class DecodedBatchStreamTest {
   @Test
   void blocksThatAreNotInTheBatchHaveNoStream() throws IOException {
     int[] ends = {0, 10, 10, 30, 30};
-    FetchedBatch whole = new FetchedBatch(group(), 2, ends, bytes(30), FetchedBatch.Way.LOCAL, _ -> releases++);
+    FetchedBatch whole =
+        new FetchedBatch(group(), 2, ends, bytes(30), FetchedBatch.Way.LOCAL, _ -> releases++);
     BatchStreams streams = new BatchStreams(whole, new Reading(null, true, false));
     assertThat(streams.next()._1()).isEqualTo(new ShuffleBlockId(3, 30, 5));
     Tuple2<BlockId, InputStream> last = streams.next();
@@ -181,7 +183,8 @@ class DecodedBatchStreamTest {
   @Test
   void bytesOfMemoryThatIsReleasedWhileItIsCopiedAreNotGiven() {
     int[] ends = {30};
-    FetchedBatch whole = new FetchedBatch(group(), 0, ends, bytes(30), FetchedBatch.Way.LOCAL, _ -> {});
+    FetchedBatch whole =
+        new FetchedBatch(group(), 0, ends, bytes(30), FetchedBatch.Way.LOCAL, _ -> {});
     Supplier<MemorySegment> releasing =
         () -> {
           MemorySegment memory = whole.memory();
@@ -195,7 +198,8 @@ class DecodedBatchStreamTest {
   @Test
   void anEndThatComesTooEarlyIsTheLastMembersThatIsThere() throws IOException {
     int[] ends = {10, 30, 30, 30};
-    FetchedBatch whole = new FetchedBatch(group(), 0, ends, bytes(30), FetchedBatch.Way.LOCAL, _ -> {});
+    FetchedBatch whole =
+        new FetchedBatch(group(), 0, ends, bytes(30), FetchedBatch.Way.LOCAL, _ -> {});
     BatchInputStream raw = new BatchInputStream(whole::memory, ends, 0, ends.length);
     assertThat(raw.readAllBytes()).hasSize(30);
     assertThat(raw.read()).isEqualTo(-1);

@@ -61,7 +61,8 @@ class EndedTaskTest {
   void batchesThatAReaderHoldsAreReleasedWithItsTask() {
     ReadFixture reads = new ReadFixture();
     String[] blocks = register(reads);
-    BatchFetchFixture reader = new BatchFetchFixture(reads, reads.client.path.of(task)).start(blocks);
+    BatchFetchFixture reader =
+        new BatchFetchFixture(reads, reads.client.path.of(task)).start(blocks);
     assertThat(reader.hasNext()).isTrue();
     assertThat(reads.transport.buffersOut()).isPositive();
 

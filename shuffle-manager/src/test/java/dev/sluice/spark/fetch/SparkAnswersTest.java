@@ -220,9 +220,7 @@ class SparkAnswersTest {
         FetchPlan.of(
             List.of(tracked("7", LEFT, 100), tracked("8", BESIDE, 100)),
             address ->
-                address.executorId().equals("7")
-                    ? FetchPlan.Source.REMOTE
-                    : FetchPlan.Source.SPARK,
+                address.executorId().equals("7") ? FetchPlan.Source.REMOTE : FetchPlan.Source.SPARK,
             false));
 
     assertThat(readOnceAnswered(first)).isEqualTo(first);

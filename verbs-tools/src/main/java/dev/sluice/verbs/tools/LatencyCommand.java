@@ -35,7 +35,9 @@ final class LatencyCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     if (options.events() && options.operation() == PerfOperation.WRITE) {
-      throw new ParameterException(spec.commandLine(), "--events cannot be used with --op write: a WRITE raises no event at its target");
+      throw new ParameterException(
+          spec.commandLine(),
+          "--events cannot be used with --op write: a WRITE raises no event at its target");
     }
     if (!options.problem().isEmpty()) {
       throw new ParameterException(spec.commandLine(), options.problem());

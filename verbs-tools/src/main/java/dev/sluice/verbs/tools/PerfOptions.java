@@ -33,7 +33,8 @@ final class PerfOptions {
   @Option(
       names = "--warm-up",
       paramLabel = "MESSAGES",
-      description = "Messages before the measured ones (default: as many, at most " + DEFAULT_WARM_UP + ")")
+      description =
+          "Messages before the measured ones (default: as many, at most " + DEFAULT_WARM_UP + ")")
   private Integer warmUp;
 
   @Option(

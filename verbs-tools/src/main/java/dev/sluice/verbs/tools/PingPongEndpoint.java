@@ -165,7 +165,8 @@ final class PingPongEndpoint {
       }
     }
     throw new IOException(
-        "a completion names queue pair 0x%06x, which does not belong to this side".formatted(qpNumber));
+        "a completion names queue pair 0x%06x, which does not belong to this side"
+            .formatted(qpNumber));
   }
 
   /**

@@ -42,7 +42,8 @@ record QpAddress(int lid, int qpNumber, int psn, Gid gid) {
   static QpAddress fromWire(byte[] bytes) throws IOException {
     Matcher line = LINE.matcher(new String(bytes, StandardCharsets.US_ASCII));
     if (!line.matches()) {
-      throw new IOException("the peer sent no address of a queue pair: it must run the same program");
+      throw new IOException(
+          "the peer sent no address of a queue pair: it must run the same program");
     }
     String gid = line.group(4);
     return new QpAddress(

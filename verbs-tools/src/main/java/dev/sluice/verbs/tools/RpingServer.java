@@ -49,7 +49,9 @@ record RpingServer(RpingCommand options, Deadline deadline, PrintWriter out) {
       options.display("server ping data: ", data, size, out);
       connection.send(RpingAdvertisement.GO_AHEAD);
       RpingAdvertisement sink =
-          connection.receive().orElseThrow(() -> new IOException("the client disconnected during a ping"));
+          connection
+              .receive()
+              .orElseThrow(() -> new IOException("the client disconnected during a ping"));
       connection.transfer(
           IbvSendWrList.Opcode.RDMA_WRITE, region, sink, Math.min(size, sink.size()));
       connection.send(RpingAdvertisement.GO_AHEAD);

@@ -99,7 +99,8 @@ final class VerbsCommand implements Runnable {
       throw (RuntimeException) e.getCause();
     } catch (TimeoutException | InterruptedException e) {
       IOException failure =
-          new IOException("a call of a C function did not return within " + seconds + " s (--timeout)");
+          new IOException(
+              "a call of a C function did not return within " + seconds + " s (--timeout)");
       throw new CommandLine.ExecutionException(command, failure.getMessage(), failure);
     }
   }

@@ -101,7 +101,8 @@ final class XsrqPingPongCommand implements Callable<Integer> {
         LocalPort port = device.open()) {
       IbvContext context = port.context();
       if ((context.queryDevice().get("orig_attr.device_cap_flags") & IbvDeviceAttr.Caps.XRC) == 0) {
-        throw new IOException(context.device() + " does not support extended reliable connections (XRC)");
+        throw new IOException(
+            context.device() + " does not support extended reliable connections (XRC)");
       }
       int fd = FileDescriptors.open(DOMAIN);
       try (IbvXrcd xrcd = context.openXrcd(fd, O_CREAT)) {

@@ -6,8 +6,8 @@
  * its options; the work is done by other classes, in this package or among the examples. For
  * example, {@link dev.sluice.verbs.tools.BandwidthCommand} opens a {@link
  * dev.sluice.verbs.tools.PerfSession}, which connects a {@link dev.sluice.verbs.tools.PerfEndpoint}
- * and runs a {@link dev.sluice.verbs.tools.BandwidthRun} on it. A command runs on one thread,
- * which owns and closes all objects that it opens.
+ * and runs a {@link dev.sluice.verbs.tools.BandwidthRun} on it. A command runs on one thread, which
+ * owns and closes all objects that it opens.
  *
  * <p>No other module depends on this package, and the drop-in jar does not contain it.
  */

@@ -21,7 +21,9 @@ final class XsrqInteropTest {
     Assumptions.assumeTrue(RdmaDevices.isSoftRoce(), "soft-RoCE has no XRC");
     ToolRun ours = ToolRun.finished("xsrq-pingpong");
     assertThat(ours.status()).isEqualTo(1);
-    assertThat(ours.errors()).hasLineCount(1).contains("does not support extended reliable connections");
+    assertThat(ours.errors())
+        .hasLineCount(1)
+        .contains("does not support extended reliable connections");
     try (CProgram theirs = CProgram.start(directory, PROGRAM)) {
       assertThat(theirs.failed()).contains("Couldn't Open the XRC Domain");
     }

@@ -56,7 +56,8 @@ class XsrqPingPongTest {
     ToolRun run = ToolRun.finished("xsrq-pingpong", "-d", "mlx5_0");
     assertThat(run.status()).isEqualTo(1);
     assertThat(run.errors())
-        .isEqualTo("verbs xsrq-pingpong: mlx5_0 does not support extended reliable connections"
+        .isEqualTo(
+            "verbs xsrq-pingpong: mlx5_0 does not support extended reliable connections"
                 + " (XRC)\n");
   }
 

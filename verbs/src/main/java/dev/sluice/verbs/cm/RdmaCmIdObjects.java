@@ -269,7 +269,9 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
     pointer();
     if (srq() != null) {
       throw new VerbsException(
-          "rdma_create_srq(" + this + ")", VerbsException.EINVAL, "it has a shared receive queue already");
+          "rdma_create_srq(" + this + ")",
+          VerbsException.EINVAL,
+          "it has a shared receive queue already");
     }
   }
 

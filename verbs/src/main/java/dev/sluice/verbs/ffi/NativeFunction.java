@@ -67,7 +67,8 @@ public final class NativeFunction {
     for (String parameter : inner.isEmpty() ? new String[0] : inner.split(", ")) {
       String[] typed = parameter.split(" ");
       if (typed.length != 2) {
-        throw new IllegalArgumentException(declaration + " has no type for the parameter " + parameter);
+        throw new IllegalArgumentException(
+            declaration + " has no type for the parameter " + parameter);
       }
       types.add(layout(typed[0]));
       names.add(typed[1]);

@@ -56,7 +56,8 @@ public final class NativeLibrary {
     return symbols()
         .find(name)
         .orElseThrow(
-            () -> new UnsatisfiedLinkError(soname + " on this machine is too old: it lacks " + name));
+            () ->
+                new UnsatisfiedLinkError(soname + " on this machine is too old: it lacks " + name));
   }
 
   @SuppressWarnings("restricted")

@@ -93,7 +93,9 @@ public final class IbvMr extends NativeObject {
   public void rereg(int flags, IbvPd pd, MemorySegment memory, int access) throws VerbsException {
     if ((flags & Rereg.CHANGE_PD) != 0 && pd == null) {
       throw new VerbsException(
-          "ibv_rereg_mr(" + this + ")", VerbsException.EINVAL, "no protection domain was given to change to");
+          "ibv_rereg_mr(" + this + ")",
+          VerbsException.EINVAL,
+          "no protection domain was given to change to");
     }
     LibIbverbs.REREG_MR.call(
         pointer(),

@@ -134,7 +134,8 @@ final class RdmaCmConnectionTest extends CmTestCase {
         .hasMessageContaining("57 bytes of private data; TCP takes at most 56");
     client.id.connect(RdmaConnParam.DEFAULT);
     server.request();
-    assertThatThrownBy(() -> server.id.reject(new byte[149])).hasMessageContaining("takes at most 148");
+    assertThatThrownBy(() -> server.id.reject(new byte[149]))
+        .hasMessageContaining("takes at most 148");
     assertThatThrownBy(
             () -> server.id.accept(RdmaConnParam.DEFAULT.with(p -> p.privateData = new byte[197])))
         .hasMessageContaining("takes at most 196");

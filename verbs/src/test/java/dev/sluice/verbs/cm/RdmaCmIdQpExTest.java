@@ -35,7 +35,8 @@ class RdmaCmIdQpExTest {
       IbvQpEx ex = id.qp().toQpEx();
       ex.send();
       assertThat(adapters.get(0, "wr_send")).isEqualTo(1);
-      assertThatThrownBy(() -> ex.rdmaRead(1, 0)).hasMessageContaining("created without this function");
+      assertThatThrownBy(() -> ex.rdmaRead(1, 0))
+          .hasMessageContaining("created without this function");
     }
   }
 

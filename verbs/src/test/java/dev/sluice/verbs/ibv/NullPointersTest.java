@@ -81,7 +81,8 @@ class NullPointersTest {
 
   @Test
   void aRegionNeedsTheDomainThatItChangesTo() {
-    assertRefused(() -> mr.rereg(IbvMr.Rereg.CHANGE_PD, null, null, 0), "no protection domain was given");
+    assertRefused(
+        () -> mr.rereg(IbvMr.Rereg.CHANGE_PD, null, null, 0), "no protection domain was given");
   }
 
   @Test

@@ -53,7 +53,8 @@ public final class Faults {
               .alone(),
           injected(Injection.PUBLISH_LOST, "messages that publish map outputs are lost", 0.5),
           injected(Injection.PUBLISH_LATE, "messages that publish map outputs are late", 0.5),
-          injected(Injection.PUBLISH_TWICE, "messages that publish map outputs are sent twice", 0.5),
+          injected(
+              Injection.PUBLISH_TWICE, "messages that publish map outputs are sent twice", 0.5),
           injected(Injection.DRIVER_SLOW, "requests to the driver are slow", 0.5),
           injected(Injection.DRIVER_UNREACHABLE, "requests to the driver fail", 0.5),
           control(Injection.CONTROL_REFUSED, "connections are refused", 0.7),
@@ -101,7 +102,10 @@ public final class Faults {
           FilesDamaged.fault(
               "file-flipped", "a byte in map output files changes", ".data", FileDamage::flipByte),
           FilesDamaged.fault(
-              "index-wrong", "an offset in index files is wrong", ".index", FileDamage::falsifyOffset),
+              "index-wrong",
+              "an offset in index files is wrong",
+              ".index",
+              FileDamage::falsifyOffset),
           FilesDamaged.harmless(
               "cache-dropped",
               "map output files are dropped from the page cache",
@@ -163,7 +167,8 @@ public final class Faults {
               .shared(STAGE_RETRIES, 1)
               .alone(ExecutorLeaving::fallbackStorage),
           allocation("tracking", "shuffle tracking", ExecutorLeaving::shuffleTracking),
-          allocation("service", "the external shuffle service", new ExecutorLeaving.ShuffleService()),
+          allocation(
+              "service", "the external shuffle service", new ExecutorLeaving.ShuffleService()),
           ownDisk("disk-full", "the local directories' disk is full for 2 s", new OwnDisk.Full())
               .shared(STAGE_RETRIES, 0)
               .within(150)
@@ -174,7 +179,10 @@ public final class Faults {
                   new OwnDisk.Silent())
               .within(600) // long enough to strike also after the map tasks
               .lasting(3_000),
-          reading("disk-slow-at-one", "one executor reads its disk at 1 MB/s for 3 s", new SlowDisk())
+          reading(
+                  "disk-slow-at-one",
+                  "one executor reads its disk at 1 MB/s for 3 s",
+                  new SlowDisk())
               .within(50)
               .lasting(3_000),
           Cable.fault("packets-lost-1", "1 % of packets are lost for 5 s", 5_000, "lose", "1"),
@@ -188,7 +196,11 @@ public final class Faults {
   private static final List<Fault> LEASES =
       List.of(
           injected("late", "staging requests take longer than a lease", Injection.STAGE_LATE, 0.05),
-          injected("answer-late", "staging answers come after their leases", Injection.STAGED_LATE, 0.05),
+          injected(
+              "answer-late",
+              "staging answers come after their leases",
+              Injection.STAGED_LATE,
+              0.05),
           injected(Injection.DONE_LOST, "leases are not given back", 0.7),
           injected(Injection.DONE_LATE, "leases are given back late", 0.7),
           injected(Injection.DONE_TWICE, "leases are given back twice", 0.7),

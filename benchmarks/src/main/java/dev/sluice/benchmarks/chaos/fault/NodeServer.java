@@ -31,12 +31,20 @@ final class NodeServer {
                 Moment.REDUCE,
                 new Killed())
             .lasting(500),
-        node("killed-writing", "killed and started again while map tasks write", Moment.MAP, new Killed())
+        node(
+                "killed-writing",
+                "killed and started again while map tasks write",
+                Moment.MAP,
+                new Killed())
             .lasting(500),
         node("stopped-5s", "SIGSTOP for 5 s", Moment.REDUCE, stopped()).lasting(5_000),
         node("stopped-writing", "SIGSTOP for 5 s while map tasks write", Moment.MAP, stopped())
             .lasting(5_000),
-        node("socket-gone", "socket removed, so that no executor can register", Moment.MAP, new SocketGone())
+        node(
+                "socket-gone",
+                "socket removed, so that no executor can register",
+                Moment.MAP,
+                new SocketGone())
             .lasting(3_000),
         node(
                 "index-truncated",
@@ -51,7 +59,11 @@ final class NodeServer {
                 ".data",
                 FileDamage::truncate)
             .on(CLUSTER, new Server()),
-        new Fault("node-executor-killed", "kill -9 of an executor that uses the node daemon", Moment.REDUCE, Faults.KILL)
+        new Fault(
+                "node-executor-killed",
+                "kill -9 of an executor that uses the node daemon",
+                Moment.REDUCE,
+                Faults.KILL)
             .shared(0, 1)
             .on(CLUSTER, new Server()));
   }

@@ -20,9 +20,9 @@ import org.slf4j.LoggerFactory;
 /**
  * The harness's agent in an executor. It reads orders from a file and answers each with a file of
  * the executor's {@link Status}. It uses files, because the harness disturbs every other way
- * between driver and executor. {@link ChaosBackends} starts it; it ends with the process. Its thread
- * polls every 10 ms; when an order changes, it first runs the callback and then answers. Any thread
- * asks whether an injection acts.
+ * between driver and executor. {@link ChaosBackends} starts it; it ends with the process. Its
+ * thread polls every 10 ms; when an order changes, it first runs the callback and then answers. Any
+ * thread asks whether an injection acts.
  */
 final class ChaosAgent {
   private static final Logger LOG = LoggerFactory.getLogger(ChaosAgent.class);

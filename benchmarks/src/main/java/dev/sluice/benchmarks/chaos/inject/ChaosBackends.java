@@ -57,7 +57,8 @@ final class ChaosBackends implements SluiceShuffle.ExecutorBackends {
 
   @Override
   public Device openDevice(SluiceConf conf, String host) throws IOException {
-    device = new ChaosDevice(SluiceShuffle.ExecutorBackends.super.openDevice(conf, host), agent, audit);
+    device =
+        new ChaosDevice(SluiceShuffle.ExecutorBackends.super.openDevice(conf, host), agent, audit);
     return device;
   }
 

@@ -20,9 +20,9 @@ import java.util.concurrent.atomic.LongAccumulator;
 
 /**
  * A device of any provider that carries out the agent's orders. It counts queue pairs and the
- * regions that peers may READ, and audits every READ. {@link ChaosBackends} creates it; the endpoint
- * closes it. Threads and closing are those of the wrapped device; the agent's thread reads the
- * counts, and the thread {@code chaos-serving} breaks serving queue pairs.
+ * regions that peers may READ, and audits every READ. {@link ChaosBackends} creates it; the
+ * endpoint closes it. Threads and closing are those of the wrapped device; the agent's thread reads
+ * the counts, and the thread {@code chaos-serving} breaks serving queue pairs.
  */
 final class ChaosDevice implements Device {
   private final Device device;

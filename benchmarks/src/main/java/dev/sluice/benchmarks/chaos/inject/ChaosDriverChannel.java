@@ -75,7 +75,8 @@ record ChaosDriverChannel(DriverChannel channel, ChaosAgent agent, ControlProxy 
       Thread.sleep(ms);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new IOException("interrupted while the fault harness delayed a request to the driver", e);
+      throw new IOException(
+          "interrupted while the fault harness delayed a request to the driver", e);
     }
   }
 }

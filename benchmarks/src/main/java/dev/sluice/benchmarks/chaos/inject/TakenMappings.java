@@ -14,8 +14,8 @@ import java.util.stream.Stream;
 
 /**
  * Takes the mappings that this process may still have by vm.max_map_count, and gives them back.
- * {@link ChaosBackends} has one; only the agent's thread uses it, and gives the mappings back at the
- * next order without the injection.
+ * {@link ChaosBackends} has one; only the agent's thread uses it, and gives the mappings back at
+ * the next order without the injection.
  */
 final class TakenMappings {
   /** Mappings left for the JVM, such as for a few thread stacks. */

@@ -2,8 +2,8 @@ package dev.sluice.spark.doctor.executor;
 
 import dev.sluice.doctor.Finding;
 import dev.sluice.doctor.check.Check;
-import dev.sluice.doctor.check.Checks;
 import dev.sluice.doctor.check.CheckRunner;
+import dev.sluice.doctor.check.Checks;
 import dev.sluice.spark.conf.SluiceConf;
 import java.io.IOException;
 import java.util.ArrayList;

@@ -1,7 +1,7 @@
 package dev.sluice.spark.doctor.executor;
 
-import dev.sluice.doctor.check.CheckRunner;
 import dev.sluice.doctor.check.CheckContext;
+import dev.sluice.doctor.check.CheckRunner;
 import dev.sluice.doctor.peer.PeerException;
 import dev.sluice.doctor.peer.PeerReader;
 import dev.sluice.doctor.peer.PeerServer;
