@@ -3,7 +3,7 @@ package dev.sluice.spark;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.blocks.client.BlockServerClient;
-import dev.sluice.blocks.node.NodeClient;
+import dev.sluice.blocks.handover.NodeClient;
 import dev.sluice.blocks.node.NodeDaemon;
 import dev.sluice.blocks.node.NodeOptions;
 import dev.sluice.blocks.wire.NodeId;

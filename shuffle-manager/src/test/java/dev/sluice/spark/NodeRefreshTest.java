@@ -3,7 +3,7 @@ package dev.sluice.spark;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.sluice.blocks.node.NodeClient;
+import dev.sluice.blocks.handover.NodeClient;
 import dev.sluice.blocks.node.NodeDaemon;
 import dev.sluice.blocks.node.NodeOptions;
 import dev.sluice.blocks.wire.ProcessName;

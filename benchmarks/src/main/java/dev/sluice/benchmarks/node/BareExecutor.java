@@ -3,7 +3,7 @@ package dev.sluice.benchmarks.node;
 import dev.sluice.benchmarks.stage.SampleOutputs;
 import dev.sluice.blocks.StartedParts;
 import dev.sluice.blocks.client.BlockServerClient;
-import dev.sluice.blocks.node.NodeClient;
+import dev.sluice.blocks.handover.NodeClient;
 import dev.sluice.blocks.wire.ControlMessages.Piece;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Staged;

@@ -3,7 +3,7 @@ package dev.sluice.benchmarks.node;
 import dev.sluice.benchmarks.NodeProcess;
 import dev.sluice.benchmarks.Pairs;
 import dev.sluice.benchmarks.stage.SampleOutputs;
-import dev.sluice.blocks.node.NodeClient;
+import dev.sluice.blocks.handover.NodeClient;
 import dev.sluice.blocks.wire.ProcessName;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,5 +1,7 @@
 package dev.sluice.blocks.node;
 
+import dev.sluice.blocks.handover.ApplicationFolder;
+
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,5 +1,7 @@
 package dev.sluice.blocks.node;
 
+import dev.sluice.blocks.handover.ApplicationFolder;
+
 import dev.sluice.blocks.LocalDirectories;
 import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.MapOutputIndex;

@@ -1,5 +1,7 @@
 package dev.sluice.blocks.node;
 
+import dev.sluice.blocks.handover.ApplicationFolder;
+
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;

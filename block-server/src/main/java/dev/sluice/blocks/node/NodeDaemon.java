@@ -1,5 +1,7 @@
 package dev.sluice.blocks.node;
 
+import dev.sluice.blocks.handover.ApplicationFolder;
+
 import dev.sluice.blocks.StartedParts;
 import dev.sluice.blocks.wire.NodeId;
 import dev.sluice.blocks.wire.NodeMessages.RegisterExecutor;

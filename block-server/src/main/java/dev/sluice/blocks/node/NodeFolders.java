@@ -1,5 +1,9 @@
 package dev.sluice.blocks.node;
 
+import dev.sluice.blocks.handover.FileTree;
+
+import dev.sluice.blocks.handover.ApplicationFolder;
+
 import dev.sluice.blocks.LocalDirectories;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -1,5 +1,7 @@
 package dev.sluice.blocks.node;
 
+import dev.sluice.blocks.handover.MessageChannel;
+
 import dev.sluice.blocks.node.NodeDisks.RefusedException;
 import java.io.IOException;
 import java.nio.channels.FileChannel;

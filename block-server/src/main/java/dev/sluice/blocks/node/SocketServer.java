@@ -1,5 +1,7 @@
 package dev.sluice.blocks.node;
 
+import dev.sluice.blocks.handover.MessageChannel;
+
 import dev.sluice.blocks.wire.ControlMessages.Refused;
 import dev.sluice.blocks.wire.NodeMessages.Accepted;
 import dev.sluice.blocks.wire.NodeMessages.HandOver;
@@ -162,7 +164,7 @@ final class SocketServer implements AutoCloseable {
       Object first = channel.receive();
       deadline.cancel(false);
       if (!(first instanceof RegisterExecutor enter)) {
-        channel.send(new Refused("the first message of an executor has to be Enter"));
+        channel.send(new Refused("the first message of an executor has to be RegisterExecutor"));
       } else if (!enter.isSpoken()) {
         channel.send(
             new Refused(

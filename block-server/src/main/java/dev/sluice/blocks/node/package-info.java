@@ -4,7 +4,7 @@
  *
  * <p>{@link dev.sluice.blocks.node.NodeMain} starts the process, {@link
  * dev.sluice.blocks.node.NodeDaemon} is its core. An executor uses {@link
- * dev.sluice.blocks.node.NodeClient}: it links a map output's files into one of the node's folders
+ * dev.sluice.blocks.handover.NodeClient}: it links a map output's files into one of the node's folders
  * and reports that over a Unix domain socket. The daemon's {@code SocketServer} admits the
  * executor, and its {@code ServedApplication} takes the map output.
  *

@@ -6,7 +6,7 @@ import java.util.List;
 
 /**
  * Messages between an executor and the block server of its node, over the node's Unix domain
- * socket. An executor's {@link dev.sluice.blocks.node.NodeClient} sends requests; the daemon
+ * socket. An executor's {@link dev.sluice.blocks.handover.NodeClient} sends requests; the daemon
  * answers each with one message, or closes the connection. The rules of {@link ControlMessages}
  * hold.
  */

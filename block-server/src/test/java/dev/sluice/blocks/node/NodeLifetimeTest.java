@@ -1,5 +1,9 @@
 package dev.sluice.blocks.node;
 
+import dev.sluice.blocks.handover.FileTree;
+
+import dev.sluice.blocks.handover.NodeClient;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 

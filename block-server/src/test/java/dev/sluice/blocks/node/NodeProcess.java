@@ -1,5 +1,7 @@
 package dev.sluice.blocks.node;
 
+import dev.sluice.blocks.handover.MessageChannel;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.File;

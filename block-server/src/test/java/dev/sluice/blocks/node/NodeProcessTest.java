@@ -1,5 +1,11 @@
 package dev.sluice.blocks.node;
 
+import dev.sluice.blocks.handover.MessageChannel;
+
+import dev.sluice.blocks.handover.NodeEndpoint;
+
+import dev.sluice.blocks.handover.NodeClient;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;

@@ -1,5 +1,7 @@
 package dev.sluice.blocks.node;
 
+import dev.sluice.blocks.handover.ApplicationFolder;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.blocks.FakeProtectionDomain;

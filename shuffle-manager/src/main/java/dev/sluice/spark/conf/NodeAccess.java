@@ -1,6 +1,6 @@
 package dev.sluice.spark.conf;
 
-import dev.sluice.blocks.node.NodeClient;
+import dev.sluice.blocks.handover.NodeClient;
 import java.nio.file.Path;
 
 /**

@@ -3,7 +3,7 @@ package dev.sluice.spark.conf;
 import dev.sluice.blocks.RegionLimit;
 import dev.sluice.blocks.RegistrationMode;
 import dev.sluice.blocks.conf.VerbsSetting;
-import dev.sluice.blocks.node.NodeClient;
+import dev.sluice.blocks.handover.NodeClient;
 import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.soft.FaultPlan;
 import dev.sluice.rdma.soft.SoftOptions;

@@ -1,4 +1,5 @@
-package dev.sluice.blocks.node;
+package dev.sluice.blocks.handover;
+
 
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.MessageCodec;
@@ -18,12 +19,12 @@ import java.util.List;
 import jdk.net.ExtendedSocketOptions;
 
 /**
- * One end of a connection over a node's Unix domain socket: blocking in the {@link SocketServer},
+ * One end of a connection over a node's Unix domain socket: blocking in the {@code SocketServer},
  * not blocking in an executor's {@link RequestChannel}. Each message follows its length in four
  * bytes. One thread uses it at a time, and waits for ever if the channel blocks. Any thread may
  * close it, which ends that wait.
  */
-final class MessageChannel implements AutoCloseable {
+public final class MessageChannel implements AutoCloseable {
   /** Many times the size of a message. */
   private static final int MAX_BYTES = 1 << 20;
 
@@ -48,31 +49,31 @@ final class MessageChannel implements AutoCloseable {
   }
 
   /** Takes a blocking channel. */
-  MessageChannel(SocketChannel channel) {
+  public MessageChannel(SocketChannel channel) {
     this(channel, _ -> {});
   }
 
   /** Opens a channel that is not connected yet. */
-  static MessageChannel open() throws IOException {
+  public static MessageChannel open() throws IOException {
     return new MessageChannel(SocketChannel.open(StandardProtocolFamily.UNIX));
   }
 
   /** Connects. Waits if the listener has not accepted earlier connections. */
-  void connect(Path socket) throws IOException {
+  public void connect(Path socket) throws IOException {
     channel.connect(UnixDomainSocketAddress.of(socket));
   }
 
   /** User of this process. */
-  static UserPrincipal self() throws IOException {
+  public static UserPrincipal self() throws IOException {
     return Files.getOwner(Path.of("/proc/self"));
   }
 
   /** User of the process at the other end. */
-  UserPrincipal peer() throws IOException {
+  public UserPrincipal peer() throws IOException {
     return channel.getOption(ExtendedSocketOptions.SO_PEERCRED).user();
   }
 
-  void send(Object message) throws IOException {
+  public void send(Object message) throws IOException {
     byte[] frame = CODEC.encode(message);
     ByteBuffer bytes = ByteBuffer.allocate(Integer.BYTES + frame.length);
     bytes.putInt(frame.length).put(frame).flip();
@@ -87,7 +88,7 @@ final class MessageChannel implements AutoCloseable {
    * @throws EOFException if the other end has closed the connection
    * @throws MessageException if it sends bytes that are not a message
    */
-  Object receive() throws IOException {
+  public Object receive() throws IOException {
     int length = read(Integer.BYTES).getInt();
     if (length < 0 || length > MAX_BYTES) {
       throw new MessageException(

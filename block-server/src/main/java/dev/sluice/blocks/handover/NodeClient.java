@@ -1,10 +1,10 @@
-package dev.sluice.blocks.node;
+package dev.sluice.blocks.handover;
 
 import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.MapOutputIndex;
-import dev.sluice.blocks.node.NodeConnection.Committed;
-import dev.sluice.blocks.node.NodeConnection.RefusedException;
-import dev.sluice.blocks.node.RequestChannel.UnansweredException;
+import dev.sluice.blocks.handover.NodeConnection.Committed;
+import dev.sluice.blocks.handover.NodeConnection.RefusedException;
+import dev.sluice.blocks.handover.RequestChannel.UnansweredException;
 import dev.sluice.blocks.wire.NodeMessages.Accepted;
 import dev.sluice.blocks.wire.NodeMessages.HandOver;
 import dev.sluice.blocks.wire.NodeMessages.RegisterExecutor;

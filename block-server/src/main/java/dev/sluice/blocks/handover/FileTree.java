@@ -1,4 +1,4 @@
-package dev.sluice.blocks.node;
+package dev.sluice.blocks.handover;
 
 import java.io.IOException;
 import java.nio.file.FileVisitResult;
@@ -12,11 +12,11 @@ import java.nio.file.attribute.BasicFileAttributes;
  * Deletes folders with their content. Does not follow symbolic links. Waits for the disk; any
  * thread.
  */
-final class FileTree {
+public final class FileTree {
   private FileTree() {}
 
   /** Deletes a folder if it exists. Other processes may delete files in it meanwhile. */
-  static void delete(Path folder) throws IOException {
+  public static void delete(Path folder) throws IOException {
     if (!Files.exists(folder)) {
       return;
     }

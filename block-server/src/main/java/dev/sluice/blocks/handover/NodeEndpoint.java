@@ -1,4 +1,4 @@
-package dev.sluice.blocks.node;
+package dev.sluice.blocks.handover;
 
 import dev.sluice.rdma.transfer.PeerAddress;
 

@@ -1,4 +1,4 @@
-package dev.sluice.blocks.node;
+package dev.sluice.blocks.handover;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

@@ -1,4 +1,4 @@
-package dev.sluice.blocks.node;
+package dev.sluice.blocks.handover;
 
 import java.io.IOException;
 import java.net.StandardProtocolFamily;

@@ -1,4 +1,5 @@
-package dev.sluice.blocks.node;
+package dev.sluice.blocks.handover;
+
 
 import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
@@ -21,7 +22,7 @@ import java.util.regex.Pattern;
  * from the moment that its folder is renamed into place. Any thread, any process. Executors may be
  * of another release than the daemon, so these names stay.
  */
-record ApplicationFolder(Path path) {
+public record ApplicationFolder(Path path) {
   private static final String DATA = "data";
   private static final String INDEX = "index";
   private static final String CHECKSUMS = "checksums.";
@@ -29,7 +30,7 @@ record ApplicationFolder(Path path) {
   private static final Pattern MAP_OUTPUT = Pattern.compile("(\\d{1,9})-(\\d{1,18})");
 
   /** Parent directory, which exists before the folder does. */
-  Path directory() {
+  public Path directory() {
     return path.getParent();
   }
 
@@ -46,7 +47,7 @@ record ApplicationFolder(Path path) {
    * @throws FileSystemException if this folder cannot take it, for example because it is on another
    *     file system (EXDEV) or full
    */
-  boolean commit(int shuffleId, long mapId, MapOutputFiles.Files files) throws IOException {
+  public boolean commit(int shuffleId, long mapId, MapOutputFiles.Files files) throws IOException {
     Path folder = folder(shuffleId, mapId);
     if (Files.exists(folder)) {
       return false;
@@ -70,7 +71,7 @@ record ApplicationFolder(Path path) {
   }
 
   /** Finds a map output's files; null if it is not here. */
-  MapOutputFiles.Files find(int shuffleId, long mapId) {
+  public MapOutputFiles.Files find(int shuffleId, long mapId) {
     Path folder = folder(shuffleId, mapId);
     Path data = folder.resolve(DATA);
     if (!Files.exists(data)) {
@@ -86,7 +87,7 @@ record ApplicationFolder(Path path) {
   }
 
   /** Calls the consumer for each map output. */
-  void forEach(MapOutputConsumer consumer) throws IOException {
+  public void forEach(MapOutputConsumer consumer) throws IOException {
     try (DirectoryStream<Path> folders = Files.newDirectoryStream(path)) {
       for (Path folder : folders) {
         Matcher name = MAP_OUTPUT.matcher(folder.getFileName().toString());
@@ -98,7 +99,7 @@ record ApplicationFolder(Path path) {
   }
 
   /** Removes unfinished map outputs older than this age, whose executors must have died. */
-  void removeUnfinished(Duration age) throws IOException {
+  public void removeUnfinished(Duration age) throws IOException {
     Instant oldest = Instant.now().minus(age);
     try (DirectoryStream<Path> folders = Files.newDirectoryStream(path, UNFINISHED + "*")) {
       for (Path folder : folders) {
@@ -111,12 +112,12 @@ record ApplicationFolder(Path path) {
 
   /** Takes the ids of a map output. */
   @FunctionalInterface
-  interface MapOutputConsumer {
+  public interface MapOutputConsumer {
     void accept(int shuffleId, long mapId);
   }
 
   /** Removes a map output if it is here. */
-  void remove(int shuffleId, long mapId) throws IOException {
+  public void remove(int shuffleId, long mapId) throws IOException {
     FileTree.delete(folder(shuffleId, mapId));
   }
 }

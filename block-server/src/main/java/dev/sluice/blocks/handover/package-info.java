@@ -1,0 +1,13 @@
+/**
+ * An executor's side of the node daemon: hands committed map outputs over.
+ *
+ * <p>{@link NodeClient} is the entry point. It registers the executor at the daemon, and for each
+ * map output links the files into an {@link ApplicationFolder} of the node and reports that over a
+ * Unix domain socket. A {@link NodeConnection} is one such connection, and {@link RequestChannel}
+ * sends one request at a time on it with a deadline. {@link NodeEndpoint} tells readers where the
+ * daemon serves the map outputs.
+ *
+ * <p>The daemon uses {@link MessageChannel} and {@link ApplicationFolder} as well: they define the
+ * frames on the socket and the layout of a folder.
+ */
+package dev.sluice.blocks.handover;
