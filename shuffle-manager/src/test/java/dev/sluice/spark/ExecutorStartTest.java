@@ -136,7 +136,7 @@ class ExecutorStartTest {
       assertThat(log.messages())
           .singleElement()
           .asString()
-          .contains("has provider soft", "this executor other");
+          .contains("has provider soft", "this executor has other");
     }
   }
 

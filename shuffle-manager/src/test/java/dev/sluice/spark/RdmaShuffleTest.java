@@ -33,7 +33,7 @@ class RdmaShuffleTest {
   void theDriverReportsWhyBlocksAreNotRead() {
     assertWarns();
     conf.set("spark.shuffle.useOldFetchProtocol", "true");
-    assertWarns("Shuffle blocks are not READ, because spark.shuffle.useOldFetchProtocol=true");
+    assertWarns("Shuffle blocks are not READ, because spark.shuffle.useOldFetchProtocol is true");
   }
 
   private void assertWarns(String... beginnings) {

@@ -16,7 +16,7 @@ class AllCommandTest {
   void progressListsDoneAndRemainingParts() {
     assertThat(AllCommand.progress(3, List.of(stage, sort)))
         .isEqualTo(
-            "1 of 3 parts done; now stage (about 2 min), then terasort-1g; all in about 7 min");
+            "1 of 3 parts done; now stage (about 2 min), then terasort-1g; about 7 min left");
     assertThat(AllCommand.progress(3, List.of(sort)))
         .isEqualTo("2 of 3 parts done; now terasort-1g (about 5 min); about 5 min left");
   }

@@ -43,7 +43,7 @@ class NodeFoldersTest extends NodeDaemonTestCase {
   void aFolderThatOthersMayWriteToIsRefused() throws Exception {
     Path root = Files.createDirectory(directory.resolve("node/.sluice"));
     Files.setPosixFilePermissions(root, PosixFilePermissions.fromString("rwxrwxrwx"));
-    assertThatThrownBy(this::start).hasMessageContaining(".sluice").hasMessageContaining("others");
+    assertThatThrownBy(this::start).hasMessageContaining(".sluice").hasMessageContaining("accessible to other users");
   }
 
   /** The other user could open even files that root writes there. */
@@ -198,7 +198,7 @@ class NodeFoldersTest extends NodeDaemonTestCase {
       start();
       Files.createFile(folder(APPLICATION));
       try (NodeClient executor = enter(APPLICATION, SECRET)) {
-        assertThatThrownBy(() -> handOver(executor, 11)).hasMessageContaining("is not there");
+        assertThatThrownBy(() -> handOver(executor, 11)).hasMessageContaining("does not exist for this process");
         Files.delete(folder(APPLICATION));
         handOver(executor, 10);
         assertThat(reader.read(executor.endpoint().peer(), SHUFFLE, 10)).isEqualTo(data);

@@ -243,7 +243,7 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
       awaitNone(APPLICATION);
 
       assertThatThrownBy(() -> executor.handOver(SHUFFLE, 11, outputs.find(SHUFFLE, 11)))
-          .hasMessageContaining("application app-1-ab is over");
+          .hasMessageContaining("application app-1-ab has ended");
       assertThat(folder(APPLICATION)).doesNotExist();
       assertThat(daemon.applications()).isEmpty();
     }

@@ -218,7 +218,7 @@ class MessageCodecTest {
       byte[] frame = codec.encode(message);
       assertThatThrownBy(() -> codec.decode(frame))
           .isInstanceOf(MessageException.class)
-          .hasMessageContaining("shuffle -1");
+          .hasMessageContaining("invalid shuffle id -1");
     }
   }
 
@@ -252,7 +252,7 @@ class MessageCodecTest {
     ByteBuffer frame = ByteBuffer.allocate(MessageCodec.MAX_FRAME_BYTES + 1);
     assertThatThrownBy(() -> codec.decode(frame))
         .isInstanceOf(MessageException.class)
-        .hasMessageContaining("too long");
+        .hasMessageContaining("bytes exceeds the limit of");
   }
 
   @Test
@@ -281,7 +281,7 @@ class MessageCodecTest {
   void anIdIsTakenOnce() {
     MessageType<?> last = ControlMessages.TYPES.getLast();
     assertThatThrownBy(() -> new MessageCodec(List.of(last, last)))
-        .hasMessageContaining("is taken");
+        .hasMessageContaining("is already in use");
   }
 
   @Test

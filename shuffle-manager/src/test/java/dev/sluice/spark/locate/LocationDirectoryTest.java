@@ -316,7 +316,7 @@ class LocationDirectoryTest {
     Table table = new Table(1, new byte[0], new byte[0], executors);
     assertThatThrownBy(() -> directory.handle(table))
         .isInstanceOf(IOException.class)
-        .hasMessage("not a question: Table");
+        .hasMessage("not a question to the location directory: Table");
   }
 
   @Test
