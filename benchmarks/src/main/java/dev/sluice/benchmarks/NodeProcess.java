@@ -96,7 +96,7 @@ public record NodeProcess(Path folder) {
                 folder.resolve("spark"),
                 List.of(Installation.fromEnvironment().sluiceJar()),
                 options)
-            .running("dev.sluice.blocks.node.NodeMain", List.of("--conf", conf().toString()));
+            .running("dev.sluice.node.NodeMain", List.of("--conf", conf().toString()));
     builder.environment().put("MALLOC_MMAP_THRESHOLD_", "131072"); // as bin/sluice-node does
     return builder;
   }

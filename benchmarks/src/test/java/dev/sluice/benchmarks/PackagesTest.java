@@ -21,6 +21,7 @@ class PackagesTest {
           "verbs-tools",
           "rdma-net",
           "block-server",
+          "node-server",
           "shuffle-manager",
           "spark-tests",
           "yarn-service",

@@ -5,7 +5,7 @@ import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.RegistrationUnavailableException;
 import dev.sluice.blocks.RegistryLimits;
 import dev.sluice.blocks.client.BlockServerClient;
-import dev.sluice.blocks.node.ExecutorFolders;
+import dev.sluice.blocks.handover.ExecutorFolders;
 import dev.sluice.blocks.server.BlockServer;
 import dev.sluice.blocks.server.Stager;
 import dev.sluice.blocks.wire.ControlMessages;

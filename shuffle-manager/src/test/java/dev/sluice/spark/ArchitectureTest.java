@@ -27,6 +27,7 @@ class ArchitectureTest {
 
   private static final String RDMA_NET = "dev.sluice.rdma..";
   private static final String BLOCK_SERVER = "dev.sluice.blocks..";
+  private static final String NODE_SERVER = "dev.sluice.node..";
   private static final String SHUFFLE_MANAGER = "dev.sluice.spark..";
   private static final String DOCTOR = "dev.sluice.doctor..";
   private static final String VERBS = "dev.sluice.verbs..";
@@ -56,7 +57,26 @@ class ArchitectureTest {
           .resideInAPackage(BLOCK_SERVER)
           .should()
           .dependOnClassesThat()
+          .resideInAnyPackage(NODE_SERVER, SHUFFLE_MANAGER, DOCTOR);
+
+  /** The daemon is a process of its own; the drop-in jar does not contain it. */
+  @ArchTest
+  static final ArchRule NODE_SERVER_USES_BLOCK_SERVER =
+      noClasses()
+          .that()
+          .resideInAPackage(NODE_SERVER)
+          .should()
+          .dependOnClassesThat()
           .resideInAnyPackage(SHUFFLE_MANAGER, DOCTOR);
+
+  @ArchTest
+  static final ArchRule THE_DROP_IN_JAR_DOES_NOT_NEED_THE_DAEMON =
+      noClasses()
+          .that()
+          .resideInAnyPackage(SHUFFLE_MANAGER, DOCTOR)
+          .should()
+          .dependOnClassesThat()
+          .resideInAPackage(NODE_SERVER);
 
   @ArchTest
   static final ArchRule WHO_ASKS_KNOWS_PEERS_BY_THEIR_MESSAGES =
@@ -66,7 +86,7 @@ class ArchitectureTest {
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage(
-              "dev.sluice.blocks", "dev.sluice.blocks.server", "dev.sluice.blocks.node");
+              "dev.sluice.blocks", "dev.sluice.blocks.server", "dev.sluice.blocks.handover");
 
   @ArchTest
   static final ArchRule ONLY_THE_SHUFFLE_MANAGER_USES_SPARK_BEYOND_ITS_TRANSPORT =

@@ -3,8 +3,8 @@ package dev.sluice.spark;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.sluice.blocks.node.NodeDaemon;
-import dev.sluice.blocks.node.NodeOptions;
+import dev.sluice.node.NodeDaemon;
+import dev.sluice.node.NodeOptions;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.log.LogCapture;
 import dev.sluice.spark.conf.SluiceConf;

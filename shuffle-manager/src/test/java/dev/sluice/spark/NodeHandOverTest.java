@@ -2,11 +2,11 @@ package dev.sluice.spark;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.blocks.node.NodeDaemon;
-import dev.sluice.blocks.node.NodeOptions;
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.ControlMessages.Refused;
 import dev.sluice.blocks.wire.MessageCodec;
+import dev.sluice.node.NodeDaemon;
+import dev.sluice.node.NodeOptions;
 import dev.sluice.rdma.log.LogCapture;
 import dev.sluice.spark.locate.LocationDirectory;
 import java.io.File;

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.blocks.client.BlockServerClient;
 import dev.sluice.blocks.handover.NodeClient;
-import dev.sluice.blocks.node.NodeDaemon;
-import dev.sluice.blocks.node.NodeOptions;
 import dev.sluice.blocks.wire.NodeId;
 import dev.sluice.blocks.wire.ProcessName;
+import dev.sluice.node.NodeDaemon;
+import dev.sluice.node.NodeOptions;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.TransferOptions;
 import dev.sluice.spark.locate.AwayNodes;

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.blocks.handover.NodeClient;
-import dev.sluice.blocks.node.NodeDaemon;
-import dev.sluice.blocks.node.NodeOptions;
 import dev.sluice.blocks.wire.ProcessName;
+import dev.sluice.node.NodeDaemon;
+import dev.sluice.node.NodeOptions;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.conf.NodeAccess;
 import dev.sluice.spark.locate.DirectoryMessage;

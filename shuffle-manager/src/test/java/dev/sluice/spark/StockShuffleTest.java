@@ -33,7 +33,10 @@ class StockShuffleTest {
       try (LogCapture log = new LogCapture(RdmaShuffle.class, Level.WARN);
           RdmaShuffle shuffle = create("auto", isDriver, lack)) {
         assertStock(shuffle);
-        assertThat(log.messages()).singleElement().asString().startsWith("Using Spark's stock shuffle: " + lack);
+        assertThat(log.messages())
+            .singleElement()
+            .asString()
+            .startsWith("Using Spark's stock shuffle: " + lack);
       }
     }
   }

@@ -3,8 +3,8 @@ package dev.sluice.benchmarks.node;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.benchmarks.stage.SampleOutputs;
-import dev.sluice.blocks.node.NodeDaemon;
-import dev.sluice.blocks.node.NodeOptions;
+import dev.sluice.node.NodeDaemon;
+import dev.sluice.node.NodeOptions;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;

@@ -1,6 +1,5 @@
 package dev.sluice.blocks.handover;
 
-
 import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import java.io.IOException;

@@ -1,6 +1,5 @@
 package dev.sluice.blocks.handover;
 
-
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.blocks.wire.MessageException;

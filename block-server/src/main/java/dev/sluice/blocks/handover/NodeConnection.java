@@ -1,6 +1,5 @@
 package dev.sluice.blocks.handover;
 
-
 import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.wire.ControlMessages.Refused;
 import dev.sluice.blocks.wire.NodeMessages.RegisterExecutor;

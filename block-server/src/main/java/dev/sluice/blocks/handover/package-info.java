@@ -7,6 +7,9 @@
  * sends one request at a time on it with a deadline. {@link NodeEndpoint} tells readers where the
  * daemon serves the map outputs.
  *
+ * <p>{@link ExecutorFolders} keeps the folders of a live executor locked, so that the daemon
+ * deletes only those of dead ones.
+ *
  * <p>The daemon uses {@link MessageChannel} and {@link ApplicationFolder} as well: they define the
  * frames on the socket and the layout of a folder.
  */

@@ -24,7 +24,7 @@ import org.apache.hadoop.yarn.server.MiniYARNCluster;
 final class YarnCluster implements AutoCloseable {
   private static final Duration TIMEOUT = Duration.ofMinutes(1);
   private static final Path ROOT = Path.of(System.getProperty("sluice.root"));
-  private static final String DAEMON = "dev.sluice.blocks.node.NodeMain";
+  private static final String DAEMON = "dev.sluice.node.NodeMain";
 
   private final MiniYARNCluster cluster = new MiniYARNCluster("sluice", 1, 1, 1);
   private final Path socket;
@@ -80,11 +80,11 @@ final class YarnCluster implements AutoCloseable {
     copy("bin/sluice-node", home);
     copy("bin/lib.sh", home);
     copy("conf/sluice-node.log4j2.properties", home);
-    for (String module : List.of("block-server", "rdma-net", "verbs")) {
+    for (String module : List.of("node-server", "block-server", "rdma-net", "verbs")) {
       String jar = "sluice-%s-%s.jar".formatted(module, System.getProperty("sluice.version"));
       link(ROOT.resolve(module + "/target").resolve(jar), jars);
     }
-    try (Stream<Path> libraries = Files.list(ROOT.resolve("block-server/target/lib"))) {
+    try (Stream<Path> libraries = Files.list(ROOT.resolve("node-server/target/lib"))) {
       for (Path library : libraries.toList()) {
         link(library, jars);
       }

@@ -17,7 +17,7 @@ import org.apache.spark.launcher.JavaModuleOptions;
 public final class NodeProcess implements AutoCloseable {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
   private static final int APPLICATIONS = 8;
-  private static final String MAIN = "dev.sluice.blocks.node.NodeMain";
+  private static final String MAIN = "dev.sluice.node.NodeMain";
 
   private final Path directory;
   private final Path socket;

@@ -1,0 +1,92 @@
+package dev.sluice.node;
+
+import dev.sluice.blocks.server.BlockServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import org.apache.spark.network.crypto.AuthServerBootstrap;
+import org.apache.spark.network.sasl.SecretKeyHolder;
+import org.apache.spark.network.server.TransportServerBootstrap;
+import org.apache.spark.network.util.MapConfigProvider;
+import org.apache.spark.network.util.TransportConf;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Port of one application at a node, for its readers and its driver. Connections have to
+ * authenticate with the application's secret, if it has one. The {@link NodeDaemon} makes it; the
+ * {@link ServedApplication} listens, once.
+ *
+ * @param host address by which they reach the node
+ * @param ports ports to try, in order
+ */
+record ApplicationPort(String host, int[] ports, ApplicationState state) {
+  private static final Logger LOG = LoggerFactory.getLogger(ApplicationPort.class);
+
+  /** These threads send all blocks that are not READ. */
+  private static final int MAX_TRANSPORT_THREADS = 8;
+
+  /** Transport with SASL (all that {@code spark.authenticate} enables) and with Spark's AES. */
+  static TransportConf transport() {
+    int threads = Math.clamp(Runtime.getRuntime().availableProcessors(), 2, MAX_TRANSPORT_THREADS);
+    return new TransportConf(
+        "sluice",
+        new MapConfigProvider(
+            Map.of(
+                "spark.sluice.io.serverThreads", Integer.toString(threads),
+                "spark.network.crypto.enabled", "true",
+                "spark.network.crypto.saslFallback", "true")));
+  }
+
+  /**
+   * @param server binds
+   * @throws IOException if none of the ports is free
+   */
+  BlockServer listen(TransportConf conf, Function<BlockServer.Binding, BlockServer> server)
+      throws IOException {
+    String address = bindAddress();
+    List<TransportServerBootstrap> bootstraps = bootstraps(conf);
+    Exception failure = null;
+    for (int port : ports) {
+      try {
+        return server.apply(new BlockServer.Binding(conf, address, port, bootstraps));
+      } catch (Exception e) { // Netty throws a BindException without declaring it.
+        failure = e;
+        LOG.debug("Application {} cannot be served at port {}", state, port, e);
+      }
+    }
+    throw new IOException(
+        "none of the ports %s is free (%s)"
+            .formatted(Arrays.toString(ports), NodeSetting.PORTS.key()),
+        failure);
+  }
+
+  /** Address that readers connect to; null (all) if it is translated on its way to this machine. */
+  private String bindAddress() throws IOException {
+    return NetworkInterface.getByInetAddress(InetAddress.getByName(host)) == null ? null : host;
+  }
+
+  private List<TransportServerBootstrap> bootstraps(TransportConf conf) {
+    return state.secret().isEmpty()
+        ? List.of()
+        : List.of(new AuthServerBootstrap(conf, new Secret(state.secret())));
+  }
+
+  record Secret(String secret) implements SecretKeyHolder {
+    /** User name of Spark's SecurityManager. */
+    @Override
+    public String getSaslUser(String appId) {
+      return "sparkSaslUser";
+    }
+
+    /** Returns the secret whatever id is given: the port has one application. */
+    @Override
+    public String getSecretKey(String appId) {
+      return secret;
+    }
+  }
+}

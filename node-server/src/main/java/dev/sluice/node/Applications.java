@@ -1,0 +1,176 @@
+package dev.sluice.node;
+
+import dev.sluice.blocks.wire.NodeMessages.RegisterExecutor;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.SequencedSet;
+import java.util.Set;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Applications of a node. Any thread. Only a {@link Application} waits for disks, never with the
+ * lock of all tenants held. The daemon closes it.
+ */
+final class Applications implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(Applications.class);
+
+  /** Limit of {@link #over}. */
+  private static final int MAX_REMEMBERED = 10_000;
+
+  /** Time for all applications together; one that is not open by then opens later. */
+  private static final long OPEN_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+  private final NodeOptions options;
+  private final NodeFolders folders;
+  private final Application.Opener opener;
+
+  /** After the start added to with the lock held, so that the limit of applications holds. */
+  private final Map<String, Application> byName = new ConcurrentSkipListMap<>();
+
+  /** Names of applications that are over, but whose late tasks may still come; guarded by this. */
+  private final SequencedSet<String> over = new LinkedHashSet<>();
+
+  /** Guarded by this. */
+  private boolean closed;
+
+  Applications(NodeOptions options, NodeFolders folders, Application.Opener opener) {
+    this.options = options;
+    this.folders = folders;
+    this.opener = opener;
+  }
+
+  /**
+   * Opens the applications of an earlier run, each on its own thread. Waits for them a short time.
+   */
+  void open(List<ApplicationState> states) {
+    List<Application> before =
+        states.stream().map(this::tenant).toList(); // makes all ports known first
+    List<Thread> opening =
+        before.stream()
+            .map(
+                tenant ->
+                    Thread.ofPlatform().daemon().name("sluice-node-open").start(() -> open(tenant)))
+            .toList();
+    join(opening, OPEN_TIMEOUT_NANOS);
+  }
+
+  private static void open(Application tenant) {
+    try {
+      tenant.open();
+    } catch (IOException | RuntimeException e) {
+      LOG.error(
+          "Cannot serve application {}; trying again when one of its executors connects",
+          tenant.state(),
+          e);
+    }
+  }
+
+  private static void join(List<Thread> threads, long timeoutNanos) {
+    long deadlineNanos = System.nanoTime() + timeoutNanos;
+    try {
+      for (Thread thread : threads) {
+        thread.join(Duration.ofNanos(Math.max(deadlineNanos - System.nanoTime(), 0)));
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /**
+   * Lets an executor in.
+   *
+   * @throws IOException if it is refused, with the reason
+   */
+  ServedApplication enter(RegisterExecutor enter) throws IOException {
+    ServedApplication entered = null;
+    while (entered == null) { // The application has ended meanwhile; try again.
+      entered = tenant(enter).enter(enter.secret());
+    }
+    return entered;
+  }
+
+  /** Returns true if the application is known, served or not. */
+  boolean has(String name) {
+    return byName.containsKey(name);
+  }
+
+  private synchronized Application tenant(RegisterExecutor enter) throws IOException {
+    String name = enter.executor().application();
+    if (closed) {
+      throw new IOException("the node daemon is stopping");
+    }
+    if (over.contains(name)) {
+      throw new IOException("application " + name + " has ended, as its driver reported");
+    }
+    if (!NodeFolders.isName(name)) {
+      throw new IOException("the name of application " + name + " cannot be a folder's name");
+    }
+    Application known = byName.get(name);
+    if (known == null && byName.size() >= options.maxApplications()) {
+      throw new IOException(
+          "the node already serves %d applications (%s)"
+              .formatted(byName.size(), NodeSetting.MAX_APPLICATIONS.key()));
+    }
+    return known == null ? tenant(ApplicationState.first(name, enter.secret())) : known;
+  }
+
+  private Application tenant(ApplicationState state) {
+    String name = state.name();
+    Application tenant =
+        new Application(folders, opener, state, () -> remember(name), () -> byName.remove(name));
+    byName.put(name, tenant);
+    return tenant;
+  }
+
+  private synchronized void remember(String name) {
+    over.add(name);
+    if (over.size() > MAX_REMEMBERED) {
+      over.remove(over.getFirst());
+    }
+  }
+
+  /** Ports that other applications use, or may reclaim. */
+  Set<Integer> portsOfOthers(String name) {
+    return byName.values().stream()
+        .map(Application::state)
+        .filter(state -> !state.name().equals(name))
+        .map(ApplicationState::port)
+        .collect(Collectors.toSet());
+  }
+
+  boolean isEmpty() {
+    return byName.isEmpty();
+  }
+
+  /** Applications that are served. */
+  Collection<ServedApplication> served() {
+    return byName.values().stream().map(Application::served).filter(Objects::nonNull).toList();
+  }
+
+  /** Removes applications without a sign of life. Never blocks. */
+  void tidy() {
+    byName.values().forEach(tenant -> tenant.tidy(options.expireAfter()));
+  }
+
+  /** Closes all applications at the same time, since none waits for another. Idempotent. */
+  @Override
+  public void close() {
+    synchronized (this) {
+      closed = true;
+    }
+    List<Thread> closing =
+        byName.values().stream()
+            .map(tenant -> Thread.ofPlatform().name("sluice-node-close").start(tenant::close))
+            .toList();
+    join(closing, options.stopTimeout().toNanos());
+  }
+}

@@ -1,0 +1,130 @@
+package dev.sluice.node;
+
+import dev.sluice.blocks.handover.ApplicationFolder;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+
+/**
+ * Map outputs that a node has of an application, with folder and size: 70 bytes of heap each. Any
+ * thread; never blocks. {@link ApplicationOutputs} adds, {@link ShuffleRemover} takes out, {@link
+ * AdmissionControl} counts. The totals are for all shuffles, so each change of a map output changes
+ * them, too.
+ */
+final class HeldShuffles {
+  /**
+   * A map output.
+   *
+   * @param folder its folder
+   * @param bytes size of its data file
+   */
+  record Held(ApplicationFolder folder, long bytes) {}
+
+  private static final class Shuffle {
+    final ConcurrentHashMap<Long, Held> byMapId = new ConcurrentHashMap<>();
+    volatile long lastAddedNanos;
+  }
+
+  private final LongSupplier nanoClock;
+  private final ConcurrentHashMap<Integer, Shuffle> shuffles = new ConcurrentHashMap<>();
+  private final AtomicLong outputs = new AtomicLong();
+  private final AtomicLong bytes = new AtomicLong();
+
+  HeldShuffles(LongSupplier nanoClock) {
+    this.nanoClock = nanoClock;
+  }
+
+  /** Adds a map output unless it is known. */
+  void add(int shuffleId, long mapId, Held added) {
+    shuffles.compute(
+        shuffleId,
+        (_, known) -> {
+          Shuffle shuffle = known == null ? new Shuffle() : known;
+          shuffle.lastAddedNanos = nanoClock.getAsLong();
+          if (shuffle.byMapId.putIfAbsent(mapId, added) == null) {
+            outputs.incrementAndGet();
+            bytes.addAndGet(added.bytes());
+          }
+          return shuffle;
+        });
+  }
+
+  /** Returns a map output; null if it is not known. */
+  Held get(int shuffleId, long mapId) {
+    Shuffle shuffle = shuffles.get(shuffleId);
+    return shuffle == null ? null : shuffle.byMapId.get(mapId);
+  }
+
+  /** Forgets a map output. */
+  void remove(int shuffleId, long mapId) {
+    shuffles.computeIfPresent(
+        shuffleId,
+        (_, shuffle) -> {
+          Held removed = shuffle.byMapId.remove(mapId);
+          if (removed != null) {
+            outputs.decrementAndGet();
+            bytes.addAndGet(-removed.bytes());
+          }
+          return shuffle.byMapId.isEmpty() ? null : shuffle;
+        });
+  }
+
+  /** Forgets a shuffle, and returns its map outputs. */
+  Map<Long, Held> remove(int shuffleId) {
+    return forget(shuffles.remove(shuffleId));
+  }
+
+  /**
+   * Forgets a shuffle that no map output was added to since, and returns its map outputs.
+   *
+   * @param nanos time by the clock
+   */
+  Map<Long, Held> removeIfOlder(int shuffleId, long nanos) {
+    Map<Long, Held> removed = new HashMap<>();
+    shuffles.computeIfPresent(
+        shuffleId,
+        (_, shuffle) -> {
+          if (shuffle.lastAddedNanos - nanos >= 0) {
+            return shuffle;
+          }
+          removed.putAll(forget(shuffle));
+          return null;
+        });
+    return removed;
+  }
+
+  private Map<Long, Held> forget(Shuffle removed) {
+    if (removed == null) {
+      return Map.of();
+    }
+    outputs.addAndGet(-removed.byMapId.size());
+    bytes.addAndGet(-removed.byMapId.values().stream().mapToLong(Held::bytes).sum());
+    return removed.byMapId;
+  }
+
+  /** Ids of shuffles with map outputs. */
+  Set<Integer> ids() {
+    return Set.copyOf(shuffles.keySet());
+  }
+
+  /** Ids of a shuffle's map outputs. */
+  Set<Long> mapIds(int shuffleId) {
+    Shuffle shuffle = shuffles.get(shuffleId);
+    return shuffle == null ? Set.of() : Set.copyOf(shuffle.byMapId.keySet());
+  }
+
+  int shuffles() {
+    return shuffles.size();
+  }
+
+  long outputs() {
+    return outputs.get();
+  }
+
+  long bytes() {
+    return bytes.get();
+  }
+}

@@ -1,0 +1,232 @@
+package dev.sluice.node;
+
+import dev.sluice.blocks.StartedParts;
+import dev.sluice.blocks.handover.ApplicationFolder;
+import dev.sluice.blocks.wire.NodeId;
+import dev.sluice.blocks.wire.NodeMessages.RegisterExecutor;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A node's block server: takes the map outputs that executors hand over, serves them, and keeps
+ * them until their shuffles or applications are over. {@link NodeMain} starts it as a process,
+ * tests start it in theirs. The starter closes it, which leaves the folders for the next start.
+ *
+ * <p>{@link SocketServer} lets executors in. Each application is a {@link Application} and waits
+ * only for its own disks. The thread {@code sluice-node} never waits for a disk; it looks for
+ * applications without a sign of life.
+ */
+public final class NodeDaemon implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(NodeDaemon.class);
+
+  /**
+   * Limits of the interval of {@link #tidy}, a tenth of the time that an application may be silent.
+   */
+  private static final long MIN_TICK_MS = 100;
+
+  private static final long MAX_TICK_MS = 30_000;
+
+  private final NodeOptions options;
+  private final NodeDevice device;
+  private final String id;
+  private final NodeFolders folders;
+  private final Applications tenants;
+  private final AdmissionControl admission;
+  private final ScheduledExecutorService timer =
+      Executors.newSingleThreadScheduledExecutor(
+          Thread.ofPlatform().daemon().name("sluice-node").factory());
+
+  /** Roots in which dead executors' folders are being deleted. */
+  private final Set<Path> tidying = ConcurrentHashMap.newKeySet();
+
+  /** Parts that are closed before the applications. */
+  private final StartedParts doors = new StartedParts();
+
+  /** True while the pages are served; guarded by this. */
+  private boolean hasPages;
+
+  /** Port that was given to an application last. */
+  private final AtomicInteger lastPort = new AtomicInteger();
+
+  /** Used by the timer's thread only. */
+  private long lastTidyNanos = System.nanoTime();
+
+  /** Guarded by this. */
+  private boolean closed;
+
+  private NodeDaemon(NodeOptions options) throws IOException {
+    this.options = options;
+    device = NodeDevice.tryOut(options);
+    id = "node-" + options.host() + "-" + ApplicationState.random();
+    folders = NodeFolders.open(options.directories());
+    tenants = new Applications(options, folders, this::serve);
+    admission = new AdmissionControl(options, tenants::served);
+  }
+
+  /**
+   * Reads the folders, serves the map outputs in them, and lets executors in.
+   *
+   * @throws IOException if the folders or the socket belong to another daemon, or cannot be used
+   */
+  public static NodeDaemon start(NodeOptions options) throws IOException {
+    NodeDaemon daemon = new NodeDaemon(options);
+    boolean started = false;
+    try {
+      daemon.open();
+      started = true;
+      return daemon;
+    } finally {
+      if (!started) {
+        daemon.close();
+      }
+    }
+  }
+
+  private ServedApplication serve(
+      ApplicationState state, List<ApplicationFolder> kept, Runnable end) throws IOException {
+    int[] ports =
+        options.ports().inTurn(state.port(), lastPort.get(), tenants.portsOfOthers(state.name()));
+    ApplicationPort port = new ApplicationPort(options.host(), ports, state);
+    NodeId nodeId = new NodeId(id, state.since());
+    ServedApplication served = new ServedApplication(device, nodeId, port, kept, admission, end);
+    lastPort.set(served.state().port());
+    return served;
+  }
+
+  private synchronized void open() throws IOException {
+    tenants.open(folders.read());
+    doors.started(new SocketServer(options, this::enter, timer));
+    openPages(true);
+    long tickMs = Math.clamp(options.expireAfter().toMillis() / 10, MIN_TICK_MS, MAX_TICK_MS);
+    timer.scheduleWithFixedDelay(this::tidy, tickMs, tickMs, TimeUnit.MILLISECONDS);
+    Thread.ofPlatform().daemon().name("sluice-node-left").start(folders::deleteLeftOver);
+    LOG.info(
+        "{} keeps map outputs below {}, accepts executors at {} and resumes {} applications",
+        id,
+        options.directories(),
+        options.socket(),
+        applications().size());
+  }
+
+  /**
+   * Serves the pages if they are configured. While their address cannot be bound, the daemon works
+   * without them and tries again at each tick.
+   */
+  private synchronized void openPages(boolean isFirst) {
+    InetSocketAddress address = options.http().orElse(null);
+    if (hasPages || address == null || closed) {
+      return;
+    }
+    try {
+      doors.started(new NodePages(address, this::applications, admission::isDraining));
+      hasPages = true;
+      if (!isFirst) {
+        LOG.info("Metrics and health are served at {} now", address);
+      }
+    } catch (IOException e) {
+      if (isFirst) {
+        LOG.warn(
+            "Metrics and health are not served, because {} cannot be bound ({}). Map outputs are"
+                + " served. The daemon tries again within {} s; set {} to use another address",
+            address,
+            e.getMessage(),
+            TimeUnit.MILLISECONDS.toSeconds(MAX_TICK_MS),
+            NodeSetting.HTTP.key());
+      }
+    }
+  }
+
+  private ServedApplication enter(RegisterExecutor enter) throws IOException {
+    if (!tenants.has(enter.executor().application())) {
+      admission.enter();
+    }
+    ServedApplication entered = tenants.enter(enter);
+    admission.enter(entered.directories());
+    return entered;
+  }
+
+  private void tidy() {
+    try {
+      openPages(false);
+      forgiveSilenceWhileStopped();
+      tenants.tidy();
+      if (options.deletesDeadExecutors()) {
+        folders.roots().forEach(this::deleteDeadExecutors);
+      }
+    } catch (RuntimeException e) {
+      LOG.error("Periodic clean-up failed; trying again", e); // The next tick may do better.
+    } catch (Error e) {
+      Thread thread = Thread.currentThread(); // its executor would hide the Error
+      thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
+    }
+  }
+
+  private void deleteDeadExecutors(Path root) {
+    if (tidying.add(root)) {
+      TidyThread.start(
+          "ended executors next to " + root,
+          () -> {
+            try {
+              folders.deleteDeadExecutors(root);
+            } finally {
+              tidying.remove(root);
+            }
+          });
+    }
+  }
+
+  /** Treats all applications as alive after a pause of this process, as when its machine moves. */
+  private void forgiveSilenceWhileStopped() {
+    long nowNanos = System.nanoTime();
+    if (nowNanos - lastTidyNanos >= options.expireAfter().toNanos() / 2) {
+      applications().forEach(ServedApplication::sign);
+    }
+    lastTidyNanos = nowNanos;
+  }
+
+  Collection<ServedApplication> applications() {
+    return tenants.served();
+  }
+
+  /**
+   * Lets no new application in. Serves the others until all are over and deleted, or this time has
+   * passed.
+   */
+  void drain(Duration timeout) {
+    admission.stop();
+    long deadlineNanos = System.nanoTime() + timeout.toNanos();
+    try {
+      while (!(tenants.isEmpty() && folders.leftOver().isEmpty())
+          && System.nanoTime() - deadlineNanos < 0) {
+        Thread.sleep(MIN_TICK_MS);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Lets no executor in, then stops serving. Map outputs stay. Idempotent. */
+  @Override
+  public synchronized void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    doors.close();
+    timer.shutdown();
+    tenants.close();
+    folders.close();
+  }
+}

@@ -1,0 +1,101 @@
+package dev.sluice.node;
+
+import dev.sluice.blocks.handover.MessageChannel;
+import dev.sluice.node.NodeDisks.RefusedException;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFileAttributes;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Locks of folders that only this daemon may use, and only its user may access. Any thread; {@link
+ * NodeFolders} or {@link NodeCheck} closes it.
+ */
+final class RootLocks implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(RootLocks.class);
+  private static final String LOCK = "lock";
+  private static final FileAttribute<Set<PosixFilePermission>> OWNER_ALONE =
+      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+
+  private final List<FileChannel> locks = new CopyOnWriteArrayList<>();
+
+  /** Makes a folder that no other user has access to. */
+  static Path makeFolder(Path folder) throws IOException {
+    return Files.createDirectory(folder, OWNER_ALONE);
+  }
+
+  /**
+   * Locks a root, which is made if it is missing.
+   *
+   * @throws RefusedException if another daemon has it, or another user may have access
+   */
+  void lock(Path root) throws IOException {
+    if (!Files.isDirectory(root.getParent())) {
+      throw new NoSuchFileException(
+          root.getParent().toString(),
+          null,
+          "not a directory (%s)".formatted(NodeSetting.DIRECTORIES.key()));
+    }
+    if (!Files.exists(root, LinkOption.NOFOLLOW_LINKS)) {
+      makeFolder(root);
+    }
+    checkOwn(root);
+    FileChannel lock =
+        FileChannel.open(root.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+    locks.add(lock);
+    boolean locked;
+    try {
+      locked = lock.tryLock() != null;
+    } catch (OverlappingFileLockException e) {
+      locked = false; // locked by this process itself
+    }
+    if (!locked) {
+      throw new RefusedException(root + " is in use by another daemon");
+    }
+  }
+
+  /** Refuses a folder that another user may have made, to read files there or to plant some. */
+  private static void checkOwn(Path root) throws IOException {
+    PosixFileAttributes attributes =
+        Files.readAttributes(root, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+    if (!attributes.isDirectory()) {
+      throw new RefusedException(root + " is a link or a file, not a directory");
+    }
+    if (!attributes.owner().equals(MessageChannel.self())) {
+      throw new RefusedException(
+          "%s belongs to another user (%s)".formatted(root, attributes.owner()));
+    }
+    if (!OWNER_ALONE.value().containsAll(attributes.permissions())) {
+      throw new RefusedException(
+          "%s is accessible to other users (%s): its permissions have to be %s"
+              .formatted(
+                  root,
+                  PosixFilePermissions.toString(attributes.permissions()),
+                  PosixFilePermissions.toString(OWNER_ALONE.value())));
+    }
+  }
+
+  @Override
+  public void close() {
+    for (FileChannel lock : locks) {
+      try {
+        lock.close();
+      } catch (IOException e) {
+        LOG.warn("Closing a lock file failed", e);
+      }
+    }
+  }
+}

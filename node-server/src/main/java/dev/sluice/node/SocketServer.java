@@ -1,0 +1,264 @@
+package dev.sluice.node;
+
+import dev.sluice.blocks.handover.MessageChannel;
+import dev.sluice.blocks.wire.ControlMessages.Refused;
+import dev.sluice.blocks.wire.NodeMessages.Accepted;
+import dev.sluice.blocks.wire.NodeMessages.HandOver;
+import dev.sluice.blocks.wire.NodeMessages.RegisterExecutor;
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.nio.file.attribute.UserPrincipal;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Unix domain socket of a node, on which its executors hand map outputs over. Processes of other
+ * users are refused: they could not link the files, nor could the daemon delete them. Each executor
+ * has one connection, and each connection one platform thread, which may wait for a disk; executors
+ * per application are limited. Virtual threads that wait for a disk would hold up all others. The
+ * {@link NodeDaemon} creates and closes it. In the process of {@link NodeMain} the accepting thread
+ * is no daemon thread, so the process stays alive.
+ */
+final class SocketServer implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(SocketServer.class);
+
+  /** Time in which a new connection must send its first message. */
+  private static final long ENTER_TIMEOUT_MS = 10_000;
+
+  /** Pause after a connection that could not be accepted. */
+  private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+  /** Admits executors. */
+  @FunctionalInterface
+  interface Entrance {
+    /**
+     * @throws IOException if the executor is refused, with the reason
+     */
+    ServedApplication enter(RegisterExecutor enter) throws IOException;
+  }
+
+  private final Path path;
+  private final int maxExecutors;
+  private final long maxConnections;
+  private final Entrance entrance;
+  private final ScheduledExecutorService timer;
+  private final ServerSocketChannel server;
+  private final UserPrincipal user;
+  private final Set<MessageChannel> connections = ConcurrentHashMap.newKeySet();
+
+  /** Number of connected executors, by application name. */
+  private final Map<String, Integer> executors = new ConcurrentHashMap<>();
+
+  private volatile boolean closed;
+
+  /**
+   * Listens at once.
+   *
+   * @param timer closes connections that send nothing
+   * @throws IOException if another daemon listens there
+   */
+  SocketServer(NodeOptions options, Entrance entrance, ScheduledExecutorService timer)
+      throws IOException {
+    path = options.socket().toAbsolutePath();
+    maxExecutors = options.maxExecutors();
+    maxConnections = (long) maxExecutors * options.maxApplications();
+    this.entrance = entrance;
+    this.timer = timer;
+    Files.createDirectories(this.path.getParent());
+    removeLeftOver();
+    server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+    boolean listening = false;
+    try {
+      server.bind(UnixDomainSocketAddress.of(this.path));
+      Files.setPosixFilePermissions(this.path, PosixFilePermissions.fromString("rw-------"));
+      user = Files.getOwner(this.path);
+      listening = true;
+    } finally {
+      if (!listening) {
+        server.close();
+      }
+    }
+    Thread.ofPlatform().name("sluice-node-accept").start(this::accept);
+  }
+
+  /** Removes the socket of a daemon that was killed. */
+  private void removeLeftOver() throws IOException {
+    if (!Files.exists(path)) {
+      return;
+    }
+    if (isListenedAt(path)) {
+      throw new IOException("another daemon listens at " + path);
+    }
+    Files.delete(path);
+  }
+
+  /** Returns true if a daemon accepts connections there. */
+  static boolean isListenedAt(Path path) {
+    try (MessageChannel channel = MessageChannel.open()) {
+      channel.connect(path);
+      return true;
+    } catch (IOException e) {
+      LOG.debug("No process listens at {} any more", path, e);
+      return false;
+    }
+  }
+
+  private void accept() {
+    while (!closed) {
+      try {
+        SocketChannel accepted = server.accept();
+        Thread.ofPlatform().daemon().name("sluice-node-executor").start(() -> serve(accepted));
+      } catch (ClosedChannelException e) {
+        if (!closed) {
+          throw new AssertionError("The socket " + path + " was closed while the daemon runs", e);
+        }
+      } catch (IOException | RuntimeException e) {
+        LOG.warn("Accepting an executor's connection at {} failed", path, e);
+        LockSupport.parkNanos(PAUSE_NANOS); // File descriptors may be used up.
+      }
+    }
+  }
+
+  private void serve(SocketChannel accepted) {
+    try (MessageChannel channel = new MessageChannel(accepted)) {
+      connections.add(channel);
+      try {
+        if (!closed) {
+          serve(channel);
+        }
+      } finally {
+        connections.remove(channel);
+      }
+    } catch (EOFException | ClosedChannelException e) {
+      LOG.debug("An executor has disconnected", e);
+    } catch (IOException | RuntimeException e) {
+      LOG.warn("An executor's connection failed", e);
+    }
+  }
+
+  private void serve(MessageChannel channel) throws IOException {
+    UserPrincipal peer = channel.peer();
+    if (!peer.equals(user)) {
+      channel.send(new Refused("executors have to run as %s, not as %s".formatted(user, peer)));
+    } else if (connections.size() > maxConnections) {
+      channel.send(tooMany(maxConnections));
+    } else {
+      Future<?> deadline = closeLater(channel);
+      Object first = channel.receive();
+      deadline.cancel(false);
+      if (!(first instanceof RegisterExecutor enter)) {
+        channel.send(new Refused("the first message of an executor has to be RegisterExecutor"));
+      } else if (!enter.isSpoken()) {
+        channel.send(
+            new Refused(
+                "the executor speaks version %d of the protocol, the node daemon versions %d and %d"
+                    .formatted(
+                        enter.version(), RegisterExecutor.PREVIOUS, RegisterExecutor.VERSION)));
+      } else {
+        serve(enter, channel);
+      }
+    }
+  }
+
+  private Future<?> closeLater(MessageChannel channel) throws IOException {
+    try {
+      return timer.schedule(
+          () -> {
+            channel.close();
+            return null;
+          },
+          ENTER_TIMEOUT_MS,
+          TimeUnit.MILLISECONDS);
+    } catch (RejectedExecutionException e) {
+      throw new IOException("the node daemon is stopping", e);
+    }
+  }
+
+  private static Refused tooMany(long executors) {
+    return new Refused(
+        "%d executors are connected already (%s)"
+            .formatted(executors, NodeSetting.MAX_EXECUTORS.key()));
+  }
+
+  private void serve(RegisterExecutor enter, MessageChannel channel) throws IOException {
+    String application = enter.executor().application();
+    try {
+      if (executors.merge(application, 1, Integer::sum) > maxExecutors) {
+        channel.send(tooMany(maxExecutors));
+      } else {
+        answer(enter, channel);
+      }
+    } finally {
+      executors.computeIfPresent(application, (_, count) -> count == 1 ? null : count - 1);
+    }
+  }
+
+  private void answer(RegisterExecutor enter, MessageChannel channel) throws IOException {
+    ServedApplication application;
+    try {
+      application = entrance.enter(enter);
+    } catch (IOException | RuntimeException e) {
+      LOG.warn("{} is refused", enter.executor(), e);
+      channel.send(new Refused(reason(e)));
+      return;
+    }
+    channel.send(application.entered());
+    while (true) {
+      Object request = channel.receive();
+      if (application.isOver()) {
+        return; // The executor enters again, which opens the application again.
+      }
+      channel.send(answer(enter, application, request));
+    }
+  }
+
+  private Object answer(RegisterExecutor enter, ServedApplication application, Object request) {
+    try {
+      if (request.equals(enter)) {
+        return entrance.enter(enter).entered();
+      }
+      if (request instanceof HandOver(int shuffleId, long mapId, int folder)) {
+        application.handOver(shuffleId, mapId, folder);
+        return new Accepted();
+      }
+      return new Refused("the request is not a hand-over");
+    } catch (IOException | RuntimeException e) {
+      if (!request.equals(enter)) { // executors enter every ten seconds, also during draining
+        LOG.warn("{} of {} is refused: {}", request, enter.executor(), reason(e));
+      }
+      LOG.debug("{} of {} is refused", request, enter.executor(), e);
+      return new Refused(reason(e));
+    }
+  }
+
+  private static String reason(Exception e) {
+    return e.getMessage() == null ? e.toString() : e.getMessage();
+  }
+
+  /** Stops listening. Executors notice that their connections end. Idempotent. */
+  @Override
+  public void close() throws IOException {
+    closed = true;
+    server.close();
+    for (MessageChannel connection : connections) {
+      connection.close();
+    }
+    Files.deleteIfExists(path);
+  }
+}

@@ -1,0 +1,85 @@
+package dev.sluice.node;
+
+import java.io.IOException;
+import java.io.Reader;
+import java.io.Writer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Properties;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * File with an application's state in its folder, for the daemon's next start. Nothing is forced to
+ * the disk: files survive the process, but a system crash may leave only some of them. The file
+ * therefore has the boot's id, and a folder of another boot is discarded. {@link NodeFolders} reads
+ * and writes it. Daemons of other releases read it: a new key needs a default.
+ */
+final class StateFile {
+  private static final Logger LOG = LoggerFactory.getLogger(StateFile.class);
+
+  private static final String NAME = ".application";
+  private static final String SECRET = "secret";
+  private static final String SINCE = "since";
+  private static final String PORT = "port";
+  private static final String BOOT = "boot";
+  private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
+
+  private static final FileAttribute<Set<PosixFilePermission>> OF_OWNER_ALONE =
+      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
+
+  private StateFile() {}
+
+  static boolean isIn(Path folder) {
+    return Files.exists(folder.resolve(NAME));
+  }
+
+  /**
+   * Reads an application's state; null if the file is damaged or of another boot. The file is only
+   * replaced as a whole, so damage means that the disk lost more.
+   */
+  static ApplicationState read(Path folder) throws IOException {
+    Properties state = new Properties();
+    try (Reader reader = Files.newBufferedReader(folder.resolve(NAME))) {
+      state.load(reader);
+    } catch (CharacterCodingException | IllegalArgumentException e) {
+      LOG.warn("The state file in {} cannot be parsed", folder, e);
+    }
+    String name = folder.getFileName().toString();
+    String secret = state.getProperty(SECRET);
+    String since = state.getProperty(SINCE, "0"); // Earlier block servers did not write it.
+    String port = state.getProperty(PORT, "");
+    boolean isOfThisBoot = state.getProperty(BOOT, "").equals(boot());
+    boolean isWhole = secret != null && port.matches("\\d{1,5}");
+    return NodeFolders.isName(name) && isOfThisBoot && isWhole
+        ? new ApplicationState(name, secret, since, Integer.parseInt(port))
+        : null;
+  }
+
+  /** Boot id, which changes each time that the system starts (random(4)). */
+  private static String boot() throws IOException {
+    return Files.exists(BOOT_ID) ? Files.readString(BOOT_ID).strip() : "";
+  }
+
+  /** Replaces the file. */
+  static void write(Path folder, ApplicationState state) throws IOException {
+    Properties properties = new Properties();
+    properties.setProperty(SECRET, state.secret());
+    properties.setProperty(SINCE, state.since());
+    properties.setProperty(BOOT, boot());
+    properties.setProperty(PORT, Integer.toString(state.port()));
+    Path unfinished = folder.resolve(NAME + ".new");
+    Files.deleteIfExists(unfinished);
+    Files.createFile(unfinished, OF_OWNER_ALONE);
+    try (Writer writer = Files.newBufferedWriter(unfinished)) {
+      properties.store(writer, null);
+    }
+    Files.move(unfinished, folder.resolve(NAME), StandardCopyOption.ATOMIC_MOVE);
+  }
+}

@@ -1,0 +1,18 @@
+/**
+ * The node daemon: a process on each node that keeps and serves map outputs after their executors
+ * have ended.
+ *
+ * <p>{@link dev.sluice.node.NodeMain} starts the process, {@link dev.sluice.node.NodeDaemon} is its
+ * core. An executor uses {@link dev.sluice.blocks.handover.NodeClient}: it links a map output's
+ * files into one of the node's folders and reports that over a Unix domain socket. The daemon's
+ * {@code SocketServer} admits the executor, and its {@code ServedApplication} takes the map output.
+ *
+ * <p>Each application has its own device, memory, secret and port, on which a {@link
+ * dev.sluice.blocks.server.BlockServer} answers its readers. The port also serves Spark's own
+ * transfer of blocks, and takes the driver's messages about ended shuffles.
+ *
+ * <p>The folders are the daemon's whole state, so it may be killed at any time and finds its map
+ * outputs again. Nothing survives a reboot. The daemon starts and runs no executors, and never
+ * READs.
+ */
+package dev.sluice.node;

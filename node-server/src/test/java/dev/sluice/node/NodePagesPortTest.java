@@ -1,0 +1,46 @@
+package dev.sluice.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.sluice.blocks.handover.NodeClient;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** Daemon whose address for metrics is taken by another process. */
+class NodePagesPortTest extends NodeDaemonTestCase {
+  @Test
+  void aTakenPortDelaysThePagesAndNothingElse() throws Exception {
+    set(NodeSetting.EXPIRE_AFTER, "1s"); // tries the port ten times a second
+    int port;
+    try (ServerSocket other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      port = other.getLocalPort();
+      set(NodeSetting.HTTP, "127.0.0.1:" + port);
+      start();
+      outputs.write(SHUFFLE, 10, 1_000);
+      try (NodeClient executor = enter(APPLICATION, SECRET)) {
+        executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+      }
+    }
+    long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_S);
+    while (!isServed(port)) {
+      assertThat(System.nanoTime()).isLessThan(deadlineNanos);
+      Thread.sleep(20);
+    }
+    daemon.close();
+    assertThatThrownBy(() -> new Socket(InetAddress.getLoopbackAddress(), port).close())
+        .isInstanceOf(IOException.class);
+  }
+
+  private static boolean isServed(int port) throws IOException {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+      return socket.isConnected();
+    } catch (java.net.ConnectException e) {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,131 @@
+package dev.sluice.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.logging.Handler;
+import java.util.logging.Level;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class NodePagesTest {
+  private static final Duration TIMEOUT = Duration.ofSeconds(20);
+
+  /** Keeps the warnings of the JDK's server. */
+  private static final class Warnings extends Handler {
+    private final List<String> messages = new CopyOnWriteArrayList<>();
+
+    @Override
+    public void publish(LogRecord entry) {
+      if (entry.getLevel().intValue() >= Level.WARNING.intValue()) {
+        messages.add(entry.getMessage());
+      }
+    }
+
+    @Override
+    public void flush() {}
+
+    @Override
+    public void close() {}
+  }
+
+  private final Logger logger = Logger.getLogger("com.sun.net.httpserver");
+  private final Warnings warnings = new Warnings();
+  private final HttpClient http = HttpClient.newHttpClient();
+  private volatile boolean draining;
+  private int port;
+  private NodePages pages;
+
+  @BeforeEach
+  void open() throws Exception {
+    logger.addHandler(warnings);
+    try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      port = free.getLocalPort();
+    }
+    pages =
+        new NodePages(
+            new InetSocketAddress(InetAddress.getLoopbackAddress(), port),
+            List::of,
+            () -> draining);
+  }
+
+  @AfterEach
+  void close() {
+    logger.removeHandler(warnings);
+    http.close();
+    pages.close();
+  }
+
+  private HttpResponse<String> send(String method, String path) throws Exception {
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+            .timeout(TIMEOUT)
+            .method(method, method.equals("POST") ? BodyPublishers.ofString("x") : noBody())
+            .build();
+    return http.send(request, BodyHandlers.ofString());
+  }
+
+  private static HttpRequest.BodyPublisher noBody() {
+    return BodyPublishers.noBody();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"/", "/metrics", "/healthz", "/readyz"})
+  void headHasTheHeadersOfGet(String path) throws Exception {
+    HttpResponse<String> get = send("GET", path);
+    HttpResponse<String> head = send("HEAD", path);
+    assertThat(get.statusCode()).isEqualTo(200);
+    assertThat(head.statusCode()).isEqualTo(200);
+    assertThat(head.body()).isEmpty();
+    for (String header : List.of("Content-Length", "Content-Type")) {
+      assertThat(head.headers().allValues(header))
+          .hasSize(1)
+          .isEqualTo(get.headers().allValues(header));
+    }
+    assertThat(warnings.messages).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"POST", "PUT", "DELETE", "OPTIONS"})
+  void otherMethodsAreNotAllowed(String method) throws Exception {
+    HttpResponse<String> response = send(method, "/metrics");
+    assertThat(response.statusCode()).isEqualTo(405);
+    assertThat(response.headers().firstValue("Allow")).hasValue("GET, HEAD");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"/metricsfoo", "/metrics/", "/healthzz", "/readyz/x", "/favicon.ico"})
+  void otherPathsAreNotFound(String path) throws Exception {
+    assertThat(send("GET", path).statusCode()).isEqualTo(404);
+    assertThat(send("HEAD", path).statusCode()).isEqualTo(404);
+    assertThat(send("POST", path).statusCode()).isEqualTo(404);
+    assertThat(warnings.messages).isEmpty();
+  }
+
+  @Test
+  void aDrainedNodeIsAliveAndNotReady() throws Exception {
+    assertThat(send("GET", "/readyz").body()).isEqualTo("ok\n");
+    draining = true;
+    assertThat(send("GET", "/readyz").statusCode()).isEqualTo(503);
+    assertThat(send("HEAD", "/readyz").statusCode()).isEqualTo(503);
+    assertThat(send("GET", "/healthz").statusCode()).isEqualTo(200);
+    draining = false;
+    assertThat(send("GET", "/readyz").statusCode()).isEqualTo(200);
+  }
+}

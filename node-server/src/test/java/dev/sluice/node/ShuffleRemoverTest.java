@@ -1,0 +1,100 @@
+package dev.sluice.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.blocks.FakeProtectionDomain;
+import dev.sluice.blocks.MapOutputListener;
+import dev.sluice.blocks.MapOutputRegistry;
+import dev.sluice.blocks.RegistryLimits;
+import dev.sluice.blocks.TestMapOutputs;
+import dev.sluice.blocks.handover.ApplicationFolder;
+import dev.sluice.blocks.wire.LifetimeMessages.NodeResponse;
+import dev.sluice.blocks.wire.LifetimeMessages.Renew;
+import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.node.HeldShuffles.Held;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(60)
+class ShuffleRemoverTest {
+  private static final int SHUFFLE = 5;
+  private static final int WAIT_S = 20;
+
+  @TempDir Path directory;
+  private final FakeProtectionDomain domain = new FakeProtectionDomain();
+  private final HeldShuffles held = new HeldShuffles(System::nanoTime);
+  private final CountDownLatch pinning = new CountDownLatch(1);
+  private final CountDownLatch pinned = new CountDownLatch(1);
+  private ApplicationFolder folder;
+  private TestMapOutputs outputs;
+  private MapOutputRegistry registry;
+  private ShuffleRemover removals;
+
+  @BeforeEach
+  void open() throws Exception {
+    folder = new ApplicationFolder(Files.createDirectory(directory.resolve("application")));
+    outputs = new TestMapOutputs(directory);
+    registry =
+        new MapOutputRegistry(
+            domain,
+            outputs.directories(),
+            folder::find,
+            new RegistryLimits(1 << 20, 100, 1_000),
+            MapOutputListener.NONE,
+            () -> 0);
+    removals = new ShuffleRemover(held, registry);
+  }
+
+  @AfterEach
+  void nothingIsLeft() {
+    pinned.countDown();
+    removals.close();
+    registry.close();
+    assertThat(domain.openRegions()).isZero();
+  }
+
+  private void take(int shuffleId, long mapId) throws Exception {
+    outputs.write(shuffleId, mapId, 1_000);
+    folder.commit(shuffleId, mapId, outputs.find(shuffleId, mapId));
+    held.add(shuffleId, mapId, new Held(folder, 1_000));
+  }
+
+  /** SQL removes files, and writes the same shuffle again when the query runs again. */
+  @Test
+  void mapOutputsWrittenAgainStayHoweverLongTheRemovalTakes() throws Exception {
+    take(SHUFFLE, 10);
+    take(SHUFFLE + 1, 20);
+    domain.whenRegistering(
+        () -> {
+          pinning.countDown();
+          TestMapOutputs.await(pinned);
+        });
+    registry.add(SHUFFLE, 10);
+    pinning.await();
+
+    CompletableFuture<Void> slow = removals.remove(SHUFFLE);
+    CompletableFuture<Void> behind = removals.remove(SHUFFLE + 1);
+    removals.removeBut(new Renew(new int[] {SHUFFLE + 1}, NodeResponse.NEVER)); // after both
+    take(SHUFFLE + 1, 21);
+    assertThat(behind).isNotDone();
+    pinned.countDown();
+    slow.get(WAIT_S, TimeUnit.SECONDS);
+    behind.get(WAIT_S, TimeUnit.SECONDS);
+
+    assertThat(folder.path()).isDirectoryNotContaining("glob:**/{5-10,6-20}");
+    List<MapOutputLocation> locations =
+        registry.resolve(SHUFFLE + 1, new long[] {20, 21}).get(WAIT_S, TimeUnit.SECONDS);
+    assertThat(locations.getFirst()).isNull();
+    assertThat(locations.getLast()).isNotNull();
+    assertThat(registry.output(SHUFFLE, 10)).isNull();
+  }
+}
