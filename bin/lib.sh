@@ -206,7 +206,7 @@ build_jars() {
 }
 
 build_benchmarks() {
-  build_jars benchmarks shuffle-manager node-server block-server rdma-net verbs-tools examples verbs
+  build_jars benchmarks testkit shuffle-manager node-server block-server rdma-net verbs-tools examples verbs
 }
 
 # Prints the jar of a module, <name>-<version>.jar. Ignores jars with a suffix such as -sources.

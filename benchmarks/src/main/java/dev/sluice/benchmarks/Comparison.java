@@ -3,6 +3,8 @@ package dev.sluice.benchmarks;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyOrder;
+import dev.sluice.testkit.Shuffle;
+import dev.sluice.testkit.Spread;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;

@@ -1,5 +1,7 @@
 package dev.sluice.benchmarks;
 
+import dev.sluice.testkit.Columns;
+import dev.sluice.testkit.Spread;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

@@ -1,6 +1,7 @@
 package dev.sluice.benchmarks;
 
 import dev.sluice.benchmarks.Comparison.Better;
+import dev.sluice.testkit.Spread;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;

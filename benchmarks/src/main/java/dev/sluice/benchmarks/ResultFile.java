@@ -1,6 +1,7 @@
 package dev.sluice.benchmarks;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.testkit.JsonFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,6 +1,7 @@
 package dev.sluice.benchmarks;
 
 import dev.sluice.spark.RdmaShuffleManager;
+import dev.sluice.testkit.Poll;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;

@@ -1,5 +1,5 @@
 /**
- * Results and processes that all benchmarks share.
+ * Results that all benchmarks share.
  *
  * <p>Each benchmark measures Sluice and a partner in turn and makes rows of it, one {@link
  * Comparison} for each quantity. {@link Pairs} collects the rounds, {@link Goal} and {@link
@@ -8,6 +8,12 @@
  *
  * <p>Benchmarks on Spark start a {@link DriverProcess} with a {@link ClusterConf} for each {@link
  * Shuffle}. {@link Executors}, {@link CompletedStages} and {@link SluiceTotals} run in that driver
- * and measure it. The benchmarks themselves and their commands are in packages of their own.
+ * and measure it. The benchmarks themselves and their commands are in packages of their own;
+ * processes are in {@code dev.sluice.testkit}.
  */
 package dev.sluice.benchmarks;
+
+import dev.sluice.testkit.ClusterConf;
+import dev.sluice.testkit.DriverProcess;
+import dev.sluice.testkit.Executors;
+import dev.sluice.testkit.Shuffle;

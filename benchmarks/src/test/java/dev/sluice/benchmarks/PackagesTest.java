@@ -23,8 +23,9 @@ class PackagesTest {
           "block-server",
           "node-server",
           "shuffle-manager",
-          "spark-tests",
           "yarn-service",
+          "testkit",
+          "spark-tests",
           "cluster-tests",
           "benchmarks");
 

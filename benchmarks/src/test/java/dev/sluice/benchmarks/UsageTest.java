@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.benchmarks.chaos.ChaosCommand;
 import dev.sluice.benchmarks.terasort.TeraSortCommand;
+import dev.sluice.testkit.Usage;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import org.junit.jupiter.api.Test;

@@ -1,11 +1,11 @@
 package dev.sluice.benchmarks.bench;
 
 import dev.sluice.benchmarks.Comparison;
-import dev.sluice.benchmarks.Directories;
-import dev.sluice.benchmarks.Installation;
 import dev.sluice.benchmarks.ResultFile;
-import dev.sluice.benchmarks.RunDirectory;
-import dev.sluice.benchmarks.SparkOption;
+import dev.sluice.testkit.Directories;
+import dev.sluice.testkit.Installation;
+import dev.sluice.testkit.RunDirectory;
+import dev.sluice.testkit.SparkOption;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,7 +1,5 @@
 package dev.sluice.benchmarks.bench;
 
-import dev.sluice.benchmarks.SparkOption;
-import dev.sluice.benchmarks.StandardOutput;
 import dev.sluice.benchmarks.disk.DiskCommand;
 import dev.sluice.benchmarks.engine.EngineCommand;
 import dev.sluice.benchmarks.node.NodeCommand;
@@ -13,6 +11,8 @@ import dev.sluice.benchmarks.storm.StormCommand;
 import dev.sluice.benchmarks.terasort.TeraSortCommand;
 import dev.sluice.benchmarks.tpcds.TpcdsCommand;
 import dev.sluice.benchmarks.verbs.ReadLoopCommand;
+import dev.sluice.testkit.SparkOption;
+import dev.sluice.testkit.StandardOutput;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;

@@ -1,13 +1,13 @@
 package dev.sluice.benchmarks.chaos;
 
-import dev.sluice.benchmarks.Directories;
-import dev.sluice.benchmarks.RunDirectory;
-import dev.sluice.benchmarks.SparkOption;
-import dev.sluice.benchmarks.StandardOutput;
 import dev.sluice.benchmarks.chaos.ChaosRuns.Cell;
 import dev.sluice.benchmarks.chaos.fault.Fault;
 import dev.sluice.benchmarks.chaos.fault.Faults;
 import dev.sluice.benchmarks.chaos.workload.Workload;
+import dev.sluice.testkit.Directories;
+import dev.sluice.testkit.RunDirectory;
+import dev.sluice.testkit.SparkOption;
+import dev.sluice.testkit.StandardOutput;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -1,17 +1,17 @@
 package dev.sluice.benchmarks.chaos;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.benchmarks.AnsweringProcess;
-import dev.sluice.benchmarks.ClusterConf;
-import dev.sluice.benchmarks.Directories;
-import dev.sluice.benchmarks.DriverProcess;
-import dev.sluice.benchmarks.Installation;
-import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.chaos.RunResult.Outcome;
 import dev.sluice.benchmarks.chaos.RunResult.Run;
 import dev.sluice.benchmarks.chaos.fault.Fault;
 import dev.sluice.benchmarks.chaos.inject.ChaosShuffleManager;
 import dev.sluice.benchmarks.chaos.workload.Workload;
+import dev.sluice.testkit.AnsweringProcess;
+import dev.sluice.testkit.ClusterConf;
+import dev.sluice.testkit.Directories;
+import dev.sluice.testkit.DriverProcess;
+import dev.sluice.testkit.Installation;
+import dev.sluice.testkit.Shuffle;
 import java.io.File;
 import java.io.IOException;
 import java.io.InterruptedIOException;

@@ -1,11 +1,11 @@
 package dev.sluice.benchmarks.chaos;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.benchmarks.AnsweringProcess;
-import dev.sluice.benchmarks.StandardOutput;
 import dev.sluice.benchmarks.chaos.RunResult.Run;
 import dev.sluice.benchmarks.chaos.cluster.Cluster;
 import dev.sluice.benchmarks.chaos.cluster.LeakCheck;
+import dev.sluice.testkit.AnsweringProcess;
+import dev.sluice.testkit.StandardOutput;
 import java.io.PrintStream;
 import java.util.concurrent.TimeUnit;
 import org.apache.spark.sql.SparkSession;

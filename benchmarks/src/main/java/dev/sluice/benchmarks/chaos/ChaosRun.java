@@ -6,7 +6,7 @@ import dev.sluice.benchmarks.chaos.cluster.Losses;
 import dev.sluice.benchmarks.chaos.fault.Fault;
 import dev.sluice.benchmarks.chaos.fault.Faults;
 import dev.sluice.benchmarks.chaos.workload.Workload;
-import dev.sluice.benchmarks.storm.Sums;
+import dev.sluice.testkit.Sums;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -3,13 +3,13 @@ package dev.sluice.benchmarks.chaos;
 import static java.util.function.Predicate.not;
 import static java.util.stream.Collectors.toSet;
 
-import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.chaos.ChaosRun.Stock;
 import dev.sluice.benchmarks.chaos.RunResult.Run;
 import dev.sluice.benchmarks.chaos.cluster.Losses;
 import dev.sluice.benchmarks.chaos.fault.Fault;
 import dev.sluice.benchmarks.chaos.fault.Faults;
 import dev.sluice.benchmarks.chaos.workload.Workload;
+import dev.sluice.testkit.Shuffle;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -1,8 +1,8 @@
 package dev.sluice.benchmarks.chaos;
 
-import dev.sluice.benchmarks.Columns;
-import dev.sluice.benchmarks.Spread;
 import dev.sluice.benchmarks.chaos.RunResult.Outcome;
+import dev.sluice.testkit.Columns;
+import dev.sluice.testkit.Spread;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;

@@ -1,17 +1,17 @@
 package dev.sluice.benchmarks.chaos;
 
-import dev.sluice.benchmarks.Poll;
 import dev.sluice.benchmarks.chaos.RunResult.Outcome;
 import dev.sluice.benchmarks.chaos.RunResult.Run;
 import dev.sluice.benchmarks.chaos.cluster.Cluster;
-import dev.sluice.benchmarks.chaos.cluster.ExecutorProcess;
 import dev.sluice.benchmarks.chaos.cluster.LeakCheck;
 import dev.sluice.benchmarks.chaos.fault.Evidence;
 import dev.sluice.benchmarks.chaos.fault.Fault;
 import dev.sluice.benchmarks.chaos.fault.Fault.Moment;
 import dev.sluice.benchmarks.chaos.fault.Faults;
 import dev.sluice.benchmarks.chaos.workload.Workload;
-import dev.sluice.benchmarks.storm.Sums;
+import dev.sluice.testkit.ExecutorProcess;
+import dev.sluice.testkit.Poll;
+import dev.sluice.testkit.Sums;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

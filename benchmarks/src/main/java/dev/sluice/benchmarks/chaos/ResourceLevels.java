@@ -1,7 +1,7 @@
 package dev.sluice.benchmarks.chaos;
 
-import dev.sluice.benchmarks.Spread;
 import dev.sluice.benchmarks.chaos.fault.Faults;
+import dev.sluice.testkit.Spread;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

@@ -2,7 +2,7 @@ package dev.sluice.benchmarks.chaos;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import dev.sluice.benchmarks.chaos.cluster.Losses;
-import dev.sluice.benchmarks.storm.Sums;
+import dev.sluice.testkit.Sums;
 import java.util.List;
 import java.util.Map;
 

@@ -1,12 +1,12 @@
 package dev.sluice.benchmarks.disk;
 
 import dev.sluice.benchmarks.ComparisonOutput;
-import dev.sluice.benchmarks.Directories;
 import dev.sluice.benchmarks.Pairs;
-import dev.sluice.benchmarks.RunDirectory;
 import dev.sluice.benchmarks.Sizes;
 import dev.sluice.benchmarks.disk.DiskPeers.Rates;
 import dev.sluice.benchmarks.disk.SickFile.Illness;
+import dev.sluice.testkit.Directories;
+import dev.sluice.testkit.RunDirectory;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;

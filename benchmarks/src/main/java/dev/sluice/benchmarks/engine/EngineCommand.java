@@ -1,11 +1,11 @@
 package dev.sluice.benchmarks.engine;
 
 import dev.sluice.benchmarks.ComparisonOutput;
-import dev.sluice.benchmarks.Directories;
 import dev.sluice.benchmarks.Pairs;
-import dev.sluice.benchmarks.RunDirectory;
 import dev.sluice.benchmarks.Sizes;
 import dev.sluice.benchmarks.engine.EngineLoad.Sample;
+import dev.sluice.testkit.Directories;
+import dev.sluice.testkit.RunDirectory;
 import dev.sluice.verbs.ProviderUnavailableException;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -1,10 +1,10 @@
 package dev.sluice.benchmarks.engine;
 
-import dev.sluice.benchmarks.Commands;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.verbs.DeviceFilter;
 import dev.sluice.rdma.verbs.VerbsOptions;
 import dev.sluice.rdma.verbs.VerbsProvider;
+import dev.sluice.testkit.Commands;
 import dev.sluice.verbs.ProviderUnavailableException;
 import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.ffi.Failure;

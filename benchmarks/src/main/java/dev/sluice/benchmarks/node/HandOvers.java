@@ -1,10 +1,10 @@
 package dev.sluice.benchmarks.node;
 
-import dev.sluice.benchmarks.NodeProcess;
 import dev.sluice.benchmarks.Pairs;
 import dev.sluice.benchmarks.stage.SampleOutputs;
 import dev.sluice.blocks.handover.NodeClient;
 import dev.sluice.blocks.wire.ProcessName;
+import dev.sluice.testkit.NodeProcess;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

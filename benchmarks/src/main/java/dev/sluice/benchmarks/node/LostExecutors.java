@@ -1,10 +1,10 @@
 package dev.sluice.benchmarks.node;
 
 import dev.sluice.benchmarks.Pairs;
-import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.node.NodeJob.Load;
 import dev.sluice.benchmarks.node.NodeJob.Reduced;
 import dev.sluice.benchmarks.node.NodeJob.Step;
+import dev.sluice.testkit.Shuffle;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.EnumMap;

@@ -1,6 +1,6 @@
 package dev.sluice.benchmarks.node;
 
-import dev.sluice.benchmarks.Commands;
+import dev.sluice.testkit.Commands;
 import java.io.IOException;
 import java.util.List;
 

@@ -1,10 +1,10 @@
 package dev.sluice.benchmarks.node;
 
-import dev.sluice.benchmarks.Executors;
-import dev.sluice.benchmarks.NodeProcess;
-import dev.sluice.benchmarks.Poll;
-import dev.sluice.benchmarks.Shuffle;
-import dev.sluice.benchmarks.SparkJvm;
+import dev.sluice.testkit.Executors;
+import dev.sluice.testkit.NodeProcess;
+import dev.sluice.testkit.Poll;
+import dev.sluice.testkit.Shuffle;
+import dev.sluice.testkit.SparkJvm;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.net.InetSocketAddress;

@@ -1,13 +1,13 @@
 package dev.sluice.benchmarks.node;
 
-import dev.sluice.benchmarks.Commands;
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.ComparisonOutput;
-import dev.sluice.benchmarks.Directories;
 import dev.sluice.benchmarks.Pairs;
-import dev.sluice.benchmarks.RunDirectory;
-import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.storm.NodeStorm;
+import dev.sluice.testkit.Commands;
+import dev.sluice.testkit.Directories;
+import dev.sluice.testkit.RunDirectory;
+import dev.sluice.testkit.Shuffle;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

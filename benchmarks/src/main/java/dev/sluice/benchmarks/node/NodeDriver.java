@@ -1,13 +1,13 @@
 package dev.sluice.benchmarks.node;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.benchmarks.AnsweringProcess;
-import dev.sluice.benchmarks.ClusterConf;
-import dev.sluice.benchmarks.DriverProcess;
-import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.node.NodeJob.Load;
 import dev.sluice.benchmarks.node.NodeJob.Reduced;
 import dev.sluice.benchmarks.node.NodeJob.Step;
+import dev.sluice.testkit.AnsweringProcess;
+import dev.sluice.testkit.ClusterConf;
+import dev.sluice.testkit.DriverProcess;
+import dev.sluice.testkit.Shuffle;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;

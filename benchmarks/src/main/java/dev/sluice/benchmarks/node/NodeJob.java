@@ -1,14 +1,14 @@
 package dev.sluice.benchmarks.node;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.benchmarks.AnsweringProcess;
 import dev.sluice.benchmarks.CompletedStages;
-import dev.sluice.benchmarks.Executors;
-import dev.sluice.benchmarks.Poll;
 import dev.sluice.benchmarks.SluiceTotals;
-import dev.sluice.benchmarks.StandardOutput;
 import dev.sluice.benchmarks.storm.RddStorm;
-import dev.sluice.benchmarks.storm.Sums;
+import dev.sluice.testkit.AnsweringProcess;
+import dev.sluice.testkit.Executors;
+import dev.sluice.testkit.Poll;
+import dev.sluice.testkit.StandardOutput;
+import dev.sluice.testkit.Sums;
 import java.io.PrintStream;
 import java.util.Iterator;
 import java.util.List;

@@ -1,12 +1,12 @@
 package dev.sluice.benchmarks.node;
 
-import dev.sluice.benchmarks.NodeProcess;
 import dev.sluice.benchmarks.Pairs;
-import dev.sluice.benchmarks.Shuffle;
-import dev.sluice.benchmarks.chaos.cluster.ExecutorProcess;
 import dev.sluice.benchmarks.node.NodeJob.Load;
 import dev.sluice.benchmarks.node.NodeJob.Step;
 import dev.sluice.benchmarks.stage.SampleOutputs;
+import dev.sluice.testkit.ExecutorProcess;
+import dev.sluice.testkit.NodeProcess;
+import dev.sluice.testkit.Shuffle;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;

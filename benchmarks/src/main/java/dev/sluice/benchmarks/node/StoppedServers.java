@@ -1,9 +1,9 @@
 package dev.sluice.benchmarks.node;
 
 import dev.sluice.benchmarks.Pairs;
-import dev.sluice.benchmarks.Shuffle;
-import dev.sluice.benchmarks.chaos.cluster.ExecutorProcess;
 import dev.sluice.benchmarks.node.NodeJob.Reduced;
+import dev.sluice.testkit.ExecutorProcess;
+import dev.sluice.testkit.Shuffle;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.EnumMap;

@@ -1,7 +1,7 @@
 package dev.sluice.benchmarks.read;
 
-import dev.sluice.benchmarks.Poll;
 import dev.sluice.benchmarks.VerbsTool;
+import dev.sluice.testkit.Poll;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

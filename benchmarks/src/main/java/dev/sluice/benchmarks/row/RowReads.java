@@ -2,8 +2,8 @@ package dev.sluice.benchmarks.row;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.benchmarks.Poll;
 import dev.sluice.benchmarks.VerbsTool;
+import dev.sluice.testkit.Poll;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;

@@ -2,7 +2,7 @@ package dev.sluice.benchmarks.row;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.benchmarks.Spread;
+import dev.sluice.testkit.Spread;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Locale;

@@ -1,8 +1,8 @@
 package dev.sluice.benchmarks.stage;
 
-import dev.sluice.benchmarks.Commands;
 import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
+import dev.sluice.testkit.Commands;
 import java.io.BufferedOutputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;

@@ -1,8 +1,8 @@
 package dev.sluice.benchmarks.stage;
 
-import dev.sluice.benchmarks.AnsweringProcess;
 import dev.sluice.benchmarks.CpuTime;
 import dev.sluice.benchmarks.stage.StagePeers.OwnTask;
+import dev.sluice.testkit.AnsweringProcess;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

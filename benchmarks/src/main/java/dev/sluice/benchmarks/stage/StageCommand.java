@@ -1,15 +1,15 @@
 package dev.sluice.benchmarks.stage;
 
 import dev.sluice.benchmarks.ComparisonOutput;
-import dev.sluice.benchmarks.Directories;
 import dev.sluice.benchmarks.Pairs;
-import dev.sluice.benchmarks.RunDirectory;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.providers.Providers;
 import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.soft.SoftProvider;
 import dev.sluice.rdma.verbs.VerbsOptions;
+import dev.sluice.testkit.Directories;
+import dev.sluice.testkit.RunDirectory;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.file.Path;

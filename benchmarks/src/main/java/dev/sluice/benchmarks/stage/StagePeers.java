@@ -1,13 +1,13 @@
 package dev.sluice.benchmarks.stage;
 
-import dev.sluice.benchmarks.AnsweringProcess;
-import dev.sluice.benchmarks.Commands;
 import dev.sluice.benchmarks.Pairs;
-import dev.sluice.benchmarks.ReadLimit;
 import dev.sluice.benchmarks.stage.StageLoad.Answer;
 import dev.sluice.blocks.server.Stager;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.testkit.AnsweringProcess;
+import dev.sluice.testkit.Commands;
+import dev.sluice.testkit.ReadLimit;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

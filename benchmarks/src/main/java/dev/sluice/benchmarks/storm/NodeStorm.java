@@ -1,8 +1,8 @@
 package dev.sluice.benchmarks.storm;
 
 import dev.sluice.benchmarks.Comparison;
-import dev.sluice.benchmarks.Executors;
-import dev.sluice.benchmarks.Shuffle;
+import dev.sluice.testkit.Executors;
+import dev.sluice.testkit.Shuffle;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;

@@ -1,11 +1,11 @@
 package dev.sluice.benchmarks.storm;
 
+import dev.sluice.testkit.Sums;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.Supplier;
-import java.util.function.ToLongFunction;
 import java.util.stream.IntStream;
 import org.apache.spark.HashPartitioner;
 import org.apache.spark.api.java.JavaPairRDD;
@@ -90,19 +90,8 @@ public final class RddStorm {
         .mapPartitions(RddStorm::sums);
   }
 
-  /** Returns the number of rows and the sum of their hashes, as input of {@link Sums#of}. */
-  public static <T> Iterator<long[]> sums(Iterator<T> rows, ToLongFunction<T> value) {
-    long count = 0;
-    long checksum = 0;
-    while (rows.hasNext()) {
-      count++;
-      checksum += value.applyAsLong(rows.next());
-    }
-    return List.of(new long[] {count, checksum}).iterator();
-  }
-
   /** Returns the number of records and their checksum, as input of {@link Sums#of}. */
   public static Iterator<long[]> sums(Iterator<Tuple2<Integer, byte[]>> records) {
-    return sums(records, record -> 31L * record._1() + Arrays.hashCode(record._2()));
+    return Sums.ofTask(records, record -> 31L * record._1() + Arrays.hashCode(record._2()));
   }
 }

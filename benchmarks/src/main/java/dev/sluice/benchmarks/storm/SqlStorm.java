@@ -4,6 +4,7 @@ import static org.apache.spark.sql.functions.count;
 import static org.apache.spark.sql.functions.max;
 import static org.apache.spark.sql.functions.sum;
 
+import dev.sluice.testkit.Sums;
 import java.util.function.Supplier;
 import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.api.java.JavaSparkContext;
@@ -53,8 +54,7 @@ final class SqlStorm {
   private static Supplier<Sums> reduction(Dataset<Row> dataset) {
     JavaRDD<InternalRow> rows =
         ((org.apache.spark.sql.classic.Dataset<Row>) dataset).queryExecution().toRdd().toJavaRDD();
-    JavaRDD<long[]> sums =
-        rows.mapPartitions(partition -> RddStorm.sums(partition, SqlStorm::hash));
+    JavaRDD<long[]> sums = rows.mapPartitions(partition -> Sums.ofTask(partition, SqlStorm::hash));
     return () -> Sums.of(sums.collect());
   }
 

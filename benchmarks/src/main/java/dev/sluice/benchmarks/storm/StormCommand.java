@@ -2,7 +2,7 @@ package dev.sluice.benchmarks.storm;
 
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.ComparisonOutput;
-import dev.sluice.benchmarks.RunDirectory;
+import dev.sluice.testkit.RunDirectory;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

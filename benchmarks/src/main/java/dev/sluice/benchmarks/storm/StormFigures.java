@@ -1,10 +1,10 @@
 package dev.sluice.benchmarks.storm;
 
-import dev.sluice.benchmarks.Columns;
 import dev.sluice.benchmarks.Comparison;
-import dev.sluice.benchmarks.Shuffle;
-import dev.sluice.benchmarks.Spread;
 import dev.sluice.benchmarks.storm.StormResult.Repetition;
+import dev.sluice.testkit.Columns;
+import dev.sluice.testkit.Shuffle;
+import dev.sluice.testkit.Spread;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

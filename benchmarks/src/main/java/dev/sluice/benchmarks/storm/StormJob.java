@@ -1,13 +1,14 @@
 package dev.sluice.benchmarks.storm;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.benchmarks.Commands;
 import dev.sluice.benchmarks.CompletedStages;
-import dev.sluice.benchmarks.Executors;
-import dev.sluice.benchmarks.JsonFile;
 import dev.sluice.benchmarks.SluiceTotals;
-import dev.sluice.benchmarks.StandardOutput;
 import dev.sluice.benchmarks.storm.StormResult.Repetition;
+import dev.sluice.testkit.Commands;
+import dev.sluice.testkit.Executors;
+import dev.sluice.testkit.JsonFile;
+import dev.sluice.testkit.StandardOutput;
+import dev.sluice.testkit.Sums;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;

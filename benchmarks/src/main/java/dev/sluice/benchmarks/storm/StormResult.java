@@ -1,6 +1,7 @@
 package dev.sluice.benchmarks.storm;
 
 import dev.sluice.benchmarks.SluiceTotals;
+import dev.sluice.testkit.Sums;
 import java.util.List;
 import java.util.Map;
 

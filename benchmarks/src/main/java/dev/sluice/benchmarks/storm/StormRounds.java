@@ -1,10 +1,11 @@
 package dev.sluice.benchmarks.storm;
 
 import dev.sluice.benchmarks.Comparison;
-import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.SluiceTotals;
-import dev.sluice.benchmarks.Spread;
 import dev.sluice.benchmarks.storm.StormResult.Repetition;
+import dev.sluice.testkit.Shuffle;
+import dev.sluice.testkit.Spread;
+import dev.sluice.testkit.Sums;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.EnumMap;

@@ -1,11 +1,11 @@
 package dev.sluice.benchmarks.storm;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.benchmarks.ClusterConf;
-import dev.sluice.benchmarks.Directories;
-import dev.sluice.benchmarks.DriverProcess;
-import dev.sluice.benchmarks.JsonFile;
-import dev.sluice.benchmarks.Shuffle;
+import dev.sluice.testkit.ClusterConf;
+import dev.sluice.testkit.Directories;
+import dev.sluice.testkit.DriverProcess;
+import dev.sluice.testkit.JsonFile;
+import dev.sluice.testkit.Shuffle;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HashMap;

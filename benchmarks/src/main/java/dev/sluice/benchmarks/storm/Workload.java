@@ -1,5 +1,6 @@
 package dev.sluice.benchmarks.storm;
 
+import dev.sluice.testkit.Sums;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.BiFunction;

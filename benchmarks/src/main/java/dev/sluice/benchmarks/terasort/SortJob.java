@@ -1,10 +1,10 @@
 package dev.sluice.benchmarks.terasort;
 
 import dev.sluice.benchmarks.CompletedStages;
-import dev.sluice.benchmarks.Executors;
-import dev.sluice.benchmarks.JsonFile;
 import dev.sluice.benchmarks.SluiceTotals;
-import dev.sluice.benchmarks.StandardOutput;
+import dev.sluice.testkit.Executors;
+import dev.sluice.testkit.JsonFile;
+import dev.sluice.testkit.StandardOutput;
 import java.io.PrintStream;
 import java.util.Arrays;
 import java.util.Map;

@@ -3,9 +3,9 @@ package dev.sluice.benchmarks.terasort;
 import static java.nio.file.StandardOpenOption.CREATE;
 import static java.nio.file.StandardOpenOption.WRITE;
 
-import dev.sluice.benchmarks.Directories;
-import dev.sluice.benchmarks.JsonFile;
 import dev.sluice.benchmarks.Sizes;
+import dev.sluice.testkit.Directories;
+import dev.sluice.testkit.JsonFile;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;

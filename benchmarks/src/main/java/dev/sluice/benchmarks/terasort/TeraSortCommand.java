@@ -1,17 +1,17 @@
 package dev.sluice.benchmarks.terasort;
 
 import dev.sluice.benchmarks.BenchmarkRun;
-import dev.sluice.benchmarks.ClusterConf;
 import dev.sluice.benchmarks.ComparisonOutput;
-import dev.sluice.benchmarks.Directories;
-import dev.sluice.benchmarks.DriverProcess;
-import dev.sluice.benchmarks.JsonFile;
-import dev.sluice.benchmarks.RunDirectory;
-import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.Sizes;
-import dev.sluice.benchmarks.SparkOption;
-import dev.sluice.benchmarks.StandardOutput;
 import dev.sluice.benchmarks.node.NodeCluster;
+import dev.sluice.testkit.ClusterConf;
+import dev.sluice.testkit.Directories;
+import dev.sluice.testkit.DriverProcess;
+import dev.sluice.testkit.JsonFile;
+import dev.sluice.testkit.RunDirectory;
+import dev.sluice.testkit.Shuffle;
+import dev.sluice.testkit.SparkOption;
+import dev.sluice.testkit.StandardOutput;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

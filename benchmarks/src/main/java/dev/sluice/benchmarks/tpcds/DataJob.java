@@ -1,6 +1,6 @@
 package dev.sluice.benchmarks.tpcds;
 
-import dev.sluice.benchmarks.StandardOutput;
+import dev.sluice.testkit.StandardOutput;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.ArrayList;

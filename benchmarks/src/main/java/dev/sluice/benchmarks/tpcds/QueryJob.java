@@ -1,9 +1,9 @@
 package dev.sluice.benchmarks.tpcds;
 
-import dev.sluice.benchmarks.AnsweringProcess;
-import dev.sluice.benchmarks.Executors;
 import dev.sluice.benchmarks.SluiceTotals;
-import dev.sluice.benchmarks.StandardOutput;
+import dev.sluice.testkit.AnsweringProcess;
+import dev.sluice.testkit.Executors;
+import dev.sluice.testkit.StandardOutput;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.List;

@@ -1,9 +1,9 @@
 package dev.sluice.benchmarks.tpcds;
 
-import dev.sluice.benchmarks.AnsweringProcess;
-import dev.sluice.benchmarks.ClusterConf;
-import dev.sluice.benchmarks.DriverProcess;
-import dev.sluice.benchmarks.Shuffle;
+import dev.sluice.testkit.AnsweringProcess;
+import dev.sluice.testkit.ClusterConf;
+import dev.sluice.testkit.DriverProcess;
+import dev.sluice.testkit.Shuffle;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

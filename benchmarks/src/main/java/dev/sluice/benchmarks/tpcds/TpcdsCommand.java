@@ -1,9 +1,9 @@
 package dev.sluice.benchmarks.tpcds;
 
 import dev.sluice.benchmarks.ComparisonOutput;
-import dev.sluice.benchmarks.Directories;
-import dev.sluice.benchmarks.RunDirectory;
-import dev.sluice.benchmarks.Shuffle;
+import dev.sluice.testkit.Directories;
+import dev.sluice.testkit.RunDirectory;
+import dev.sluice.testkit.Shuffle;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -1,10 +1,10 @@
 package dev.sluice.benchmarks.tpcds;
 
-import dev.sluice.benchmarks.ClusterConf;
-import dev.sluice.benchmarks.Directories;
-import dev.sluice.benchmarks.DriverProcess;
-import dev.sluice.benchmarks.Installation;
-import dev.sluice.benchmarks.Shuffle;
+import dev.sluice.testkit.ClusterConf;
+import dev.sluice.testkit.Directories;
+import dev.sluice.testkit.DriverProcess;
+import dev.sluice.testkit.Installation;
+import dev.sluice.testkit.Shuffle;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

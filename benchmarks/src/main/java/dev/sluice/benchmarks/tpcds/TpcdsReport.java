@@ -1,9 +1,9 @@
 package dev.sluice.benchmarks.tpcds;
 
 import dev.sluice.benchmarks.Comparison;
-import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.SluiceTotals;
-import dev.sluice.benchmarks.Spread;
+import dev.sluice.testkit.Shuffle;
+import dev.sluice.testkit.Spread;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.Pairs;
-import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.node.NodeJob.Reduced;
+import dev.sluice.testkit.Shuffle;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.Map;

@@ -2,6 +2,7 @@ package dev.sluice.benchmarks.storm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.testkit.Sums;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

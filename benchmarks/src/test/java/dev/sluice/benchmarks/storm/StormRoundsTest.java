@@ -3,9 +3,10 @@ package dev.sluice.benchmarks.storm;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.benchmarks.Comparison;
-import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.SluiceTotals;
 import dev.sluice.benchmarks.storm.StormResult.Repetition;
+import dev.sluice.testkit.Shuffle;
+import dev.sluice.testkit.Sums;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -3,8 +3,8 @@ package dev.sluice.benchmarks.terasort;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.benchmarks.Comparison;
-import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.SluiceTotals;
+import dev.sluice.testkit.Shuffle;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HashMap;

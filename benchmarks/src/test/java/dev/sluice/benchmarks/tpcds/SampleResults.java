@@ -1,7 +1,7 @@
 package dev.sluice.benchmarks.tpcds;
 
-import dev.sluice.benchmarks.Shuffle;
 import dev.sluice.benchmarks.SluiceTotals;
+import dev.sluice.testkit.Shuffle;
 import java.util.List;
 import java.util.Map;
 

@@ -1,7 +1,7 @@
 package dev.sluice.benchmarks.tpcds;
 
-import static dev.sluice.benchmarks.Shuffle.SLUICE;
-import static dev.sluice.benchmarks.Shuffle.STOCK;
+import static dev.sluice.testkit.Shuffle.SLUICE;
+import static dev.sluice.testkit.Shuffle.STOCK;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.benchmarks.Comparison;

@@ -1,13 +1,14 @@
 package dev.sluice.benchmarks.chaos.cluster;
 
-import dev.sluice.benchmarks.Executors;
-import dev.sluice.benchmarks.JsonFile;
-import dev.sluice.benchmarks.NodeProcess;
-import dev.sluice.benchmarks.Poll;
 import dev.sluice.benchmarks.chaos.inject.ChaosShuffleManager;
 import dev.sluice.benchmarks.chaos.inject.Injection;
 import dev.sluice.benchmarks.chaos.inject.Order;
 import dev.sluice.benchmarks.chaos.inject.Status;
+import dev.sluice.testkit.ExecutorProcess;
+import dev.sluice.testkit.Executors;
+import dev.sluice.testkit.JsonFile;
+import dev.sluice.testkit.NodeProcess;
+import dev.sluice.testkit.Poll;
 import java.io.IOException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;

@@ -1,8 +1,9 @@
 package dev.sluice.benchmarks.chaos.cluster;
 
-import dev.sluice.benchmarks.Poll;
 import dev.sluice.benchmarks.chaos.inject.LiveHeap;
 import dev.sluice.benchmarks.chaos.inject.Status;
+import dev.sluice.testkit.ExecutorProcess;
+import dev.sluice.testkit.Poll;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -5,3 +5,5 @@
  * a run is over.
  */
 package dev.sluice.benchmarks.chaos.cluster;
+
+import dev.sluice.testkit.ExecutorProcess;

@@ -1,8 +1,8 @@
 package dev.sluice.benchmarks.chaos.fault;
 
 import dev.sluice.benchmarks.chaos.cluster.Cluster;
-import dev.sluice.benchmarks.chaos.cluster.ExecutorProcess;
 import dev.sluice.benchmarks.chaos.inject.Injection;
+import dev.sluice.testkit.ExecutorProcess;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;

@@ -1,8 +1,8 @@
 package dev.sluice.benchmarks.chaos.fault;
 
-import dev.sluice.benchmarks.Commands;
 import dev.sluice.benchmarks.chaos.fault.Fault.Moment;
 import dev.sluice.benchmarks.chaos.inject.Injection;
+import dev.sluice.testkit.Commands;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -1,9 +1,9 @@
 package dev.sluice.benchmarks.chaos.fault;
 
-import dev.sluice.benchmarks.NodeProcess;
 import dev.sluice.benchmarks.chaos.cluster.Cluster;
-import dev.sluice.benchmarks.chaos.cluster.ExecutorProcess;
 import dev.sluice.benchmarks.chaos.fault.Fault.Moment;
+import dev.sluice.testkit.ExecutorProcess;
+import dev.sluice.testkit.NodeProcess;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

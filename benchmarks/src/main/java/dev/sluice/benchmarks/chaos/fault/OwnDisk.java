@@ -1,7 +1,7 @@
 package dev.sluice.benchmarks.chaos.fault;
 
-import dev.sluice.benchmarks.Commands;
 import dev.sluice.benchmarks.chaos.cluster.Cluster;
+import dev.sluice.testkit.Commands;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;

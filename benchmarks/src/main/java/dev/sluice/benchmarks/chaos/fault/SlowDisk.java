@@ -1,8 +1,8 @@
 package dev.sluice.benchmarks.chaos.fault;
 
-import dev.sluice.benchmarks.Commands;
-import dev.sluice.benchmarks.ReadLimit;
 import dev.sluice.benchmarks.chaos.cluster.Cluster;
+import dev.sluice.testkit.Commands;
+import dev.sluice.testkit.ReadLimit;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;

@@ -1,8 +1,8 @@
 package dev.sluice.benchmarks.chaos.fault;
 
 import dev.sluice.benchmarks.chaos.cluster.Cluster;
-import dev.sluice.benchmarks.chaos.cluster.ExecutorProcess;
 import dev.sluice.benchmarks.chaos.fault.Fault.Moment;
+import dev.sluice.testkit.ExecutorProcess;
 import java.io.IOException;
 import java.util.Random;
 import org.apache.commons.lang3.function.FailableBiFunction;

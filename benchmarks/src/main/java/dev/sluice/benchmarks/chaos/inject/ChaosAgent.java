@@ -1,6 +1,6 @@
 package dev.sluice.benchmarks.chaos.inject;
 
-import dev.sluice.benchmarks.JsonFile;
+import dev.sluice.testkit.JsonFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -2,8 +2,7 @@ package dev.sluice.benchmarks.chaos.workload;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.sluice.benchmarks.storm.RddStorm;
-import dev.sluice.benchmarks.storm.Sums;
+import dev.sluice.testkit.Sums;
 import java.io.Serializable;
 import java.util.Iterator;
 import java.util.function.ToLongFunction;
@@ -32,7 +31,7 @@ final class Answers {
 
   /** Returns the sums of all records, by the hash of each. */
   static <T> Sums ofEach(JavaRDDLike<T, ?> records, RecordHash<T> hash) {
-    return of(records, partition -> RddStorm.sums(partition, hash));
+    return of(records, partition -> Sums.ofTask(partition, hash));
   }
 
   static Sums of(Dataset<Row> rows) {

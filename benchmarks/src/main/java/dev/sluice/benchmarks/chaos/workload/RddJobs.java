@@ -1,7 +1,6 @@
 package dev.sluice.benchmarks.chaos.workload;
 
-import dev.sluice.benchmarks.storm.RddStorm;
-import dev.sluice.benchmarks.storm.Sums;
+import dev.sluice.testkit.Sums;
 import java.io.Serializable;
 import java.util.Iterator;
 import java.util.List;
@@ -62,7 +61,7 @@ final class RddJobs {
 
   private static Iterator<long[]> sumInOrder(Iterator<Tuple2<Integer, byte[]>> records) {
     AtomicInteger last = new AtomicInteger(Integer.MIN_VALUE);
-    return RddStorm.sums(
+    return Sums.ofTask(
         records,
         record -> {
           if (record._1() < last.getAndSet(record._1())) {

@@ -5,7 +5,7 @@ import static org.apache.spark.sql.functions.count;
 import static org.apache.spark.sql.functions.expr;
 import static org.apache.spark.sql.functions.max;
 
-import dev.sluice.benchmarks.storm.Sums;
+import dev.sluice.testkit.Sums;
 import java.util.Map;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;

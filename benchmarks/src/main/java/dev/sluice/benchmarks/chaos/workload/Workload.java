@@ -1,6 +1,6 @@
 package dev.sluice.benchmarks.chaos.workload;
 
-import dev.sluice.benchmarks.storm.Sums;
+import dev.sluice.testkit.Sums;
 import java.util.List;
 import java.util.Map;
 import org.apache.spark.api.java.JavaSparkContext;

@@ -1,0 +1,154 @@
+package dev.sluice.testkit;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.io.Writer;
+import java.lang.ProcessBuilder.Redirect;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+import org.apache.commons.lang3.function.FailableFunction;
+
+/**
+ * A child process that answers lines, such as a Spark driver. It prints one line when it is ready,
+ * one for each line that it reads, and one when its input ends. Used by one thread of the command:
+ * it calls {@link #await} once if it started the child, then {@link #ask}, {@link #end} to end it
+ * in order, and always {@link #close}, which kills it. The child's main thread calls {@link
+ * #answer}.
+ */
+public final class AnsweringProcess implements AutoCloseable {
+  /** Deadline of an answer, which may be the result of a whole job: only a hang reaches it. */
+  private static final long ANSWER_MINUTES = 60;
+
+  private static final long END_SECONDS = 60;
+  private static final long GRACE_SECONDS = 10;
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private final Process process;
+  private final Function<String, IOException> failure;
+  private final Writer questions;
+  private final BufferedReader answers;
+
+  /**
+   * @param failure makes an exception of a reason
+   */
+  AnsweringProcess(Process process, Function<String, IOException> failure) {
+    this.process = process;
+    this.failure = failure;
+    this.questions = process.outputWriter(StandardCharsets.UTF_8);
+    this.answers = process.inputReader(StandardCharsets.UTF_8);
+  }
+
+  /**
+   * Runs the child's side: answers each line of standard input; returns at the end of the input.
+   *
+   * @param out the original standard output
+   * @param answers computes the answer to a line, which is sent as JSON
+   */
+  public static void answer(PrintStream out, FailableFunction<String, Object, Exception> answers)
+      throws Exception {
+    BufferedReader lines =
+        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+    out.println("ready");
+    for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+      out.println(JSON.writeValueAsString(answers.apply(line)));
+    }
+    out.println("done");
+  }
+
+  /**
+   * Starts a JVM with this process's class path. It ends when its standard input ends.
+   *
+   * @param prefix start of the command, such as taskset with its arguments
+   */
+  public static AnsweringProcess start(List<String> prefix, Class<?> main, String... arguments)
+      throws IOException {
+    List<String> command = new ArrayList<>(prefix);
+    command.add(ProcessHandle.current().info().command().orElseThrow());
+    command.add("-XX:+UseG1GC"); // as in executors, also on one core
+    command.add("--enable-native-access=ALL-UNNAMED");
+    command.add("--sun-misc-unsafe-memory-access=allow");
+    command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
+    command.addAll(List.of(arguments));
+    return new AnsweringProcess(
+        new ProcessBuilder(command).redirectError(Redirect.INHERIT).start(),
+        reason -> new IOException(main.getSimpleName() + " " + reason));
+  }
+
+  public long pid() {
+    return process.pid();
+  }
+
+  /**
+   * Waits for the next line without asking, such as the line that says that the child is ready.
+   *
+   * @throws IOException if the process ended or the deadline passed; other methods throw it, too
+   */
+  public String await() throws IOException, InterruptedException {
+    FutureTask<String> line = new FutureTask<>(answers::readLine);
+    Thread.startVirtualThread(line);
+    try {
+      String answer = line.get(ANSWER_MINUTES, TimeUnit.MINUTES);
+      if (answer == null) {
+        throw failure.apply("ended before it answered");
+      }
+      return answer;
+    } catch (ExecutionException e) {
+      throw failure.apply("has an output that cannot be read: " + e.getCause().getMessage());
+    } catch (TimeoutException e) {
+      throw failure.apply("did not answer within " + ANSWER_MINUTES + " minutes");
+    }
+  }
+
+  /** Sends a line and returns the answer. */
+  public String ask(String line) throws IOException, InterruptedException {
+    try {
+      questions.write(line + "\n");
+      questions.flush();
+    } catch (IOException e) {
+      throw failure.apply("has closed its input: " + e.getMessage());
+    }
+    return await();
+  }
+
+  /** Sends a line and returns the answer, parsed from JSON. */
+  public <T> T ask(String line, Class<T> type) throws IOException, InterruptedException {
+    return JSON.readValue(ask(line), type);
+  }
+
+  /** Closes the child's input, waits for its last line and for its end. */
+  public void end() throws IOException, InterruptedException {
+    questions.close();
+    await();
+    if (!process.waitFor(END_SECONDS, TimeUnit.SECONDS)) {
+      throw failure.apply("did not end within " + END_SECONDS + " s");
+    }
+    if (process.exitValue() != 0) {
+      throw failure.apply("ended with status " + process.exitValue());
+    }
+  }
+
+  /** Kills the process and its executors if they still run, even if they are stopped (SIGSTOP). */
+  @Override
+  public void close() {
+    List<ProcessHandle> executors = process.descendants().toList();
+    process.destroy();
+    try {
+      if (!process.waitFor(GRACE_SECONDS, TimeUnit.SECONDS)) {
+        process.destroyForcibly();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      process.destroyForcibly();
+    }
+    executors.forEach(ProcessHandle::destroyForcibly);
+  }
+}

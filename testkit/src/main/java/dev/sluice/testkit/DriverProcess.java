@@ -1,0 +1,94 @@
+package dev.sluice.testkit;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Runs a Spark driver in a new process, so that no run gets a JVM that an earlier run has warmed
+ * up. The directory gets everything that the driver and its executors write: logs, Spark's local
+ * directories, the executors' work directories and the results. Commands use it on their thread,
+ * and delete the directory after a success. A shutdown hook ends the driver with this process.
+ *
+ * @param directory directory of this run, which must not exist
+ * @param memory the JVM's option for its heap
+ */
+public record DriverProcess(Path directory, String memory) {
+  /** Heap size: with 1 GB, TPC-DS q10 once lacked memory to build a broadcast. */
+  private static final String MEMORY = "-Xmx2g";
+
+  /** Last lines of the driver's standard error in an exception: room for a stack trace. */
+  private static final int ERROR_LINES = 30;
+
+  public DriverProcess(Path directory) {
+    this(directory, MEMORY);
+  }
+
+  /**
+   * Runs a driver to its end; it prints a line before it ends.
+   *
+   * @throws IOException if the driver failed; contains its last messages and the place of its logs
+   */
+  public void run(Class<?> main, Shuffle shuffle, ClusterConf cluster, String... arguments)
+      throws IOException, InterruptedException {
+    try (AnsweringProcess driver = of(main, shuffle, cluster, arguments)) {
+      driver.end();
+    }
+  }
+
+  /** Starts a driver that answers line by line; returns when it is ready. The caller closes it. */
+  public AnsweringProcess start(
+      Class<?> main, Shuffle shuffle, ClusterConf cluster, String... arguments)
+      throws IOException, InterruptedException {
+    AnsweringProcess driver = of(main, shuffle, cluster, arguments);
+    try {
+      driver.await();
+      return driver;
+    } catch (IOException | InterruptedException e) {
+      driver.close();
+      throw e;
+    }
+  }
+
+  private AnsweringProcess of(
+      Class<?> main, Shuffle shuffle, ClusterConf cluster, String... arguments) throws IOException {
+    Installation installation = Installation.fromEnvironment();
+    List<String> options = new ArrayList<>();
+    options.add(memory);
+    options.add("-Dsluice.log=" + directory.resolve("driver.log"));
+    options.add("-Dspark.local.dir=" + directory.resolve("local"));
+    cluster
+        .of(shuffle, installation)
+        .forEach((key, value) -> options.add("-D" + key + "=" + value));
+    List<Path> classPath = new ArrayList<>(List.of(installation.benchmarksJar()));
+    if (shuffle == Shuffle.SLUICE) {
+      classPath.add(installation.sluiceJar());
+    }
+    Process process =
+        new SparkJvm(directory.resolve("spark"), classPath, options)
+            .running(main.getName(), List.of(arguments))
+            .redirectError(directory.resolve("driver.err").toFile())
+            .start();
+    Runtime.getRuntime().addShutdownHook(new Thread(process::destroy, "driver-destroyer"));
+    return new AnsweringProcess(process, reason -> failure(shuffle, reason));
+  }
+
+  /** Returns an exception with the driver's last messages and the place of its logs. */
+  private IOException failure(Shuffle shuffle, String reason) {
+    String errors;
+    try {
+      errors = String.join("\n", last(Files.readAllLines(directory.resolve("driver.err"))));
+    } catch (IOException e) {
+      errors = "driver.err cannot be read: " + e.getMessage();
+    }
+    return new IOException(
+        "%s: driver %s; see driver.log and spark/work in %s%n%s"
+            .formatted(shuffle.label(), reason, directory, errors));
+  }
+
+  private static List<String> last(List<String> lines) {
+    return lines.subList(Math.max(0, lines.size() - ERROR_LINES), lines.size());
+  }
+}

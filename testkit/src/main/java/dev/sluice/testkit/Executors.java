@@ -1,0 +1,135 @@
+package dev.sluice.testkit;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.TimeoutException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.apache.spark.api.java.JavaSparkContext;
+
+/**
+ * Finds the executor processes of an application and measures them, by /proc. It runs in the
+ * driver's process: its own descendants are executors, and so are those of {@link #WORKERS}.
+ */
+public final class Executors {
+  /**
+   * System property: process id of the server of map outputs next to the executors, such as a node
+   * daemon. Its CPU time is counted under this key.
+   */
+  public static final String SERVER = "spark.sluice.benchmark.server";
+
+  /** System property: process ids, separated by commas, of Workers that started executors. */
+  public static final String WORKERS = "spark.sluice.benchmark.workers";
+
+  private static final Pattern LOCAL_CLUSTER = Pattern.compile("local-cluster\\[(\\d+),.*");
+  private static final Pattern READ_BYTES = Pattern.compile("(?m)^read_bytes: (\\d+)$");
+
+  /** Deadline for all executors to start. */
+  private static final long UP_MS = 300_000;
+
+  private Executors() {}
+
+  /** Waits for all executors, so that the first ones do not do the work of the others. */
+  public static void await(JavaSparkContext spark) throws InterruptedException, TimeoutException {
+    int wanted = count(spark);
+    if (!Poll.until(UP_MS, () -> spark.sc().getExecutorIds().size() >= wanted)) {
+      throw new TimeoutException(
+          "only %d of %d executors registered within %d ms"
+              .formatted(spark.sc().getExecutorIds().size(), wanted, UP_MS));
+    }
+  }
+
+  private static int count(JavaSparkContext spark) {
+    Matcher localCluster = LOCAL_CLUSTER.matcher(spark.master());
+    return localCluster.matches()
+        ? Integer.parseInt(localCluster.group(1))
+        : spark.getConf().getInt("spark.executor.instances", 1);
+  }
+
+  /**
+   * Returns the running executor processes by executor id: those of this driver's local cluster and
+   * those of its {@link #WORKERS}.
+   */
+  public static Map<String, ProcessHandle> processes() {
+    Map<String, ProcessHandle> processes = new TreeMap<>();
+    Stream.concat(Stream.of(ProcessHandle.current()), workers())
+        .flatMap(ProcessHandle::descendants)
+        .forEach(process -> id(process).ifPresent(id -> processes.putIfAbsent(id, process)));
+    return processes;
+  }
+
+  private static Stream<ProcessHandle> workers() {
+    return Optional.ofNullable(System.getProperty(WORKERS)).stream()
+        .flatMap(workers -> Stream.of(workers.split(",")))
+        .flatMap(pid -> ProcessHandle.of(Long.parseLong(pid)).stream());
+  }
+
+  /**
+   * Returns the CPU time, user and system, of each of the {@link #processes} since its start, in
+   * ticks of 10 ms.
+   *
+   * @return seconds by executor id and, for the server, by {@link #SERVER}
+   */
+  public static Map<String, Double> cpuSeconds() {
+    Map<String, ProcessHandle> processes = processes();
+    Optional.ofNullable(Long.getLong(SERVER))
+        .flatMap(ProcessHandle::of)
+        .ifPresent(server -> processes.put(SERVER, server));
+    Map<String, Double> seconds = new TreeMap<>();
+    processes.forEach(
+        (executor, process) ->
+            process
+                .info()
+                .totalCpuDuration()
+                .ifPresent(time -> seconds.put(executor, time.toNanos() / 1e9)));
+    return seconds;
+  }
+
+  /** Returns the seconds that each has used between two calls of {@link #cpuSeconds}. */
+  public static Map<String, Double> used(Map<String, Double> start, Map<String, Double> end) {
+    Map<String, Double> used = new TreeMap<>(end);
+    start.forEach((executor, seconds) -> used.merge(executor, -seconds, Double::sum));
+    return used;
+  }
+
+  /** Returns the seconds that all have used since an earlier {@link #cpuSeconds}. */
+  public static double usedSince(Map<String, Double> start) {
+    return used(start, cpuSeconds()).values().stream().mapToDouble(Double::doubleValue).sum();
+  }
+
+  /** Returns the bytes that all {@link #processes} have read from disks since their start. */
+  public static long diskBytes() throws IOException {
+    long bytes = 0;
+    for (ProcessHandle process : processes().values()) {
+      Path account = Path.of("/proc", Long.toString(process.pid()), "io");
+      Matcher read = READ_BYTES.matcher(Files.readString(account));
+      bytes += read.find() ? Long.parseLong(read.group(1)) : 0;
+    }
+    return bytes;
+  }
+
+  private static Optional<String> id(ProcessHandle process) {
+    try {
+      // ProcessHandle#info omits a command line that is longer than a page.
+      Path commandLine = Path.of("/proc", Long.toString(process.pid()), "cmdline");
+      return id(List.of(Files.readString(commandLine, ISO_8859_1).split("\0")));
+    } catch (IOException e) {
+      return Optional.empty(); // The process has just ended.
+    }
+  }
+
+  static Optional<String> id(List<String> commandLine) {
+    int option = commandLine.indexOf("--executor-id");
+    return option < 0 || option + 1 == commandLine.size()
+        ? Optional.empty()
+        : Optional.of(commandLine.get(option + 1));
+  }
+}

@@ -1,0 +1,54 @@
+package dev.sluice.testkit;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * Limits the rate at which a process reads from a disk, by a control group. Reads from the page
+ * cache are not limited. {@code SlowDisk} and {@code StagePeers} set it, and must lift it: the
+ * group stays until then, even if the process has ended.
+ */
+public final class ReadLimit {
+  /** Control groups version 1: in version 2, a group with processes cannot limit its children. */
+  private static final Path GROUPS = Path.of("/sys/fs/cgroup/blkio");
+
+  private ReadLimit() {}
+
+  /** Returns why the limit cannot be set; null if it can. */
+  public static String unavailable() {
+    return Commands.isRoot() && Files.isDirectory(GROUPS)
+        ? null
+        : "limiting a disk needs root, and blkio of control groups version 1";
+  }
+
+  /**
+   * @param directory any directory on the disk
+   */
+  public static void set(long process, Path directory, long bytesASecond) throws IOException {
+    Path group = Files.createDirectories(group(process));
+    long device = (Long) Files.getAttribute(directory, "unix:dev");
+    String limit = "%d:%d %d".formatted(device >> 8, device & 0xFF, bytesASecond);
+    Files.writeString(group.resolve("blkio.throttle.read_bps_device"), limit);
+    Files.writeString(group.resolve("cgroup.procs"), Long.toString(process));
+  }
+
+  /**
+   * Removes the limit, if there is one, from the process and from the processes that it has started
+   * since.
+   */
+  public static void lift(long process) throws IOException {
+    if (Files.exists(group(process))) {
+      for (String member : Files.readAllLines(group(process).resolve("cgroup.procs"))) {
+        if (ProcessHandle.of(Long.parseLong(member)).isPresent()) {
+          Files.writeString(GROUPS.resolve("cgroup.procs"), member);
+        }
+      }
+      Files.delete(group(process));
+    }
+  }
+
+  private static Path group(long process) {
+    return GROUPS.resolve("sluice-" + process);
+  }
+}

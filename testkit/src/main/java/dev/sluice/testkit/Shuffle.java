@@ -1,0 +1,28 @@
+package dev.sluice.testkit;
+
+import java.util.List;
+import java.util.Locale;
+
+/** The shuffle that a job uses. Its label is in directories, in rows and in the JSON of results. */
+public enum Shuffle {
+  SLUICE,
+  STOCK;
+
+  /** The two shuffles that are compared. */
+  public static final List<Shuffle> PAIR = List.of(SLUICE, STOCK);
+
+  /** Returns Sluice and stock in alternating order, so that neither always runs second. */
+  public static List<Shuffle> inTurn(int round) {
+    return inTurn(round, PAIR);
+  }
+
+  /** Returns the shuffles forwards and backwards in turn. */
+  public static List<Shuffle> inTurn(int round, List<Shuffle> shuffles) {
+    return round % 2 == 0 ? shuffles : shuffles.reversed();
+  }
+
+  /** Returns the name as tables show it. */
+  public String label() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+}
