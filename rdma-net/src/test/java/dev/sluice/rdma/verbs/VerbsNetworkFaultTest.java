@@ -18,6 +18,7 @@ import dev.sluice.rdma.TestNode;
 import dev.sluice.rdma.TestNode.Completed;
 import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.leak.LeakTracker;
+import dev.sluice.verbs.Cable;
 import dev.sluice.verbs.NeedsRdmaDevice;
 import dev.sluice.verbs.ProviderUnavailableException;
 import dev.sluice.verbs.VerbsException;
@@ -152,7 +153,7 @@ class VerbsNetworkFaultTest {
     QueuePair idle = connected(TestNode.SHORT_TIMEOUT);
     busy.postSend(List.of(read()));
     assertThat(await(1)).containsOnly(SUCCESS);
-    cable.cut();
+    cable.suffer(Cable.Fault.CUT);
     busy.postSend(Collections.nCopies(4, read()));
     List<WorkCompletionStatus> statuses = await(4);
     // Hardware repeats the request in vain. soft-RoCE finds no route, and flushes even the first.
@@ -167,7 +168,7 @@ class VerbsNetworkFaultTest {
 
   @Test
   void aPortThatIsDownIsNotOpened() throws Exception {
-    cable.cut();
+    cable.suffer(Cable.Fault.CUT);
     assertThatThrownBy(() -> open("=rxe0"))
         .isInstanceOf(ProviderUnavailableException.class)
         .hasMessageContaining("rxe0:1 is DOWN and not ACTIVE");

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.spark.deployment.DoctorProcess;
 import dev.sluice.spark.deployment.DoctorProcess.Result;
+import dev.sluice.verbs.Cable;
+import dev.sluice.verbs.NeedsRdmaDevice;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.spark.deployment.Deployment;
 import dev.sluice.spark.deployment.Deployment.Result;
+import dev.sluice.verbs.Cable;
+import dev.sluice.verbs.NeedsRdmaDevice;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

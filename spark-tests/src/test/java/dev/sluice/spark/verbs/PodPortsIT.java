@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.spark.deployment.DoctorProcess;
 import dev.sluice.spark.deployment.DoctorProcess.Result;
 import dev.sluice.spark.verbs.Pods.Mode;
+import dev.sluice.verbs.Cable;
+import dev.sluice.verbs.NeedsRdmaDevice;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;

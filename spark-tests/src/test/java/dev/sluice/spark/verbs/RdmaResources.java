@@ -34,12 +34,6 @@ record RdmaResources(Map<String, Map<String, Integer>> byDevice) {
   private static final Pattern THREAD_GROUP = Pattern.compile("(?m)^Tgid:\\s*(\\d+)");
   private static final Duration RELEASE_TIMEOUT = Duration.ofSeconds(20);
 
-  /** Tells whether there is a device. */
-  static boolean present() {
-    String[] devices = DEVICES.toFile().list();
-    return devices != null && devices.length > 0;
-  }
-
   /** The present objects. */
   static RdmaResources now() throws IOException {
     Map<String, Map<String, Integer>> devices = new TreeMap<>();

@@ -3,6 +3,7 @@ package dev.sluice.spark.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.spark.suites.RdmaShuffleSuite;
+import dev.sluice.verbs.NeedsRdmaDevice;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -7,6 +7,8 @@ import dev.sluice.spark.scenarios.Gate;
 import dev.sluice.spark.scenarios.KnownShuffle;
 import dev.sluice.spark.scenarios.LocalCluster;
 import dev.sluice.spark.scenarios.PathAssert;
+import dev.sluice.verbs.Cable;
+import dev.sluice.verbs.NeedsRdmaDevice;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;

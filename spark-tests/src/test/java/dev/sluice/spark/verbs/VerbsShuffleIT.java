@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.spark.scenarios.KnownShuffle;
 import dev.sluice.spark.scenarios.LocalCluster;
 import dev.sluice.spark.scenarios.PathAssert;
+import dev.sluice.verbs.Cable;
+import dev.sluice.verbs.NeedsRdmaDevice;
 import java.lang.ref.Reference;
 import java.util.ArrayList;
 import java.util.List;

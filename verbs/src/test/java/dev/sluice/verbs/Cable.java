@@ -1,4 +1,4 @@
-package dev.sluice.spark.verbs;
+package dev.sluice.verbs;
 
 import java.io.IOException;
 import java.lang.annotation.ElementType;
@@ -6,6 +6,7 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
@@ -14,7 +15,7 @@ import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
  * The cable between the two devices of the test bed's guest. A test that breaks it mends it. It
  * does nothing to another machine's network.
  */
-final class Cable {
+public final class Cable {
   /** A test that breaks the cable, or needs both of its ends. */
   @EnabledIfEnvironmentVariable(
       named = "SLUICE_TESTBED",
@@ -22,10 +23,10 @@ final class Cable {
       disabledReason = "only in a guest of the test bed are there two devices at a cable")
   @Retention(RetentionPolicy.RUNTIME)
   @Target({ElementType.TYPE, ElementType.METHOD})
-  @interface Needed {}
+  public @interface Needed {}
 
   /** Fault of the cable. */
-  enum Fault {
+  public enum Fault {
     /** No packet arrives any more, and nothing reports it. */
     SILENT("lose", "100"),
     /** Some packets do not arrive. */
@@ -48,18 +49,21 @@ final class Cable {
     }
   }
 
-  void suffer(Fault fault) throws IOException, InterruptedException {
+  public void suffer(Fault fault) throws IOException, InterruptedException {
     run(fault.arguments);
   }
 
-  void mend() throws IOException, InterruptedException {
+  /** Loses this percentage of the packets, and nothing reports it. */
+  public void lose(int percent) throws IOException, InterruptedException {
+    run(List.of("lose", Integer.toString(percent)));
+  }
+
+  public void mend() throws IOException, InterruptedException {
     run(List.of("mend"));
   }
 
   private static void run(List<String> arguments) throws IOException, InterruptedException {
-    Path target = Path.of(System.getProperty("sluice.jar")).getParent();
-    ProcessBuilder command =
-        new ProcessBuilder(target.resolve("../../testbed/guest/cable").toString());
+    ProcessBuilder command = new ProcessBuilder(command().toString());
     command.command().addAll(arguments);
     Process process = command.redirectErrorStream(true).start();
     String output =
@@ -67,5 +71,17 @@ final class Cable {
     if (process.waitFor() != 0) {
       throw new IOException(command.command() + ": " + output);
     }
+  }
+
+  /** Finds the test bed's command from a module's folder, or from a folder below its target. */
+  private static Path command() throws IOException {
+    Path here = Path.of("").toAbsolutePath();
+    for (Path folder = here; folder != null; folder = folder.getParent()) {
+      Path command = folder.resolve("testbed/guest/cable");
+      if (Files.exists(command)) {
+        return command;
+      }
+    }
+    throw new IOException("No folder above " + here + " has testbed/guest/cable");
   }
 }
