@@ -1,8 +1,7 @@
 # Functions of the commands in this folder: find JDK 25 and Maven, build missing jars, and start Java
-# programs of the benchmarks module. Sourced, not started.
+# programs of the modules chaos and benchmarks. Sourced, not started.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-benchmarks_target=$root/benchmarks/target
 java_release=25
 jvm_folder=/usr/lib/jvm
 
@@ -205,10 +204,6 @@ build_jars() {
   mv "$started" "$stamp"
 }
 
-build_benchmarks() {
-  build_jars benchmarks testkit shuffle-manager node-server block-server rdma-net verbs-tools examples verbs
-}
-
 # Prints the jar of a module, <name>-<version>.jar. Ignores jars with a suffix such as -sources.
 module_jar() {
   local jars
@@ -231,9 +226,9 @@ exec_verbs() {
     -cp "$(tools_classpath)" dev.sluice.verbs.tools.VerbsCommand "$@"
 }
 
-# Creates a folder with links to the jars of another Spark version, and to the other jars that the
-# benchmarks need. Hadoop's jars are newer than Spark's own, as users on JDK 25 must replace them.
-#   link_spark VERSION FOLDER
+# Creates a folder with links to the jars of another Spark version, and to the other jars that a
+# module needs. Hadoop's jars are newer than Spark's own, as users on JDK 25 must replace them.
+#   link_spark VERSION MODULE FOLDER
 link_spark() {
   local list=$root/spark-tests/target/spark-$1/spark-class-path.txt log=$root/target/spark-$1.log jar name jars
   find_maven
@@ -241,43 +236,48 @@ link_spark() {
   echo "downloading Spark $1 (log: $log)" >&2
   (cd "$root" && mvn -B -ntp -DskipTests -Dspotless.check.skip "-Pspark-$1" -pl spark-tests -am package) >"$log" 2>&1 ||
     die "downloading Spark $1 failed; all of Maven's output is in $log"
-  rm -rf "$2" "$2.new" && mkdir -p "$2.new"
+  rm -rf "$3" "$3.new" && mkdir -p "$3.new"
   mapfile -t jars < <(tr : '\n' <"$list")
-  ln -s "${jars[@]}" "$2.new"
-  for jar in "$benchmarks_target"/spark/jars/*.jar; do
+  ln -s "${jars[@]}" "$3.new"
+  for jar in "$root/$2"/target/spark/jars/*.jar; do
     name=${jar##*/}
     # Skip Spark's own jars: the folder has those of its version, and others do not fit.
-    [[ $name == spark-* || -n $(compgen -G "$2.new/${name%-[0-9]*}-[0-9]*.jar") ]] || ln -s "$jar" "$2.new"
+    [[ $name == spark-* || -n $(compgen -G "$3.new/${name%-[0-9]*}-[0-9]*.jar") ]] || ln -s "$jar" "$3.new"
   done
-  mv "$2.new" "$2"
+  mv "$3.new" "$3"
 }
 
-# Replaces this process by a main class of the benchmarks module. With --spark among the arguments,
-# drivers, executors and the main class itself run on that Spark version.
-#   exec_benchmark HEAP CLASS [ARGUMENT...]   HEAP is the JVM's option, or empty
-exec_benchmark() {
-  local heap=$1 spark=4.2 argument previous=''
-  shift
+# Replaces this process by a main class of a module. With --spark among the arguments, drivers,
+# executors and the main class itself run on that Spark version.
+#   exec_program MODULE HEAP CLASS [ARGUMENT...]   HEAP is the JVM's option, or empty
+exec_program() {
+  local module=$1 heap=$2 target=$root/$1/target spark=4.2 argument previous=''
+  local used=(testkit shuffle-manager node-server block-server rdma-net verbs)
+  shift 2
   for argument in "$@"; do
     [[ $argument != --spark=* ]] || spark=${argument#*=}
     [[ $previous != --spark ]] || spark=$argument
     previous=$argument
   done
   find_data
-  build_benchmarks
-  export SLUICE_SPARK_JARS=$benchmarks_target/spark/jars
+  [[ $module != benchmarks ]] || used+=(verbs-tools examples)
+  build_jars "$module" "${used[@]}"
+  export SLUICE_SPARK_JARS=$target/spark/jars
   if [[ $spark != 4.2 ]]; then # the modules are built for 4.2
-    SLUICE_SPARK_JARS=$benchmarks_target/spark-$spark/jars
+    SLUICE_SPARK_JARS=$target/spark-$spark/jars
     [[ $SLUICE_SPARK_JARS -nt $root/spark-tests/pom.xml && $SLUICE_SPARK_JARS -nt $root/bin/lib.sh ]] ||
-      link_spark "$spark" "$SLUICE_SPARK_JARS"
+      link_spark "$spark" "$module" "$SLUICE_SPARK_JARS"
   fi
   export SLUICE_HOME=$root
-  export SLUICE_JAR SLUICE_BENCHMARKS_JAR SLUICE_TOOLS_CLASSPATH
+  export SLUICE_JAR SLUICE_PROGRAM_JAR
   SLUICE_JAR=$(module_jar shuffle-manager sluice-spark)
-  SLUICE_BENCHMARKS_JAR=$(module_jar benchmarks sluice-benchmarks)
-  SLUICE_TOOLS_CLASSPATH=$(tools_classpath)
+  SLUICE_PROGRAM_JAR=$(module_jar "$module" "sluice-$module")
+  if [[ $module == benchmarks ]]; then # some of them run bin/verbs
+    export SLUICE_TOOLS_CLASSPATH
+    SLUICE_TOOLS_CLASSPATH=$(tools_classpath)
+  fi
   exec "$JAVA_HOME/bin/java" -XX:+UseSerialGC ${heap:+"$heap"} \
     --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow \
     -Dsluice.log="$SLUICE_DATA/${1##*.}.log" \
-    -cp "$SLUICE_BENCHMARKS_JAR:$SLUICE_JAR:$SLUICE_SPARK_JARS/*" "$@"
+    -cp "$SLUICE_PROGRAM_JAR:$SLUICE_JAR:$SLUICE_SPARK_JARS/*" "$@"
 }

@@ -27,6 +27,7 @@ class PackagesTest {
           "testkit",
           "spark-tests",
           "cluster-tests",
+          "chaos",
           "benchmarks");
 
   @Test

@@ -2,12 +2,10 @@ package dev.sluice.benchmarks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.benchmarks.chaos.ChaosCommand;
 import dev.sluice.benchmarks.terasort.TeraSortCommand;
 import dev.sluice.testkit.Usage;
 import java.io.PrintWriter;
 import java.io.StringWriter;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
@@ -40,17 +38,5 @@ class UsageTest {
         .asString()
         .startsWith("bin/terasort: ")
         .contains(option);
-  }
-
-  @Test
-  void anUnknownFaultIsOneLine() {
-    assertThat(execute(ChaosCommand.alone(), "--faults", "nosuch")).isEqualTo(2);
-    assertThat(errors.toString().lines()).singleElement().asString().contains("'nosuch'");
-  }
-
-  @Test
-  void anUnknownWorkloadIsOneLine() {
-    assertThat(execute(ChaosCommand.alone(), "--workloads", "nosuch")).isEqualTo(2);
-    assertThat(errors.toString().lines()).singleElement().asString().contains("'nosuch'");
   }
 }

@@ -25,7 +25,7 @@ public record ClusterConf(
     conf.put("spark.driver.bindAddress", "127.0.0.1");
     conf.put("spark.ui.enabled", "false");
     conf.put("spark.serializer", "org.apache.spark.serializer.KryoSerializer");
-    conf.put("spark.jars", installation.benchmarksJar().toUri().toString());
+    conf.put("spark.jars", installation.programJar().toUri().toString());
     // Otherwise executors on one machine read each other's files, and nothing is transferred.
     conf.put("spark.shuffle.readHostLocalDisk", "false");
     if (shuffle == Shuffle.SLUICE) {

@@ -62,7 +62,7 @@ public record DriverProcess(Path directory, String memory) {
     cluster
         .of(shuffle, installation)
         .forEach((key, value) -> options.add("-D" + key + "=" + value));
-    List<Path> classPath = new ArrayList<>(List.of(installation.benchmarksJar()));
+    List<Path> classPath = new ArrayList<>(List.of(installation.programJar()));
     if (shuffle == Shuffle.SLUICE) {
       classPath.add(installation.sluiceJar());
     }

@@ -3,22 +3,22 @@ package dev.sluice.testkit;
 import java.nio.file.Path;
 
 /**
- * Files that the commands under bin have prepared for the benchmarks. {@code bin/lib.sh} exports
- * their places, which drivers inherit; each user reads them anew.
+ * Files that the commands under bin have prepared for a program of a module. {@code bin/lib.sh}
+ * exports their places, which drivers inherit; each user reads them anew.
  *
  * @param sparkJars directory of Spark's jars
  * @param sluiceJar the jar that a user of Sluice drops in
- * @param benchmarksJar the jar of this program
+ * @param programJar jar of the module, which contains the testkit
  * @param data directory of inputs and of the output of runs
  */
-public record Installation(Path sparkJars, Path sluiceJar, Path benchmarksJar, Path data) {
+public record Installation(Path sparkJars, Path sluiceJar, Path programJar, Path data) {
 
   /** Reads the environment variables that bin/lib.sh exports. */
   public static Installation fromEnvironment() {
     return new Installation(
         path("SLUICE_SPARK_JARS"),
         path("SLUICE_JAR"),
-        path("SLUICE_BENCHMARKS_JAR"),
+        path("SLUICE_PROGRAM_JAR"),
         path("SLUICE_DATA"));
   }
 

@@ -13,6 +13,7 @@
  * and {@link Poll} waits.
  *
  * <p><b>Commands.</b> The main classes claim {@link StandardOutput} and check options by {@link
- * Usage} and {@link SparkOption}. {@link Columns} and {@link Spread} format their output.
+ * Usage} and {@link SparkOption}. {@link Columns} and {@link Spread} format their output. Tests
+ * compare the options with the documents' command lines ({@link DocumentBlock}).
  */
 package dev.sluice.testkit;

@@ -1,6 +1,5 @@
 package dev.sluice.benchmarks.bench;
 
-import dev.sluice.benchmarks.chaos.ChaosCommand;
 import dev.sluice.benchmarks.terasort.TeraSortCommand;
 import dev.sluice.verbs.tools.HelpFiles;
 import org.junit.jupiter.api.Test;
@@ -13,6 +12,5 @@ class HelpTest {
   void helpFilesAreCurrent() throws Exception {
     HelpFiles.check(BenchCommand.commandLine());
     HelpFiles.check(TeraSortCommand.alone());
-    HelpFiles.check(ChaosCommand.alone());
   }
 }

@@ -1,0 +1,211 @@
+package dev.sluice.chaos;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.chaos.RunResult.Outcome;
+import dev.sluice.chaos.RunResult.Run;
+import dev.sluice.chaos.fault.Fault;
+import dev.sluice.chaos.inject.ChaosShuffleManager;
+import dev.sluice.chaos.workload.Workload;
+import dev.sluice.testkit.AnsweringProcess;
+import dev.sluice.testkit.ClusterConf;
+import dev.sluice.testkit.Directories;
+import dev.sluice.testkit.DriverProcess;
+import dev.sluice.testkit.Installation;
+import dev.sluice.testkit.Shuffle;
+import java.io.File;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * A driver process with its executors, shared by faults that can strike the same cluster. It starts
+ * on demand, and again after a run that may have left it damaged. {@link ChaosRuns} uses and closes
+ * it on the command's thread. The fault's setup is taken back whenever the process has ended, or by
+ * a shutdown hook.
+ */
+final class ChaosDriver implements AutoCloseable {
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  /** JVM options of executors that run only a few jobs: C2 would take most of that time. */
+  private static final String SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC ";
+
+  // The default cluster; RddJobs.BARRIER_TASKS and the settings in Leaving depend on it.
+  private static final int EXECUTORS = 3;
+  private static final int CORES = 2;
+  private static final long MEMORY_MB = 640;
+
+  private final Shuffle shuffle;
+  private final String provider;
+  private final Fault fault;
+  private final Map<String, String> workloadSettings;
+  private final int limitSeconds;
+  private final Path parent;
+  private Path directory;
+  private AnsweringProcess driver;
+  private Thread ending;
+  private boolean broken;
+
+  /** True if the last run's fault has spoiled the cluster. The logs are kept until the next run. */
+  private boolean spoiled;
+
+  private boolean kept;
+
+  /**
+   * @param workloadSettings settings that the workloads need
+   * @param parent parent of the directories of the processes, one each
+   */
+  ChaosDriver(
+      Shuffle shuffle,
+      String provider,
+      Fault fault,
+      Map<String, String> workloadSettings,
+      int limitSeconds,
+      Path parent) {
+    this.shuffle = shuffle;
+    this.provider = provider;
+    this.fault = fault;
+    this.workloadSettings = workloadSettings;
+    this.limitSeconds = limitSeconds;
+    this.parent = parent;
+  }
+
+  /**
+   * @throws IOException if the process failed; the next run gets a new process
+   */
+  RunResult run(Run run) throws Exception {
+    if (spoiled) {
+      spoiled = false;
+      close();
+    }
+    if (driver == null) {
+      start();
+    }
+    try {
+      RunResult result = driver.ask(JSON.writeValueAsString(run), RunResult.class);
+      if (result.outcome() == Outcome.HANG
+          || result.outcome() == Outcome.HARNESS
+          || !result.leaks().isEmpty()) {
+        abandon(); // otherwise the next run would be blamed
+      }
+      spoiled = fault.spoilsCluster();
+      return result;
+    } catch (IOException e) {
+      abandon();
+      throw e;
+    }
+  }
+
+  /** Returns the directory of the logs of the present or the last process. */
+  Path directory() {
+    return directory;
+  }
+
+  /** Keeps the logs of this process after it ends. */
+  void keepLogs() {
+    kept = true;
+  }
+
+  private void start() throws Exception {
+    directory =
+        Files.createTempDirectory(parent, "%s-%s-".formatted(fault.cluster(), shuffle.label()));
+    Path orders = Files.createDirectories(directory.resolve("orders"));
+    Map<String, String> settings = settings(orders);
+    ending = new Thread(this::endFault, "fault-ender");
+    Runtime.getRuntime().addShutdownHook(ending);
+    try {
+      driver =
+          new DriverProcess(directory)
+              .start(
+                  ChaosJob.class,
+                  shuffle,
+                  new ClusterConf(EXECUTORS, CORES, MEMORY_MB, provider, settings),
+                  Integer.toString(limitSeconds));
+    } finally {
+      if (driver == null) {
+        ended();
+      }
+    }
+  }
+
+  private Map<String, String> settings(Path orders) throws Exception {
+    Map<String, String> settings = new LinkedHashMap<>();
+    settings.put("spark.executor.memoryOverhead", "1g"); // room to register blocks
+    settings.put(ChaosShuffleManager.DIRECTORY, orders.toString());
+    settings.put("spark.local.dir", directory.resolve("local").toString());
+    // Tasks that a fault makes fail are tried until the fault is over.
+    settings.put("spark.task.maxFailures", "30");
+    settings.put("spark.stage.maxConsecutiveAttempts", "30");
+    settings.put("spark.deploy.maxExecutorRetries", "-1");
+    settings.put("spark.barrier.sync.timeout", Workload.BARRIER_SYNC_SECONDS + "s");
+    settings.put("spark.shuffle.io.retryWait", "1s");
+    // A short cooldown, so that peers are READ from again when the next fault strikes.
+    settings.put("spark.shuffle.rdma.circuit.cooldown", "1s");
+    settings.put("spark.executor.heartbeatInterval", "1s");
+    settings.put(
+        "spark.executor.extraJavaOptions",
+        "%s-Dsluice.log=%s"
+            .formatted(
+                fault.isLong() ? "" : SHORT_LIVED,
+                directory.resolve("executor-{{EXECUTOR_ID}}.log")));
+    if (shuffle == Shuffle.SLUICE) {
+      Installation installation = Installation.fromEnvironment();
+      settings.put("spark.shuffle.manager", ChaosShuffleManager.class.getName());
+      settings.put(
+          "spark.executor.extraClassPath",
+          installation.sluiceJar() + File.pathSeparator + installation.programJar());
+    }
+    settings.putAll(workloadSettings);
+    settings.putAll(fault.setUp(directory));
+    if (shuffle != Shuffle.SLUICE) {
+      settings.keySet().removeIf(key -> key.startsWith("spark.shuffle.rdma."));
+    }
+    return settings;
+  }
+
+  private void ended() {
+    Runtime.getRuntime().removeShutdownHook(ending);
+    endFault();
+  }
+
+  private void endFault() {
+    try {
+      fault.end(directory);
+    } catch (IOException e) {
+      System.err.printf(
+          "the setup of fault %s could not be undone: %s%n", fault.name(), e.getMessage());
+    }
+  }
+
+  /** Ends a process that is of no further use, and keeps its logs. */
+  private void abandon() throws IOException {
+    broken = true;
+    kept = true;
+    close();
+  }
+
+  @Override
+  public void close() throws IOException {
+    if (driver == null) {
+      return;
+    }
+    try (AnsweringProcess running = driver) {
+      driver = null;
+      if (!broken) {
+        running.end();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException("interrupted while the driver ended");
+    } finally {
+      ended();
+    }
+    if (!kept) {
+      Directories.delete(directory);
+    }
+    broken = false;
+    kept = false;
+  }
+}

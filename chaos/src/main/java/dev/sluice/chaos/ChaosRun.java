@@ -1,0 +1,108 @@
+package dev.sluice.chaos;
+
+import com.fasterxml.jackson.annotation.JsonIgnore;
+import dev.sluice.chaos.RunResult.Outcome;
+import dev.sluice.chaos.cluster.Losses;
+import dev.sluice.chaos.fault.Fault;
+import dev.sluice.chaos.fault.Faults;
+import dev.sluice.chaos.workload.Workload;
+import dev.sluice.testkit.Sums;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A run and the stock shuffle's results, by which it is judged. {@link ChaosRuns} creates it in the
+ * command; {@link ChaosFile} keeps it as JSON, so all judgements are methods that JSON ignores.
+ *
+ * @param expected the stock shuffle's answer without a fault
+ * @param stock time and losses of the stock shuffle
+ */
+public record ChaosRun(RunResult result, Sums expected, Stock stock) {
+  /**
+   * Time and losses of the stock shuffle's run under the same fault. They are those of its run
+   * without a fault if the fault cannot strike it or made it fail.
+   *
+   * @param losses null if the run failed under the fault, or the fault struck too late
+   */
+  record Stock(double seconds, Losses losses) {}
+
+  /** Stage retries, for each shuffle, by which two runs under the same fault may differ. */
+  private static final int SLACK_RETRIES = 3;
+
+  /**
+   * Seconds that a run may take longer than twice the stock shuffle's time: deadlines, and noise.
+   */
+  private static final double SLACK_SECONDS = 20;
+
+  @JsonIgnore
+  boolean isWrong() {
+    return result.answer() != null && !result.answer().equals(expected);
+  }
+
+  boolean ended(Outcome outcome) {
+    return result.outcome() == outcome;
+  }
+
+  private Fault cause() {
+    return Faults.named(result.cause());
+  }
+
+  /** Returns true if the fault struck a job that READ blocks; any other run shows nothing. */
+  @JsonIgnore
+  boolean isTelling() {
+    return result.struck() && result.readBlocks() > 0;
+  }
+
+  /** Returns true if losses exceed the fault's cost. A fault of RDMA alone may cost no task. */
+  @JsonIgnore
+  boolean hasUnexpectedLosses() {
+    return result.losses().stageRetries() > allowedRetries()
+        || result.losses().executors() > cause().cost().lostExecutors()
+        || (!cause().cost().happensToStock() && result.losses().withoutRetries() > 0);
+  }
+
+  /** Returns the fault's limit; less if the stock shuffle needed far less. */
+  private int allowedRetries() {
+    int shuffles = workload().shuffles();
+    int most = cause().cost().stageRetries() * shuffles;
+    boolean same = cause().name().equals(result.run().fault()) && stock.losses() != null;
+    return same ? Math.min(most, stock.losses().stageRetries() + SLACK_RETRIES * shuffles) : most;
+  }
+
+  @JsonIgnore
+  boolean isLeak() {
+    return !result.leaks().isEmpty();
+  }
+
+  @JsonIgnore
+  boolean isLate() {
+    return result.seconds() > 2 * stock.seconds() + SLACK_SECONDS + retrySeconds();
+  }
+
+  private int retrySeconds() {
+    return result.losses().stageRetries() == 0 ? 0 : workload().retrySeconds();
+  }
+
+  private Workload workload() {
+    return Workload.named(result.run().workload());
+  }
+
+  /** Returns descriptions of the problems; empty if there are none. */
+  List<String> complaints() {
+    List<String> complaints = new ArrayList<>();
+    if (isWrong()) {
+      complaints.add("WRONG ANSWER: %s instead of %s".formatted(result.answer(), expected));
+    }
+    if (!ended(Outcome.ANSWERED)) {
+      complaints.add(result.outcome() + ": " + result.problem());
+    }
+    if (hasUnexpectedLosses()) {
+      complaints.add("UNEXPECTED LOSSES: " + result.losses());
+    }
+    if (isLate()) {
+      complaints.add("LATE: %.1f s, stock %.1f s".formatted(result.seconds(), stock.seconds()));
+    }
+    result.leaks().forEach(leak -> complaints.add("LEAK: " + leak));
+    return complaints;
+  }
+}

@@ -1,0 +1,235 @@
+package dev.sluice.chaos;
+
+import static java.util.function.Predicate.not;
+import static java.util.stream.Collectors.toSet;
+
+import dev.sluice.chaos.ChaosRun.Stock;
+import dev.sluice.chaos.RunResult.Run;
+import dev.sluice.chaos.cluster.Losses;
+import dev.sluice.chaos.fault.Fault;
+import dev.sluice.chaos.fault.Faults;
+import dev.sluice.chaos.workload.Workload;
+import dev.sluice.testkit.Shuffle;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * Runs workloads under faults, one after the other, and keeps the results. {@link ChaosCommand}
+ * calls it on its thread. It has three drivers at a time: stock without a fault, stock under the
+ * fault, and Sluice; it closes them before the next cluster.
+ */
+final class ChaosRuns {
+  /** The run without a fault, by which all others are judged. */
+  private static final Fault NONE = Faults.named("none");
+
+  private final String provider;
+  private final Path directory;
+  private final ChaosFile file;
+  private final int limitSeconds;
+  private final long deadlineNanos;
+  private final List<Run> asked = new ArrayList<>();
+  private final Map<Run, ChaosRun> runs = new LinkedHashMap<>();
+
+  /** Results of the stock shuffle without a fault. */
+  private final Map<Run, RunResult> solutions = new HashMap<>();
+
+  private int notMeasured;
+
+  /** The last run on the present cluster; null before the first. */
+  private ChaosRun latest;
+
+  /** A workload under a fault; it is run with each seed. */
+  record Cell(Fault fault, Workload workload) {
+    private ClusterKey cluster() {
+      return new ClusterKey(fault.cluster(), workload.settings());
+    }
+  }
+
+  /** Key of a cluster: cells with the same key can share it. */
+  private record ClusterKey(String name, Map<String, String> settings) {}
+
+  /**
+   * @param deadlineNanos time after which no run begins
+   */
+  ChaosRuns(String provider, Path directory, ChaosFile file, int limitSeconds, long deadlineNanos)
+      throws IOException {
+    this.provider = provider;
+    this.directory = directory;
+    this.file = file;
+    this.limitSeconds = limitSeconds;
+    this.deadlineNanos = deadlineNanos;
+    file.read().forEach(run -> runs.put(run.result().run(), run));
+  }
+
+  /** Returns the runs that were asked for and took place, now or earlier. */
+  List<ChaosRun> all() {
+    return asked.stream().filter(runs::containsKey).map(runs::get).toList();
+  }
+
+  /** Returns the number of runs that did not begin before the deadline. */
+  int notBegun() {
+    return asked.size() - all().size() - notMeasured;
+  }
+
+  /** Returns the cells of which no run began, so that nothing is known about them. */
+  List<String> cellsNotBegun() {
+    Set<String> begun = all().stream().map(run -> cell(run.result().run())).collect(toSet());
+    return asked.stream().map(ChaosRuns::cell).distinct().filter(not(begun::contains)).toList();
+  }
+
+  private static String cell(Run run) {
+    return run.fault() + " " + run.workload();
+  }
+
+  /** Returns the number of runs for which the stock shuffle had no answer. */
+  int notMeasured() {
+    return notMeasured;
+  }
+
+  /** Runs the cells that the file lacks; groups them by the cluster that they can share. */
+  void run(List<Cell> cells, List<Long> seeds) throws Exception {
+    for (Cell cell : cells) {
+      seeds.forEach(seed -> asked.add(key(cell, seed)));
+    }
+    Map<ClusterKey, List<Cell>> clusters =
+        cells.stream()
+            .collect(Collectors.groupingBy(Cell::cluster, LinkedHashMap::new, Collectors.toList()));
+    for (List<Cell> together : clusters.values()) {
+      Fault fault = together.getFirst().fault();
+      boolean own = !fault.cluster().equals(NONE.cluster());
+      latest = null;
+      try (ChaosDriver stock = driver(Shuffle.STOCK, NONE, together);
+          ChaosDriver struck = own ? driver(Shuffle.STOCK, fault, together) : stock;
+          ChaosDriver sluice = driver(Shuffle.SLUICE, fault, together)) {
+        run(together, seeds, stock, struck, sluice);
+      } catch (IOException e) {
+        blame(latest, e.getMessage());
+      }
+    }
+  }
+
+  /** Marks the last run on a cluster as failed, because the cluster did not end as it should. */
+  private void blame(ChaosRun last, String problem) throws IOException {
+    System.err.println(problem);
+    if (last != null) {
+      Run run = last.result().run();
+      ChaosRun blamed = new ChaosRun(RunResult.failed(run, problem), last.expected(), last.stock());
+      runs.put(run, blamed);
+      file.add(blamed);
+    }
+  }
+
+  private void run(
+      List<Cell> cells, List<Long> seeds, ChaosDriver stock, ChaosDriver struck, ChaosDriver sluice)
+      throws Exception {
+    Map<Cell, Stock> measured = new HashMap<>();
+    for (long seed : seeds) {
+      for (Cell cell : cells) {
+        Run run = key(cell, seed);
+        if (runs.containsKey(run) || System.nanoTime() - deadlineNanos >= 0) {
+          continue;
+        }
+        try {
+          RunResult solution = solve(stock, cell.workload(), seed);
+          if (!cell.fault().cost().happensToStock()) {
+            measured.put(cell, new Stock(solution.seconds(), Losses.NONE));
+          } else if (!measured.containsKey(cell)) {
+            measured.put(cell, stock(result(struck, run), solution));
+          }
+          keep(new ChaosRun(result(sluice, run), solution.answer(), measured.get(cell)), sluice);
+        } catch (IOException e) {
+          notMeasured++;
+          System.err.printf("%s: %s%n", run, e.getMessage());
+        }
+      }
+    }
+  }
+
+  private Run key(Cell cell, long seed) {
+    return new Run(provider, cell.fault().name(), cell.workload().name(), seed);
+  }
+
+  private ChaosDriver driver(Shuffle shuffle, Fault fault, List<Cell> together) {
+    return new ChaosDriver(
+        shuffle,
+        provider,
+        fault,
+        together.getFirst().workload().settings(),
+        limitSeconds,
+        directory);
+  }
+
+  /** Returns the stock shuffle's answer; runs the workload if the answer is not known yet. */
+  private RunResult solve(ChaosDriver stock, Workload workload, long seed) throws Exception {
+    Run run = new Run(provider, NONE.name(), workload.name(), seed);
+    RunResult known = solutions.get(run);
+    if (known != null) {
+      return known;
+    }
+    RunResult result = stock.run(run);
+    if (result.answer() == null) {
+      throw new IOException("the stock shuffle gave no answer: " + result.problem());
+    }
+    solutions.put(run, result);
+    return result;
+  }
+
+  /** Runs under the fault; reports a process that ended as a failed run. */
+  private static RunResult result(ChaosDriver driver, Run run) throws Exception {
+    try {
+      return driver.run(run);
+    } catch (IOException e) {
+      return RunResult.failed(run, e.getMessage());
+    }
+  }
+
+  /**
+   * Returns time and losses of the stock shuffle under a fault, or its time without the fault if it
+   * failed. There is time for one run only.
+   */
+  private static Stock stock(RunResult stock, RunResult solution) {
+    System.err.printf(
+        "%s %s stock: %.1f s, %s%s%n",
+        stock.run().fault(),
+        stock.run().workload(),
+        stock.seconds(),
+        stock.losses(),
+        stock.problem() != null
+            ? ", " + stock.problem()
+            : stock.answer().equals(solution.answer()) ? "" : ", WRONG ANSWER");
+    return new Stock(
+        stock.answer() == null ? solution.seconds() : stock.seconds(),
+        stock.answer() == null || !stock.struck() ? null : stock.losses());
+  }
+
+  private void keep(ChaosRun run, ChaosDriver driver) throws IOException {
+    RunResult result = run.result();
+    Run key = result.run();
+    runs.put(key, run);
+    latest = run;
+    file.add(run);
+    List<String> complaints = run.complaints();
+    System.err.printf(
+        "%s %s seed %d: %s%.1f s, %d stages repeated%s%n",
+        key.fault(),
+        key.workload(),
+        key.seed(),
+        result.cause().equals(key.fault()) ? "" : result.cause() + ", ",
+        result.seconds(),
+        result.losses().stageRetries(),
+        complaints.isEmpty() ? "" : "\n  " + String.join("\n  ", complaints));
+    if (!complaints.isEmpty()) {
+      driver.keepLogs();
+      System.err.printf(
+          "  logs: %s%n  repeat: bin/chaos --provider %s --faults %s --workloads %s --seed %d%n",
+          driver.directory(), provider, key.fault(), key.workload(), key.seed());
+    }
+  }
+}

@@ -1,0 +1,89 @@
+package dev.sluice.chaos.cluster;
+
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.spark.ExceptionFailure;
+import org.apache.spark.FetchFailed;
+import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
+import org.apache.spark.scheduler.SparkListenerStageSubmitted;
+import org.apache.spark.scheduler.SparkListenerTaskEnd;
+import org.apache.spark.scheduler.SparkListenerTaskStart;
+import org.apache.spark.scheduler.StageInfo;
+
+/**
+ * Watches the stages of one run. Spark's listener thread calls it; any thread may ask it. {@link
+ * Cluster#watch} replaces it before each run.
+ */
+public final class Stages extends SparkListener {
+  private volatile boolean mapStage;
+  private volatile boolean reduceStage;
+  private final Set<Integer> shuffles = ConcurrentHashMap.newKeySet();
+  private final Set<Long> runningTasks = ConcurrentHashMap.newKeySet();
+  private int retries;
+  private int fetchFailures;
+  private int failedTasks;
+
+  /** Lost executors by id: Spark reports a decommissioned one twice. */
+  private final Set<String> lostExecutors = ConcurrentHashMap.newKeySet();
+
+  @Override
+  public synchronized void onStageSubmitted(SparkListenerStageSubmitted submitted) {
+    StageInfo stage = submitted.stageInfo();
+    if (stage.attemptNumber() > 0) {
+      retries++;
+    }
+    if (stage.shuffleDepId().isDefined()) {
+      shuffles.add((Integer) stage.shuffleDepId().get());
+    }
+    if (!stage.parentIds().isEmpty()) {
+      reduceStage = true;
+    } else if (stage.shuffleDepId().isDefined()) { // not a stage that only samples
+      mapStage = true;
+    }
+  }
+
+  @Override
+  public void onTaskStart(SparkListenerTaskStart start) {
+    runningTasks.add(start.taskInfo().taskId());
+  }
+
+  @Override
+  public synchronized void onTaskEnd(SparkListenerTaskEnd end) {
+    runningTasks.remove(end.taskInfo().taskId());
+    if (end.reason() instanceof FetchFailed) {
+      fetchFailures++;
+    } else if (end.reason() instanceof ExceptionFailure) {
+      failedTasks++;
+    }
+  }
+
+  @Override
+  public void onExecutorRemoved(SparkListenerExecutorRemoved removed) {
+    lostExecutors.add(removed.executorId());
+  }
+
+  /** Returns true if a reduce stage has begun or, if {@code reduce} is false, a map stage. */
+  public boolean hasBegun(boolean reduce) {
+    return reduce ? reduceStage : mapStage;
+  }
+
+  public synchronized Losses losses() {
+    return new Losses(retries, fetchFailures, failedTasks, lostExecutors.size());
+  }
+
+  public int lostExecutors() {
+    return lostExecutors.size();
+  }
+
+  /** Returns the ids of the shuffles that were written. */
+  public Set<Integer> shuffles() {
+    return Set.copyOf(shuffles);
+  }
+
+  /** Returns the running tasks; some run on after their job was given up. */
+  public List<Long> runningTasks() {
+    return List.copyOf(runningTasks);
+  }
+}

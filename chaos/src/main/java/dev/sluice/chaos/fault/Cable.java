@@ -1,0 +1,60 @@
+package dev.sluice.chaos.fault;
+
+import dev.sluice.chaos.cluster.Cluster;
+import dev.sluice.chaos.fault.Fault.Moment;
+import dev.sluice.testkit.Commands;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+
+/**
+ * Disturbs the cable between the two devices of the test bed's guest. The driver strikes and heals;
+ * the command mends the cable again when the driver has ended.
+ *
+ * @param damage arguments of the test bed's command {@code cable}
+ */
+record Cable(List<String> damage) implements FaultAction, Fault.Setup {
+  static Fault fault(String name, String what, long lastsMs, String... damage) {
+    Cable cable = new Cable(List.of(damage));
+    return new Fault(name, what, Moment.REDUCE, cable).lasting(lastsMs).on("cable", cable);
+  }
+
+  @Override
+  public String unavailable(String provider) {
+    return !provider.equals("verbs")
+            || System.getenv().getOrDefault("SLUICE_TESTBED", "native").equals("native")
+        ? "it needs --provider verbs in a guest of bin/with-verbs, which has two connected devices"
+        : null;
+  }
+
+  /** Uses both devices, so that packets pass the cable. */
+  @Override
+  public Map<String, String> settings(Path directory) {
+    return Map.of("spark.shuffle.rdma.devices", "rxe0,rxe1");
+  }
+
+  @Override
+  public void strike(Cluster cluster, Random random) throws IOException {
+    run(damage);
+  }
+
+  @Override
+  public void heal(Cluster cluster) throws IOException {
+    run(List.of("mend"));
+  }
+
+  @Override
+  public void end(Path directory) throws IOException {
+    run(List.of("mend"));
+  }
+
+  private static void run(List<String> arguments) throws IOException {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getenv("SLUICE_HOME"), "testbed/guest/cable").toString());
+    command.addAll(arguments);
+    Commands.run(command);
+  }
+}

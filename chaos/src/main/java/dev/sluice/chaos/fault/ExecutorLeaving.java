@@ -1,0 +1,129 @@
+package dev.sluice.chaos.fault;
+
+import dev.sluice.chaos.cluster.Cluster;
+import dev.sluice.testkit.ExecutorProcess;
+import dev.sluice.testkit.NodeProcess;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiConsumer;
+import org.apache.spark.SecurityManager;
+import org.apache.spark.SparkConf;
+import org.apache.spark.deploy.ExternalShuffleService;
+import org.apache.spark.internal.config.package$;
+import scala.Option;
+
+/**
+ * Sends an executor away while reduce tasks read, by decommissioning or removing it. The driver's
+ * main thread asks Spark for it; the settings come from the command.
+ */
+final class ExecutorLeaving implements FaultAction {
+  /** Time for the executor to end; it may migrate map outputs first. */
+  private static final long END_MS = 30_000;
+
+  private final BiConsumer<Cluster, ExecutorProcess> sending;
+  private ExecutorProcess leaving;
+
+  ExecutorLeaving(BiConsumer<Cluster, ExecutorProcess> sending) {
+    this.sending = sending;
+  }
+
+  @Override
+  public void strike(Cluster cluster, Random random) {
+    leaving = cluster.any(random);
+    sending.accept(cluster, leaving);
+  }
+
+  /** Waits for the end of the executor, so that the next run does not lose it. */
+  @Override
+  public void heal(Cluster cluster) throws InterruptedException {
+    if (leaving != null) {
+      leaving.awaitEnd(END_MS);
+    }
+  }
+
+  /** Settings to migrate map outputs of a decommissioned executor to other executors. */
+  static Map<String, String> migration(Path directory) {
+    return Map.of(
+        "spark.decommission.enabled", "true",
+        "spark.storage.decommission.enabled", "true",
+        "spark.storage.decommission.shuffleBlocks.enabled", "true",
+        "spark.storage.decommission.replicationReattemptInterval", "1s");
+  }
+
+  /** Settings to migrate them to storage that all executors can read. */
+  static Map<String, String> fallbackStorage(Path directory) throws IOException {
+    Map<String, String> settings = new HashMap<>(migration(directory));
+    Path storage = Files.createDirectories(directory.resolve("fallback"));
+    settings.put("spark.storage.decommission.fallbackStorage.path", storage.toUri() + "/");
+    settings.put("spark.storage.decommission.fallbackStorage.cleanUp", "true");
+    return settings;
+  }
+
+  /**
+   * Dynamic allocation with shuffle tracking: executors stay while their map outputs are needed.
+   */
+  static Map<String, String> shuffleTracking(Path directory) {
+    Map<String, String> settings = dynamicAllocation();
+    settings.put("spark.dynamicAllocation.shuffleTracking.enabled", "true");
+    settings.put("spark.dynamicAllocation.shuffleTracking.timeout", "3s");
+    return settings;
+  }
+
+  private static Map<String, String> dynamicAllocation() {
+    return new HashMap<>(
+        Map.of(
+            "spark.dynamicAllocation.enabled", "true",
+            "spark.dynamicAllocation.minExecutors", "3",
+            "spark.dynamicAllocation.initialExecutors", "3",
+            "spark.dynamicAllocation.maxExecutors", "3",
+            "spark.dynamicAllocation.executorIdleTimeout", "2s",
+            "spark.dynamicAllocation.schedulerBacklogTimeout", "1s",
+            "spark.executor.cores", "2"));
+  }
+
+  /**
+   * Dynamic allocation with a shuffle service that serves map outputs. It runs in the command's
+   * process, one for each cluster directory, until {@code ChaosDriver} ends the setup.
+   */
+  static final class ShuffleService implements Fault.Setup {
+    private final Map<Path, ExternalShuffleService> services = new ConcurrentHashMap<>();
+
+    @Override
+    public Map<String, String> settings(Path directory) throws IOException {
+      Map<String, String> settings = dynamicAllocation();
+      settings.put("spark.shuffle.service.enabled", "true");
+      settings.put("spark.shuffle.service.port", Integer.toString(start(directory)));
+      settings.put("spark.master", "local-cluster[1,6,3072]");
+      return settings;
+    }
+
+    /** Starts the service, since a local cluster's Workers have none. */
+    private int start(Path directory) throws IOException {
+      int port = NodeProcess.freePort();
+      SparkConf conf =
+          new SparkConf()
+              .set("spark.shuffle.service.enabled", "true")
+              .set("spark.shuffle.service.port", Integer.toString(port))
+              .set("spark.local.dir", directory.toString());
+      ExternalShuffleService started =
+          new ExternalShuffleService(
+              conf, new SecurityManager(conf, Option.empty(), package$.MODULE$.AUTH_SECRET_FILE()));
+      started.start();
+      services.put(directory, started);
+      return port;
+    }
+
+    @Override
+    public void end(Path directory) {
+      ExternalShuffleService started = services.remove(directory);
+      if (started != null) {
+        started.stop();
+      }
+    }
+  }
+}

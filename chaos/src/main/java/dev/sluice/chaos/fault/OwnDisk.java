@@ -1,0 +1,113 @@
+package dev.sluice.chaos.fault;
+
+import dev.sluice.chaos.cluster.Cluster;
+import dev.sluice.testkit.Commands;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+
+/**
+ * Faults of the local directories' disk, for which the cluster gets a file system of its own. The
+ * command mounts it before the driver starts and unmounts it at the end; the driver strikes.
+ */
+abstract class OwnDisk implements FaultAction, Fault.Setup {
+  @Override
+  public String unavailable(String provider) {
+    return Commands.isRoot() ? null : "mounting a file system needs root";
+  }
+
+  /**
+   * @param directory directory of this cluster
+   * @param disk mount point
+   */
+  abstract void mount(Path directory, Path disk) throws IOException;
+
+  @Override
+  public final Map<String, String> settings(Path directory) throws IOException {
+    Path disk = Files.createDirectories(directory.resolve("disk"));
+    mount(directory, disk);
+    // Tasks that fail are tried until the disk works again.
+    return Map.of("spark.local.dir", disk.toString(), "spark.task.maxFailures", "2000");
+  }
+
+  static Path disk(Cluster cluster) {
+    return Path.of(cluster.setting("spark.local.dir"));
+  }
+
+  @Override
+  public void end(Path directory) throws IOException {
+    Commands.run(List.of("umount", "--lazy", directory.resolve("disk").toString()));
+  }
+
+  /** Fills the disk. */
+  static final class Full extends OwnDisk {
+    @Override
+    void mount(Path directory, Path disk) throws IOException {
+      Commands.run(List.of("mount", "-t", "tmpfs", "-o", "size=256m", "tmpfs", disk.toString()));
+    }
+
+    @Override
+    public void strike(Cluster cluster, Random random) {
+      try (OutputStream out = Files.newOutputStream(filler(cluster))) {
+        byte[] zeros = new byte[1 << 20];
+        while (true) {
+          out.write(zeros);
+        }
+      } catch (IOException e) {
+        // The disk is full.
+      }
+    }
+
+    @Override
+    public void heal(Cluster cluster) throws IOException {
+      Files.deleteIfExists(filler(cluster));
+    }
+
+    private static Path filler(Cluster cluster) {
+      return disk(cluster).resolve("filler");
+    }
+  }
+
+  /** Stops the disk's answers: a file system in user space (bindfs) whose process is stopped. */
+  static final class Silent extends OwnDisk {
+    @Override
+    public String unavailable(String provider) {
+      if (!Files.exists(Path.of("/dev/fuse"))) {
+        return "there is no /dev/fuse";
+      }
+      return Files.isExecutable(Path.of("/usr/bin/bindfs"))
+          ? super.unavailable(provider)
+          : "it needs bindfs (apt-get install bindfs)";
+    }
+
+    @Override
+    void mount(Path directory, Path disk) throws IOException {
+      Path kept = Files.createDirectories(directory.resolve("kept"));
+      Commands.run(List.of("bindfs", kept.toString(), disk.toString()));
+    }
+
+    @Override
+    public void strike(Cluster cluster, Random random) throws IOException {
+      signal("STOP", disk(cluster));
+    }
+
+    @Override
+    public void heal(Cluster cluster) throws IOException {
+      signal("CONT", disk(cluster));
+    }
+
+    private static void signal(String name, Path disk) throws IOException {
+      Commands.run(List.of("pkill", "-" + name, "-f", "^bindfs .*" + disk));
+    }
+
+    @Override
+    public void end(Path directory) throws IOException {
+      signal("CONT", directory.resolve("disk"));
+      super.end(directory);
+    }
+  }
+}

@@ -1,0 +1,178 @@
+package dev.sluice.chaos.inject;
+
+import dev.sluice.testkit.JsonFile;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Random;
+import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongFunction;
+import org.apache.commons.lang3.function.FailableRunnable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The harness's agent in an executor. It reads orders from a file and answers each with a file of
+ * the executor's {@link Status}. It uses files, because the harness disturbs every other way
+ * between driver and executor. {@link ChaosBackends} starts it; it ends with the process. Its
+ * thread polls every 10 ms; when an order changes, it first runs the callback and then answers. Any
+ * thread asks whether an injection acts.
+ */
+final class ChaosAgent {
+  private static final Logger LOG = LoggerFactory.getLogger(ChaosAgent.class);
+  private static final long LOOK_MS = 10;
+
+  private final Path orders;
+  private final Path answer;
+  private final String executorId;
+  private final LongFunction<Status> status;
+  private final FailableRunnable<IOException> disturbed;
+
+  /** Modification time of the last order; set after the answer, so that it is tried again. */
+  private FileTime seen = FileTime.fromMillis(0);
+
+  private volatile Decisions decisions;
+  private volatile Order stoppedBy;
+  private final Map<Injection, LongAdder> hits = new ConcurrentHashMap<>();
+
+  /** An order, and the random generator of its decisions, which threads share. */
+  private record Decisions(Order order, Random random) {
+    double next() {
+      return random.nextDouble();
+    }
+  }
+
+  /**
+   * @param directory directory that is shared with the driver
+   * @param status returns the executor's state, for the order's sequence
+   * @param disturbed called on the agent's thread when the order changes
+   */
+  ChaosAgent(
+      Path directory,
+      String executorId,
+      LongFunction<Status> status,
+      FailableRunnable<IOException> disturbed) {
+    this.orders = directory.resolve("order.json");
+    this.answer = directory.resolve("status-" + executorId + ".json");
+    this.executorId = executorId;
+    this.status = status;
+    this.disturbed = disturbed;
+    this.decisions = decisions(Order.NONE);
+  }
+
+  void start() {
+    Thread.ofPlatform().daemon().name("chaos-agent").start(this::run);
+  }
+
+  private void run() {
+    while (true) {
+      try {
+        Thread.sleep(LOOK_MS);
+        look();
+      } catch (InterruptedException e) {
+        return;
+      } catch (Throwable e) { // including effects of a fault, such as OutOfMemoryError
+        LOG.warn("Executing an order of the fault harness failed; trying again", e);
+      }
+    }
+  }
+
+  private void look() throws IOException {
+    if (!Files.exists(orders)) {
+      return;
+    }
+    FileTime written = Files.getLastModifiedTime(orders);
+    if (written.equals(seen)) {
+      return;
+    }
+    Order order = JsonFile.read(orders, Order.class);
+    if (!order.isSameAs(decisions.order())) {
+      decisions = decisions(order);
+      disturbed.run();
+    }
+    JsonFile.write(answer, status.apply(order.sequence()));
+    seen = written;
+  }
+
+  private Decisions decisions(Order order) {
+    // Neighbouring seeds of a Random give similar first numbers.
+    long mixed = new SplittableRandom(order.seed() + executorId.hashCode()).nextLong();
+    return new Decisions(order, new Random(mixed));
+  }
+
+  /** Returns true if the injection acts now; counts it. */
+  boolean strikes(Injection what) {
+    Decisions now = decisions;
+    Double rate = now.order().rates().get(what);
+    boolean strikes = rate != null && now.next() < rate;
+    if (strikes) {
+      hits.computeIfAbsent(what, _ -> new LongAdder()).increment();
+    }
+    return strikes;
+  }
+
+  /** Returns true if the injection acts now and this executor is the victim. */
+  boolean strikesHere(Injection what) {
+    return isVictim() && strikes(what);
+  }
+
+  /**
+   * Stops this process by SIGSTOP for longer than a lease, if the event is ordered for this
+   * executor; once for each order. The calling thread waits for it. Other threads may run on for an
+   * instant, since another process sends the signals.
+   */
+  void stopAt(Injection event) {
+    Order order = decisions.order();
+    if (order == stoppedBy || !strikesHere(event)) {
+      return;
+    }
+    stoppedBy = order;
+    // AtEvent.STOPPED_MS is the same time.
+    String signals = "kill -STOP %1$d; sleep 7; kill -CONT %1$d";
+    try {
+      new ProcessBuilder("sh", "-c", signals.formatted(ProcessHandle.current().pid()))
+          .start()
+          .waitFor();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Returns how often each injection has acted since the executor's start. */
+  Map<Injection, Long> hits() {
+    Map<Injection, Long> counts = new EnumMap<>(Injection.class);
+    hits.forEach((what, count) -> counts.put(what, count.sum()));
+    return counts;
+  }
+
+  /** Returns true if the present order contains the injection. */
+  boolean mayStrike(Injection what) {
+    return decisions.order().rates().containsKey(what);
+  }
+
+  /** Returns true if the present order disturbs control connections. */
+  boolean disturbsControl() {
+    return decisions.order().rates().keySet().stream().anyMatch(Injection::isOfControlConnections);
+  }
+
+  /** Returns a random number from 0 to {@code bound - 1}. */
+  int choose(int bound) {
+    return (int) (decisions.next() * bound);
+  }
+
+  long victim() {
+    return decisions.order().victim();
+  }
+
+  boolean isVictim() {
+    return victim() == ProcessHandle.current().pid();
+  }
+}

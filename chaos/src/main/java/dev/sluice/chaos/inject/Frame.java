@@ -1,0 +1,61 @@
+package dev.sluice.chaos.inject;
+
+import dev.sluice.blocks.wire.ControlMessages;
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+
+/**
+ * A frame of Spark's transport: eight bytes with its total length, one byte with its type, and the
+ * content of that type. The threads of {@link ControlProxy} read it; the bytes are passed on as
+ * they are.
+ */
+record Frame(byte[] bytes) {
+  private static final int TYPE_AT = Long.BYTES;
+
+  /** Limit of a frame's length: more than any message of Sluice has. */
+  private static final int MAX_BYTES = 64 << 20;
+
+  /** Request: its id and the body's length precede the body, which begins with a version. */
+  private static final int RPC_REQUEST = 3;
+
+  private static final int REQUESTED_AT = TYPE_AT + 1 + Long.BYTES + Integer.BYTES + 1;
+
+  /** Answer, with the same layout. */
+  private static final int RPC_RESPONSE = 4;
+
+  /** Message without an answer and without an id. */
+  private static final int ONE_WAY_MESSAGE = 9;
+
+  private static final int SENT_AT = REQUESTED_AT - Long.BYTES;
+
+  /**
+   * @return the next frame; null at the end of the stream
+   */
+  static Frame read(DataInputStream in) throws IOException {
+    byte[] head = in.readNBytes(Long.BYTES);
+    if (head.length < Long.BYTES) {
+      return null;
+    }
+    long length = ByteBuffer.wrap(head).getLong();
+    if (length <= Long.BYTES || length > MAX_BYTES) {
+      throw new IOException("invalid length of a frame: " + length + " bytes");
+    }
+    byte[] bytes = ByteBuffer.allocate((int) length).put(head).array();
+    in.readFully(bytes, Long.BYTES, bytes.length - Long.BYTES);
+    return new Frame(bytes);
+  }
+
+  /** Returns true if the frame is this message of Sluice. */
+  boolean is(Class<?> message) {
+    int at =
+        switch (bytes[TYPE_AT]) {
+          case RPC_REQUEST, RPC_RESPONSE -> REQUESTED_AT;
+          case ONE_WAY_MESSAGE -> SENT_AT;
+          default -> bytes.length;
+        };
+    return at < bytes.length
+        && ControlMessages.TYPES.stream()
+            .anyMatch(type -> type.type() == message && type.id() == bytes[at]);
+  }
+}

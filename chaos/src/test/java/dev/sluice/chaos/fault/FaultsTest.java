@@ -1,0 +1,53 @@
+package dev.sluice.chaos.fault;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.sluice.chaos.workload.Workload;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class FaultsTest {
+  @Test
+  void namesAreNamesOfOneFaultEach() {
+    Set<String> names = new HashSet<>();
+    for (Fault fault : Faults.ALL) {
+      assertThat(fault.name()).matches("[a-z0-9-]+");
+      assertThat(names.add(fault.name())).as(fault.name()).isTrue();
+      assertThat(Faults.named(fault.name())).isSameAs(fault);
+      fault.workloads().forEach(workload -> assertThat(Workload.named(workload)).isNotNull());
+    }
+    assertThatThrownBy(() -> Faults.named("none-such"))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("none-such");
+  }
+
+  @Test
+  void faultsOfRdmaAloneMayRepeatNoStage() {
+    assertThat(Faults.ALL)
+        .filteredOn(fault -> !fault.cost().happensToStock())
+        .filteredOn(fault -> !fault.name().equals("mixed"))
+        .allSatisfy(fault -> assertThat(fault.cost().stageRetries()).as(fault.name()).isZero());
+  }
+
+  @Test
+  void damageIsDone(@TempDir Path directory) throws IOException {
+    Path file = directory.resolve("shuffle_0_1_0.index");
+    byte[] written = new byte[64];
+    Files.write(file, written);
+    FileDamage.flipByte(file, new Random(1));
+    assertThat(Files.readAllBytes(file)).hasSameSizeAs(written).isNotEqualTo(written);
+    FileDamage.truncate(file, new Random(1));
+    assertThat(file).hasSize(32);
+    FileDamage.falsifyOffset(file, new Random(1));
+    assertThat(file).hasSize(32);
+    FileDamage.delete(file, new Random(1));
+    assertThat(file).doesNotExist();
+  }
+}
