@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SlowFileTest extends SoftNodes {
   private static final int BYTES = 200_000;
 
-  /** Exceeds the number of windows of {@link ReadAhead}. */
+  /** Exceeds the number of windows of {@code ReadAhead}. */
   private static final int MANY_FILES = 1100;
 
   /** A file whose reads by tasks hang until the test allows them. Reads by its channel do not. */

@@ -42,7 +42,7 @@ final class Player {
     return mr.address() + offset;
   }
 
-  /** Returns an empty list of send requests, to be filled and {@linkplain #post posted}. */
+  /** Returns an empty list of send requests, to be filled and posted. */
   IbvSendWrList requests() {
     sends.clear();
     return sends;
