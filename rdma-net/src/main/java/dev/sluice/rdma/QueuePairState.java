@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package dev.sluice.rdma;
 
 /** States of a queue pair (ibv_modify_qp(3); IBTA specification, 10.3.1). */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.bench;
 
 import dev.sluice.benchmarks.Comparison;

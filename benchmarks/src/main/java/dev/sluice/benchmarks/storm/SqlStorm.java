@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.storm;
 
 import static org.apache.spark.sql.functions.count;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package dev.sluice.rdma.soft;
 
 /** Type of a frame on a software connection. The ordinal is its number on the wire. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package dev.sluice.rdma.contract;
 
 import static dev.sluice.rdma.WorkCompletionStatus.REM_ACCESS_ERR;

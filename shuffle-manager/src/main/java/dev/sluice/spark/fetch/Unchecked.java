@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.fetch;
 
 /** Throws checked exceptions that Scala code such as Spark's throws without declaring them. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.metrics;
 
 import dev.sluice.spark.locate.DirectoryMessage.Report;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.resolve;
 
 import dev.sluice.blocks.MapOutputFiles;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package dev.sluice.doctor.peer;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;

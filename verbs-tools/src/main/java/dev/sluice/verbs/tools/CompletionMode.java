@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package dev.sluice.verbs.tools;
 
 /** Ways in which a thread waits for completions, for {@link CompletionWait}. */

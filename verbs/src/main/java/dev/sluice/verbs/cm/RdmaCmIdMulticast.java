@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package dev.sluice.verbs.cm;
 
 import static dev.sluice.verbs.ffi.NativeFunction.HEAP;
