@@ -269,8 +269,9 @@ exec_program() {
       link_spark "$spark" "$module" "$SLUICE_SPARK_JARS"
   fi
   export SLUICE_HOME=$root
-  export SLUICE_JAR SLUICE_PROGRAM_JAR
+  export SLUICE_JAR SLUICE_NODE_JAR SLUICE_PROGRAM_JAR
   SLUICE_JAR=$(module_jar shuffle-manager sluice-spark)
+  SLUICE_NODE_JAR=$(module_jar node-server sluice-node-server)
   SLUICE_PROGRAM_JAR=$(module_jar "$module" "sluice-$module")
   if [[ $module == benchmarks ]]; then # some of them run bin/verbs
     export SLUICE_TOOLS_CLASSPATH

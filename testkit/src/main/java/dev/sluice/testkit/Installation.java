@@ -9,16 +9,19 @@ import java.nio.file.Path;
  *
  * @param sparkJars directory of Spark's jars
  * @param sluiceJar the jar that a user of Sluice drops in
+ * @param nodeJar jar of the node daemon, which needs the classes of sluiceJar
  * @param programJar jar of the module, which contains the testkit
  * @param data directory of inputs and of the output of runs
  */
-public record Installation(Path sparkJars, Path sluiceJar, Path programJar, Path data) {
+public record Installation(
+    Path sparkJars, Path sluiceJar, Path nodeJar, Path programJar, Path data) {
 
   /** Reads the environment variables that bin/lib.sh exports. */
   public static Installation fromEnvironment() {
     return new Installation(
         path("SLUICE_SPARK_JARS"),
         path("SLUICE_JAR"),
+        path("SLUICE_NODE_JAR"),
         path("SLUICE_PROGRAM_JAR"),
         path("SLUICE_DATA"));
   }

@@ -90,12 +90,13 @@ public record NodeProcess(Path folder) {
 
   private ProcessBuilder command() throws IOException {
     Path logging = Path.of(System.getenv("SLUICE_HOME"), "conf", "sluice-node.log4j2.properties");
+    Installation installation = Installation.fromEnvironment();
     List<String> options = new ArrayList<>();
     options.addAll(List.of("-Xmx1g", "-Dlog4j2.configurationFile=" + logging));
     ProcessBuilder builder =
         new SparkJvm(
                 folder.resolve("spark"),
-                List.of(Installation.fromEnvironment().sluiceJar()),
+                List.of(installation.nodeJar(), installation.sluiceJar()),
                 options)
             .running("dev.sluice.node.NodeMain", List.of("--conf", conf().toString()));
     builder.environment().put("MALLOC_MMAP_THRESHOLD_", "131072"); // as bin/sluice-node does
