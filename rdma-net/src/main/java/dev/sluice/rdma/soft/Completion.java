@@ -5,7 +5,8 @@ import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.WorkCompletions;
 
 /**
- * A work completion in a completion queue.
+ * A work completion in a completion queue. {@link CompletionReporter} makes it under the queue
+ * pair's lock; {@link SoftCompletionQueue} moves it to the thread that polls. Immutable.
  *
  * @param owner queue pair whose work request completed
  * @param retired entries of the send queue that become free once this completion is polled: its own

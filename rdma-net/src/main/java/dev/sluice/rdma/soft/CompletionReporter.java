@@ -12,8 +12,9 @@ import java.util.concurrent.atomic.AtomicInteger;
  *
  * <p>Completions are held back until the queue pair's lock is released. All completions of one turn
  * of the event loop then cost one visit to the completion queue and one wake-up of its reader, when
- * the lock that the reader needs for posting is free. All methods except {@link #polled} and {@link
- * #announce} are called under that lock.
+ * the lock that the reader needs for posting is free. The {@link SoftQueuePair} has it and calls it
+ * under that lock. Only {@link #polled}, {@link #announce} and {@link #close} are called without
+ * the lock: by pollers, after each release of it, and once at the end.
  */
 final class CompletionReporter {
   private final SoftQueuePair queuePair;

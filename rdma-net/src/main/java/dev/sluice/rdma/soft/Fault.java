@@ -4,7 +4,8 @@ package dev.sluice.rdma.soft;
 import dev.sluice.rdma.WorkCompletionStatus;
 
 /**
- * The treatment of one request at its responder.
+ * The treatment of one request at its responder. A {@link FaultPlan} chooses it; the {@link
+ * Responder} carries it out on the event loop's thread. Immutable.
  *
  * @param kind of the fault
  * @param delayMs for {@link Kind#DELAY}

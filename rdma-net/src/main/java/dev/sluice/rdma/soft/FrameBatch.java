@@ -9,7 +9,9 @@ import java.util.Arrays;
 /**
  * Frames for one gathering write to the socket. Headers and small payloads are in a buffer of the
  * batch. Larger payloads come directly from registered memory, and the last one may come directly
- * from a file. Guarded by the queue pair's lock.
+ * from a file. A {@link SoftConnection} has one; {@link Initiator} and {@link Responder} add frames
+ * to it. Guarded by the queue pair's lock. It takes its buffers from {@link FrameBuffers}; {@link
+ * #clear} gives them back and lets go of the file.
  */
 final class FrameBatch {
   /** Up to this size a copy costs less than another buffer of the gathering write. */

@@ -5,9 +5,16 @@ import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 
 /**
- * Buffers for frames that an event loop's connections send. A connection holds one for headers and
- * small payloads until its socket has taken them, and a second one for bytes from a disk. Cost: 128
- * MiB for 1,000 peers that do not receive. Any thread.
+ * Pool of direct buffers for frames that the connections of one event loop send. The {@link
+ * EventLoop} has it. {@link FrameBatch} takes and gives back on the loop's thread and on posting
+ * threads, {@link DiskReaders} on a disk's thread. {@link Responder} gives back the bytes of
+ * dropped answers.
+ *
+ * <p>A taker owns its buffer and gives it back once, after its last use. The garbage collector
+ * frees one that is lost. {@link #take} has no limit. Callers may hold the lock of a queue pair;
+ * the pool's own lock guards its list only. Nothing to close. A connection holds one buffer for
+ * headers and small payloads until its socket has taken them, and a second one for bytes from a
+ * disk. Cost: 128 MiB for 1,000 peers that do not receive.
  */
 final class FrameBuffers {
   static final int BYTES = 64 << 10;

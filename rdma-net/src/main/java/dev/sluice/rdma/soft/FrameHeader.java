@@ -6,8 +6,9 @@ import java.nio.ByteBuffer;
 
 /**
  * The fixed header of every frame on a software connection, and its encoding. Fields that a type
- * does not use are 0. Reused for each frame that a connection receives. A changed layout needs
- * another version of {@link SoftAddress}. Guarded by the queue pair's lock.
+ * does not use are 0. A {@link SoftConnection} has one for the frames that it receives, and reuses
+ * it. A changed layout needs another version of {@link SoftAddress}. Guarded by the queue pair's
+ * lock; the static methods are stateless.
  */
 final class FrameHeader {
   static final int BYTES = 20;

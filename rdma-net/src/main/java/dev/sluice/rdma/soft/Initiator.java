@@ -10,7 +10,13 @@ import java.util.List;
 
 /**
  * The requesting half of a queue pair: its send queue. Requests leave in order and the peer answers
- * in order, so they complete in order. All calls hold the queue pair's lock.
+ * in order, so they complete in order.
+ *
+ * <p>All calls hold the queue pair's lock, whatever their thread. {@link SoftQueuePair}, which has
+ * it, posts on posting threads, runs the timer on the event loop's, and flushes or resets on any.
+ * {@link SoftConnection} brings answers on the event loop's thread; it asks for {@link #nextFrame}
+ * there and on posting threads. Nothing to close: after {@link #flush} or {@link #reset} it is
+ * empty.
  */
 final class Initiator {
   private final SoftQueuePair queuePair;

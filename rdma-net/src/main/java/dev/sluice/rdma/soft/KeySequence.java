@@ -6,7 +6,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Generates keys of memory regions that look random and do not repeat. They are a permutation of a
- * counter under a secret of the device, so no key has to be remembered. Any thread.
+ * counter under a secret of the device, so no key has to be remembered. A {@link SoftDevice} has
+ * one and asks it for each region. Any thread, without a lock.
  */
 final class KeySequence {
   private static final int ROUNDS = 6;

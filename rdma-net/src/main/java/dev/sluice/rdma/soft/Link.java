@@ -10,7 +10,10 @@ import org.slf4j.LoggerFactory;
 /**
  * Makes the connection of a queue pair, and remembers its loss. One of the two sides connects, and
  * the other one waits. A connection that arrives before this side knows its peer is kept until
- * then. All calls hold the queue pair's lock. Closed by the queue pair.
+ * then.
+ *
+ * <p>The {@link SoftQueuePair} makes, calls and closes it. All calls hold the queue pair's lock:
+ * {@link #dial} and {@link #introduce} on the event loop's thread, the others on any.
  */
 final class Link {
   private static final Logger LOG = LoggerFactory.getLogger(Link.class);

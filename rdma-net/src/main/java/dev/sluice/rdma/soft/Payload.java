@@ -8,7 +8,9 @@ import java.nio.channels.ScatteringByteChannel;
 
 /**
  * The payload of the frame that a connection is receiving, with the rest of its registered memory.
- * Guarded by the queue pair's lock.
+ * The {@link SoftConnection} has one and reads into it on the event loop's thread; its {@link
+ * Initiator} names the memory. Guarded by the queue pair's lock. It must not keep memory that is
+ * deregistered: {@link #discard} forgets it.
  */
 final class Payload {
   /**

@@ -3,7 +3,10 @@ package dev.sluice.rdma.soft;
 
 import dev.sluice.rdma.SendWorkRequest;
 
-/** A work request in a send queue, with its progress. Guarded by the queue pair's lock. */
+/**
+ * A work request in a send queue, with its progress. {@link SoftQueuePair} makes it on the posting
+ * thread, the {@link Initiator} keeps it until it completes. Guarded by the queue pair's lock.
+ */
 final class PendingSend {
   final SendWorkRequest request;
 

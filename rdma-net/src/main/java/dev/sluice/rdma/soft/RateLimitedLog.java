@@ -5,7 +5,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Limits the warnings about an event that may happen often. The first event is logged at once,
- * later ones at most once a minute with their number. Any thread.
+ * later ones at most once a minute with their number. The {@link Acceptor} has one for each kind of
+ * event. Any thread; the caller writes the log.
  */
 final class RateLimitedLog {
   private static final long INTERVAL_NANOS = TimeUnit.MINUTES.toNanos(1);

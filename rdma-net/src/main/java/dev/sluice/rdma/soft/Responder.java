@@ -12,7 +12,12 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The answering half of a queue pair. It serves the peer's READs in order, and checks them as a NIC
- * does. All calls hold the queue pair's lock.
+ * does.
+ *
+ * <p>All calls hold the queue pair's lock. {@link SoftConnection} brings requests and sends answers
+ * on the event loop's thread. {@link SoftQueuePair}, which has it, runs the timer and brings bytes
+ * from a disk there. {@link Link} drops the answers of a lost connection on any thread. Buffers of
+ * dropped answers go back to the pool; nothing else is to be closed.
  */
 final class Responder {
   private static final Logger LOG = LoggerFactory.getLogger(Responder.class);

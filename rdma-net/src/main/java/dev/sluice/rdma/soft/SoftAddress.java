@@ -9,7 +9,10 @@ import java.nio.ByteBuffer;
 import java.util.Comparator;
 
 /**
- * Address of a software queue pair: the content of {@link QueuePairAddress#providerData}.
+ * Address of a software queue pair: the content of {@link QueuePairAddress#providerData}. The
+ * {@link SoftDevice} makes it for its own queue pairs, {@link SoftQueuePair} reads that of the
+ * peer; {@link Link} connects by both. Immutable. It holds a secret, so {@link #toString} leaves
+ * that out.
  *
  * @param gid address of the device
  * @param port TCP port that the device listens on

@@ -12,8 +12,12 @@ import java.nio.channels.SocketChannel;
 /**
  * The TCP connection of a queue pair. The event loop receives. The posting thread sends its
  * requests itself while the socket accepts them; otherwise the event loop sends them. The event
- * loop alone sends answers, which may come from files. All calls hold the queue pair's lock. Closed
- * by the queue pair.
+ * loop alone sends answers, which may come from files.
+ *
+ * <p>{@link Link} makes and closes it, {@link SoftQueuePair} flushes it. Callers hold the queue
+ * pair's lock, on any thread. {@link #ready} is the exception: the event loop calls it without a
+ * lock, and it takes that lock itself. It may still be called after {@link #close}, and then does
+ * nothing.
  */
 final class SoftConnection implements EventLoop.Handler {
   /** Reads or writes before other connections get their turn. */

@@ -7,8 +7,9 @@ import java.nio.ByteBuffer;
 import java.util.Set;
 
 /**
- * Registered memory. A view of its bytes is valid only under the lock that {@link SoftRegion}
- * names.
+ * Registered memory. {@link SoftProtectionDomain} makes it; queue pairs of that domain read and
+ * write its bytes. A view of them is valid only under the lock that {@link SoftRegion} names. The
+ * caller that registers the memory owns it, and frees it only after the region is closed.
  */
 final class SoftMemoryRegion extends SoftRegion {
   private final MemorySegment memory;

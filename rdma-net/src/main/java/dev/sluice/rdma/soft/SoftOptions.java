@@ -7,7 +7,8 @@ import java.util.Objects;
 import java.util.function.Consumer;
 
 /**
- * Options for opening a software device.
+ * Options for opening a software device. The configuration makes them, {@link SoftProvider} passes
+ * them to each device that it opens. Immutable.
  *
  * @param faults that the device's responders inject
  * @param port TCP port to listen on; 0 for any

@@ -5,8 +5,9 @@ import dev.sluice.rdma.QueuePairState;
 import dev.sluice.verbs.VerbsException;
 
 /**
- * The state of a queue pair, and the changes of it that may be requested (ibv_modify_qp(3)). Any
- * thread reads the state; all other calls hold the queue pair's lock.
+ * The state of a queue pair, and the changes of it that may be requested (ibv_modify_qp(3)). The
+ * {@link SoftQueuePair} has it. Any thread reads the state; all other calls hold the queue pair's
+ * lock.
  */
 final class StateMachine {
   private final SoftQueuePair queuePair;

@@ -5,7 +5,11 @@ import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.security.SecureRandom;
 
-/** A secret of 128 bits that lets one peer connect to one queue pair once. Never logged. */
+/**
+ * A secret of 128 bits that lets one peer connect to one queue pair once. {@link SoftDevice} makes
+ * it, the peer gets it in a {@link SoftAddress} and shows it in a {@link Hello}. Immutable. Never
+ * logged.
+ */
 final class Token {
   static final int BYTES = 16;
 
