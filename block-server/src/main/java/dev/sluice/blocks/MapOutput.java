@@ -12,11 +12,14 @@ import java.nio.file.Path;
 import java.util.zip.Checksum;
 
 /**
- * A map output that peers can READ, or that only this process reads. Either both data and table are
- * registered, or neither is and it is staged. {@link RegisteredShuffle} creates and deregisters it;
- * any thread reads it. A method that reads data or table retains the table first: their memory may
- * be unmapped otherwise. Takes some 1 KB of heap whatever the number of partitions: 100 KB an
- * executor if 1,000 executors hold 100,000 map outputs.
+ * A map output that peers can READ, or that only this process reads. Its data and its table are
+ * registered, or neither is and it is staged. One whose partitions are all empty has no data to
+ * register, only a table. {@link RegisteredShuffle} creates and deregisters it with its lock held;
+ * any thread gets it there and reads it.
+ *
+ * <p>A method that reads data or table retains the table first: their memory may be unmapped
+ * otherwise. Takes some 1 KB of heap whatever the number of partitions: 100 KB an executor if 1,000
+ * executors hold 100,000 map outputs.
  *
  * @param served true if peers may READ it here; false if only this process reads it, from its
  *     files, until a peer asks for it

@@ -4,7 +4,8 @@ package dev.sluice.blocks;
 import dev.sluice.blocks.wire.ControlMessages;
 
 /**
- * Limits of a {@link MapOutputRegistry}. Map outputs that find no room within them are staged.
+ * Limits of a {@link MapOutputRegistry}. Map outputs that find no room within them are staged. An
+ * executor's runtime or a node daemon makes them from its configuration. Immutable.
  *
  * @param maxBytes budget of registered memory in whole pages, data and partition tables together.
  *     Open files and memory paged on demand take none of it. As many pages of the latter may be

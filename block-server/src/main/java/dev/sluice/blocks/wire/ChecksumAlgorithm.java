@@ -8,7 +8,9 @@ import java.util.zip.Checksum;
 
 /**
  * Algorithms of Spark's partition checksums (spark.shuffle.checksum.algorithm). The names are
- * Spark's. Peers read the ordinals in a {@link MapOutputHeader}, so new constants come last.
+ * Spark's. Peers read the ordinals in a {@link MapOutputHeader}, so new constants come last. The
+ * process that finds a map output's files names its algorithm, and readers verify blocks by it. A
+ * computation of {@link #newChecksum} is for one thread at a time.
  */
 public enum ChecksumAlgorithm {
   NONE(null),

@@ -10,9 +10,11 @@ import java.util.List;
 
 /**
  * Messages between a block server and its clients. {@link
- * dev.sluice.blocks.client.BlockServerClient} sends the requests; {@link
- * dev.sluice.blocks.server.BlockServer} answers them. Ids, fields and their order never change: a
- * changed message gets a new id ({@link NodeMessages.RegisterExecutor#VERSION}).
+ * dev.sluice.blocks.client.BlockServerClient} makes the requests on any thread and sends them;
+ * {@link dev.sluice.blocks.server.BlockServer} decodes them on the transport's threads and answers
+ * them. A message does not change once it is made, and its arrays are not copied. Ids, fields and
+ * their order never change: a changed message gets a new id ({@link
+ * NodeMessages.RegisterExecutor#VERSION}).
  */
 public final class ControlMessages {
   /** Limit of map outputs in one {@link Resolve}; the answer takes 123 KB. */

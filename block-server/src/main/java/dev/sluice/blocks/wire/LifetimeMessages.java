@@ -8,9 +8,13 @@ import java.util.List;
 
 /**
  * Messages of an application's driver to the block servers of its nodes, at the application's own
- * port there. They tell which shuffles are over, and that the application lives. {@link
- * dev.sluice.blocks.client.BlockServerClient#tell} sends them, and the node's handler answers. The
- * rules of {@link ControlMessages} hold.
+ * port there. They tell which shuffles are over, and that the application lives or is over. The
+ * driver's {@code NodeLifetimes} sends them by {@link
+ * dev.sluice.blocks.client.BlockServerClient#tell}, on any of its threads. The node's {@code
+ * NodeHandler} decodes and answers them on the transport's threads, which must not block.
+ *
+ * <p>A message does not change once it is made, and its arrays are not copied. Ids, fields and
+ * their order never change, as in {@link ControlMessages}.
  */
 public final class LifetimeMessages {
   /** {@link NodeMessages} have the ids below. */

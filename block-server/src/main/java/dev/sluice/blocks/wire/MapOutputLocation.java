@@ -2,8 +2,13 @@
 package dev.sluice.blocks.wire;
 
 /**
- * Location of a map output's entries in a partition table: some 30 bytes, whatever the number of
- * partitions.
+ * Place where readers find the entries of a map output: a slot in a segment of partition tables. A
+ * block server answers {@link ControlMessages.Resolve} with it, and an executor's publisher sends
+ * it to the driver's directory. A reader passes it to its table reader, on any thread.
+ *
+ * <p>Immutable. It is stale once the map output is deregistered or its server has ended: a READ by
+ * it then fails, or finds a cleared header. The reader then drops it and asks again. It takes 30
+ * bytes on the wire, whatever the number of partitions.
  *
  * @param mapId the map task attempt's id, unique in the application (not the map index)
  * @param segment memory with the partition table

@@ -12,7 +12,8 @@ import java.util.Map;
 /**
  * Encodes and decodes messages of registered types. Types have explicit ids and write their own
  * fields, so bytes from the network can neither name a class nor build an object graph. Only Kryo's
- * buffers are used. Any thread.
+ * buffers are used. Each end of a protocol has one, with the types that it knows, and calls it on
+ * the thread that sends or receives. Any thread; it does not change after its creation.
  */
 public final class MessageCodec {
   /** Limit of bytes in an encoded message. */

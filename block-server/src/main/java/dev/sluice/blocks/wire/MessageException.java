@@ -3,7 +3,11 @@ package dev.sluice.blocks.wire;
 
 import java.io.IOException;
 
-/** A message cannot be encoded, or bytes are not a message. */
+/**
+ * Thrown if a message cannot be encoded, or if bytes are not a message: by {@link MessageCodec},
+ * and by the ends of connections. A block server answers such bytes with a failure; a client fails
+ * the request.
+ */
 public final class MessageException extends IOException {
   private static final long serialVersionUID = 1L;
 

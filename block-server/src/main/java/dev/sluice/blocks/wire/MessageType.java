@@ -7,7 +7,8 @@ import java.util.function.BiConsumer;
 import java.util.function.Function;
 
 /**
- * Type of a message that a {@link MessageCodec} knows.
+ * Type of a message that a {@link MessageCodec} knows. The classes of messages list their types as
+ * constants; the codec calls writer and reader, on any thread. Immutable.
  *
  * @param id {@link #FIRST_ID} or more; the same on both sides for ever
  * @param type class of the message, usually a record

@@ -7,9 +7,9 @@ import java.util.List;
 
 /**
  * Messages between an executor and the block server of its node, over the node's Unix domain
- * socket. An executor's {@link dev.sluice.blocks.handover.NodeClient} sends requests; the daemon
- * answers each with one message, or closes the connection. The rules of {@link ControlMessages}
- * hold.
+ * socket. An executor's {@link dev.sluice.blocks.handover.NodeClient} sends requests on its
+ * caller's thread. The daemon answers each with one message, or closes the connection, on that
+ * connection's thread. Ids, fields and their order never change, as in {@link ControlMessages}.
  */
 public final class NodeMessages {
   /** Messages of {@link ControlMessages} and of the driver's directory have lower ids. */

@@ -2,7 +2,9 @@
 package dev.sluice.blocks.wire;
 
 /**
- * Name of a process that no other process ever has, even at the same address.
+ * Name of a process that no other process ever has, even at the same address. Each block server has
+ * one, and each executor that registers at its node. A request names the process that it is meant
+ * for, so another process at that address refuses it. Immutable.
  *
  * @param application id of the application, and a part that differs for each of its runs
  * @param id executor id, or {@link NodeId} of a node's block server; never used again in the
