@@ -18,12 +18,14 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * The network devices of this process's network namespace, with their addresses.
+ * The network devices of this process's network namespace with their addresses, to tell which GIDs
+ * are local. The verbs provider's {@code PortReader} and the {@code LocalPort} of bin/verbs call
+ * {@link #read} on any thread. They read anew each time they look at a GID table. Immutable; owns
+ * nothing.
  *
  * <p>The kernel names a GID's network device by its index or its name, and both may belong to
  * another namespace. A GID therefore counts as local only if the local device of that index or name
- * also has the GID's address. Immutable: callers read the devices anew each time they look at a GID
- * table.
+ * also has the GID's address.
  */
 public record LocalNetDevices(Map<NetDevice, Set<InetAddress>> addresses) {
   private static final Pattern IPV6_ADDRESS =

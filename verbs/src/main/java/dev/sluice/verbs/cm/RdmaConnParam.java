@@ -9,8 +9,10 @@ import java.util.function.Consumer;
 
 /**
  * Parameters that the two sides of a connection negotiate: {@code struct rdma_conn_param}
- * (rdma_connect(3), rdma_accept(3)). A new component needs a field of the {@link Builder}, and a
- * line in {@code write} and {@code read}.
+ * (rdma_connect(3), rdma_accept(3)). A program passes its own to {@link RdmaCmId#connect} or {@link
+ * RdmaCmId#accept}, and gets those of the peer from {@link RdmaCmEvent#connParam}. Immutable but
+ * for the array, which is not copied; any thread. A new component needs a field of the {@link
+ * Builder}, and a line in {@code write} and {@code read}.
  *
  * @param privateData bytes for the peer's application; the transport may append zeros
  * @param responderResources READs and atomics of the peer that are served at a time, or {@link

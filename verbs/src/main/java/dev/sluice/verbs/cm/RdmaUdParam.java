@@ -6,10 +6,13 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * Address of a datagram service or a multicast group: {@code struct rdma_ud_param}
- * (rdma_get_cm_event(3)). A copy of an event's parameters.
+ * (rdma_get_cm_event(3)). {@link RdmaCmEvent#udParam} returns it on the thread that has the event;
+ * a program makes one itself to answer the sender of a datagram. The values are copies and stay
+ * valid after the event is closed. Immutable but for the array, which is not copied. Any thread;
+ * nothing to close.
  *
  * @param privateData bytes from the peer's application
- * @param ahAttr attributes for an address handle
+ * @param ahAttr attributes for an address handle; null if the program has the handle already
  * @param qpNum the destination queue pair
  * @param qkey Q_Key of the destination
  */

@@ -15,7 +15,8 @@ import java.net.UnknownHostException;
 
 /**
  * Converts IPv4 and IPv6 addresses from and to {@code struct sockaddr_in} and {@code _in6} (ip(7),
- * ipv6(7)). Ports and addresses are in network byte order there. Any thread.
+ * ipv6(7)). Ports and addresses are in network byte order there. The ids and {@link RdmaAddrInfo}
+ * call it, on any thread. No state; the caller's allocator owns the memory.
  */
 final class SocketAddresses {
   static final short AF_INET = 2;
