@@ -7,7 +7,11 @@ import java.security.SecureRandom;
 import java.util.HexFormat;
 
 /**
- * Facts that a node keeps about an application, next to its map outputs.
+ * Facts about an application that a node keeps across restarts of its daemon, next to the map
+ * outputs. {@link Applications} makes it for a new application; {@link StateFile} reads and writes
+ * it. The {@link Application} holds the present one, and replaces it when its {@link
+ * ServedApplication} has a port. Immutable; any thread. It holds the secret, so {@link #toString}
+ * leaves that out.
  *
  * @param name name of this run of the application
  * @param secret by which its processes authenticate; empty if they do not

@@ -18,8 +18,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Applications of a node. Any thread. Only a {@link Application} waits for disks, never with the
- * lock of all tenants held. The daemon closes it.
+ * Applications that a node knows, by name. The {@link NodeDaemon} makes and closes it. Threads of
+ * executors' connections enter, the daemon's timer tidies, and requests for the node's pages list.
+ * Any thread. The lock keeps the limit of applications and is never held while a disk is waited
+ * for: only an {@link Application} does that.
  */
 final class Applications implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Applications.class);

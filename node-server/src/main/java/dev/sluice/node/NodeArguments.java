@@ -11,8 +11,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Parsed command line of {@link NodeMain}. Values of settings are not validated yet; {@link
- * #options} does that.
+ * Parsed command line of the node daemon. {@link NodeMain} parses it and carries out its action,
+ * both on the main thread; {@link NodeCheck} reads its options there. Immutable; owns nothing.
+ * Values of settings are not validated yet: {@link #options} reads the file and does that.
  *
  * @param conf a file that all nodes may share; null for none
  * @param given this node's own settings, which replace the file's

@@ -17,7 +17,8 @@ import org.apache.spark.network.util.TransportConf;
 
 /**
  * Finds an application's blocks for Spark's own transfer: among the node's map outputs, not in
- * executors' directories. The transport's threads call it, and read an index file at most.
+ * executors' directories. The {@link ServedApplication} makes it for Spark's handler of blocks, and
+ * closes that. The transport's threads call it, and read an index file at most.
  */
 final class NodeBlockResolver extends ExternalShuffleBlockResolver {
   private final TransportConf conf;

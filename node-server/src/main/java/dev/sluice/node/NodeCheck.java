@@ -15,8 +15,8 @@ import java.util.stream.IntStream;
 
 /**
  * Checks whether a daemon could start with its arguments, without starting one: {@code sluice-node
- * --check}. Each finding is a line. Used by one thread. It leaves nothing open, and writes only the
- * lock of an existing folder.
+ * --check}. Each finding is a line. {@link NodeMain} makes it and prints it, on the main thread. It
+ * leaves nothing open, and writes only the lock of an existing folder.
  */
 final class NodeCheck {
   /** Longest path of a Unix domain socket on Linux, in bytes. */

@@ -25,8 +25,8 @@ import org.slf4j.LoggerFactory;
  * them until their shuffles or applications are over. {@link NodeMain} starts it as a process,
  * tests start it in theirs. The starter closes it, which leaves the folders for the next start.
  *
- * <p>{@link SocketServer} lets executors in. Each application is a {@link Application} and waits
- * only for its own disks. The thread {@code sluice-node} never waits for a disk; it looks for
+ * <p>{@link SocketServer} lets executors in. Each application has an {@link Application}, which
+ * waits only for its own disks. The thread {@code sluice-node} never waits for a disk; it looks for
  * applications without a sign of life.
  */
 public final class NodeDaemon implements AutoCloseable {

@@ -7,8 +7,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.ToLongFunction;
 
 /**
- * Metrics of each application, for Prometheus and for people. {@link NodePages} asks for them.
- * Their names are the interface to Prometheus.
+ * Metrics of each application, for Prometheus and for people. {@link NodePages} asks for them on
+ * the thread of each request; no value waits for a disk. Their names are the interface to
+ * Prometheus.
  */
 enum NodeMetric {
   SHUFFLES("shuffles", "Shuffles with map outputs at this daemon.", a -> a.held().shuffles()),

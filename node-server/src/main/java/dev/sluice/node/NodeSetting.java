@@ -8,7 +8,7 @@ import java.util.stream.Stream;
 
 /**
  * Settings of a node's block server, in a file of {@code key=value} lines. {@link NodeOptions}
- * parses each value.
+ * parses each value; other parts name the keys in messages. The keys are in users' files.
  */
 enum NodeSetting {
   DIRECTORIES(

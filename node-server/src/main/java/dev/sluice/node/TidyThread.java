@@ -6,8 +6,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Deletes files of ended applications and executors. Each task has a thread, as disks may hang.
- * Tasks may overlap: each caller guards its own files.
+ * Deletes files of ended applications and executors. {@link Application} and {@link NodeDaemon}
+ * start tasks on any thread, and do not wait for them. Each task has a daemon thread of its own, as
+ * disks may hang. Tasks may overlap: each caller guards its own files.
  */
 final class TidyThread {
   private static final Logger LOG = LoggerFactory.getLogger(TidyThread.class);
