@@ -12,7 +12,8 @@ import java.net.URLClassLoader;
 /**
  * Starts the doctor from the drop-in jar alone, which has our classes only. This class loader loads
  * them, and makes the two classes of SLF4J that they need: a Logger that is a {@link Log}, and a
- * LoggerFactory that makes it.
+ * LoggerFactory that makes it. {@code dev.sluice.doctor.Main} calls {@link #main} on the main
+ * thread; threads of the doctor load classes. It stays open until the process ends.
  */
 public final class AloneLoader extends URLClassLoader {
   private static final ClassDesc LOGGER = ClassDesc.of("org.slf4j.Logger");

@@ -21,8 +21,9 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 
 /**
- * The doctor of one node, on a command line. {@link AloneLoader} loads it and calls it on the main
- * thread. It ends the process, as threads of calls that hang may be left.
+ * The doctor of one node, on a command line: runs the checks and prints their findings, or serves
+ * other doctors. {@link AloneLoader} loads it and calls it once, on the main thread. It ends the
+ * process, as threads of calls that hang may be left.
  */
 public final class CommandLine {
   /** Limit of a look at this node, which may ask a name server and list a remote directory. */

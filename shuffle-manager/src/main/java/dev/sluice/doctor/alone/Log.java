@@ -2,8 +2,12 @@
 package dev.sluice.doctor.alone;
 
 /**
- * The methods of SLF4J's Logger that our classes call. They do nothing: the doctor reports by
- * findings. A test checks that these are exactly the methods that are called.
+ * Stand-in for SLF4J's Logger while the doctor runs from the drop-in jar alone, without SLF4J. The
+ * Logger that {@link AloneLoader} makes extends it and adds nothing. All classes that log then call
+ * these methods, on any thread. The methods do nothing: the doctor reports by findings.
+ *
+ * <p>A call that this interface lacks ends in a NoSuchMethodError. A test checks that it has every
+ * method of Logger that these classes call.
  */
 public interface Log {
   default void debug(String message) {}

@@ -20,7 +20,8 @@ import java.util.stream.Stream;
 
 /**
  * Describes this node to the checks, for an executor with the defaults of Spark and of Sluice.
- * {@link CommandLine} calls it once, with a time limit. It opens no device.
+ * {@link CommandLine} calls it once, with a time limit, on a thread that it leaves behind if the
+ * call hangs. It opens no device and has no state.
  */
 final class ThisNode {
   private static final Path ROOT = Path.of("/");
