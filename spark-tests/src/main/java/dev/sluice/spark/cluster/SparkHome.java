@@ -15,7 +15,8 @@ import org.apache.spark.launcher.JavaModuleOptions;
 
 /**
  * A directory that serves as SPARK_HOME. Its jars/ holds links to Spark and Spark's dependencies,
- * and no jars of Sluice. Immutable. The directory stays in the build directory after use.
+ * and no jars of Sluice. Tests create it; {@link StandaloneCluster} and {@link SparkProcess} start
+ * processes on it. Immutable; any thread. The directory stays in the build directory after use.
  *
  * @param directory holds jars/
  * @param java JAVA_HOME of the processes

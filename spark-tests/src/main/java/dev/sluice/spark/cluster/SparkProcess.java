@@ -15,8 +15,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A process of Spark with its log. Any thread. The caller that starts it closes it, which kills the
- * process and its descendants.
+ * A process of Spark with its log. A {@link StandaloneCluster} starts it, and closes it with all
+ * others; tests wait for it and read its log. Any thread. Closing kills the process and its
+ * descendants.
  */
 public final class SparkProcess implements AutoCloseable {
   private static final Duration KILL_TIMEOUT = Duration.ofSeconds(10);

@@ -10,8 +10,9 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * A standalone cluster on this machine: a Master and Workers, each in a process of its own. One
- * thread. The caller that starts it closes it, which kills all processes, including executors.
+ * A standalone cluster on this machine: a Master and Workers, each in a process of its own. Tests
+ * start and use it on one thread. The caller that starts it closes it, which kills all processes,
+ * including executors. A shutdown hook closes it, too, if a test ends early.
  */
 public final class StandaloneCluster implements AutoCloseable {
   private static final Duration START_TIMEOUT = Duration.ofMinutes(5);

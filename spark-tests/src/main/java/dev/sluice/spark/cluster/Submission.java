@@ -9,8 +9,9 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * An application for SparkSubmit, in client mode. Further jars come by --jars or by class path,
- * which end up in two different class loaders.
+ * An application for SparkSubmit, in client mode. Tests make it, {@link StandaloneCluster} starts
+ * it. Immutable. Further jars come by --jars or by class path, which end up in two different class
+ * loaders.
  *
  * @param mainClass a class of {@code jar}
  * @param conf Spark's configuration
