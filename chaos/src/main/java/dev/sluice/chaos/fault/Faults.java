@@ -12,9 +12,10 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * List of all faults, which the command and its drivers both load and look up by name. The order
- * matters: it decides which three workloads a fault gets. To add one, write a line in a list and,
- * if nothing exists that causes it, a {@link FaultAction}.
+ * List of all faults, which the command and its drivers both load and look up by name, on their
+ * main threads. The order matters: it decides which three workloads a fault gets. Each process has
+ * one object for each fault, for all its runs. To add one, write a line in a list and, if nothing
+ * exists that causes it, a {@link FaultAction}.
  */
 public final class Faults {
   /** Map stage and failed reduce stage, both twice if both were running. */

@@ -9,7 +9,10 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Random;
 
-/** Ways to damage a file, in place and for good, while executors and peers may have it open. */
+/**
+ * Ways to damage a file, in place and for good, while executors and peers may have it open. {@link
+ * FilesDamaged} calls them on the driver's main thread. No state.
+ */
 final class FileDamage {
   private FileDamage() {}
 

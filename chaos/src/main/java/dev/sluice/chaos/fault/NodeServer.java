@@ -14,9 +14,14 @@ import java.util.Random;
 import java.util.stream.Stream;
 
 /**
- * Faults of the node daemon that all executors use, and of its files. Only Sluice can notice them:
- * they may repeat no stage and no task. The command starts the daemon before the driver and kills
- * it at the end; in between the driver kills, stops and starts it.
+ * Faults of the node daemon that all executors use, of its files, and of an executor that hands
+ * over to it. {@link Faults} lists them, in the command and in its drivers. Only Sluice can notice
+ * the faults of the daemon and of its index files: they may repeat no stage and no task. The stock
+ * shuffle suffers the others as well: data files that both share, and a killed executor.
+ *
+ * <p>The command's thread starts the daemon before the driver, and kills it when the driver has
+ * ended; a shutdown hook does so otherwise. In between, the driver's main thread kills, stops and
+ * starts it.
  */
 final class NodeServer {
   private static final String CLUSTER = "node";

@@ -21,9 +21,12 @@ import org.apache.commons.lang3.function.FailableBiConsumer;
 
 /**
  * Proxy between peers and this executor's block server, which disturbs their connections when
- * ordered. {@link ChaosDriverChannel} opens and publishes its port; the agent's thread cuts
- * connections, and closes or opens the port, at each order. It has two virtual threads per
- * connection, and ends with the process.
+ * ordered. {@link ChaosBackends} makes it. {@link ChaosDriverChannel} opens its port on the thread
+ * that publishes the executor, and publishes that port. At each order the agent's thread cuts
+ * connections, and closes or opens the port.
+ *
+ * <p>The lock guards the port and the listener. Each connection has two virtual threads, which do
+ * not take it. It ends with the process.
  */
 final class ControlProxy {
   private static final int CONNECT_TIMEOUT_MS = 5_000;
