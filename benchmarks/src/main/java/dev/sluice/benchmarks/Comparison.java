@@ -12,8 +12,13 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * One row: values of the same quantity by Sluice and by a partner, measured in turn, round by
- * round, in one run.
+ * A row of a benchmark's results: values of the same quantity by Sluice and by a partner, measured
+ * in turn, round by round, in one run. {@link Pairs} and the reports of single benchmarks make it
+ * on the command's thread when the rounds are over. {@link ComparisonOutput} prints and writes it;
+ * {@link ResultFile} reads it again for {@code bench all} and the report.
+ *
+ * <p>It does not change, and its arrays are not copied. It is stored as JSON: names of components
+ * and of annotated methods are the format of result files.
  *
  * @param name name of the quantity, words with hyphens: {@code storm-rdd-kryo-400x400-1KB-task}
  * @param unit unit of the values

@@ -8,7 +8,10 @@ import java.lang.management.ThreadMXBean;
 import java.util.stream.LongStream;
 import org.apache.commons.lang3.function.FailableRunnable;
 
-/** Measures CPU time, which on a busy machine is more telling than elapsed time. */
+/**
+ * Measures CPU time, which on a busy machine is more telling than elapsed time. Commands and the
+ * processes that they start call it; it runs the work on the caller's thread. No state.
+ */
 public final class CpuTime {
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
   private static final OperatingSystemMXBean PROCESS =

@@ -7,7 +7,10 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The command bin/verbs as a process, which its callers start, wait for and destroy. */
+/**
+ * The command bin/verbs as a process, for benchmarks that measure by it: {@code MeasuringTool} and
+ * {@code RowReads}, on the command's thread. They start it, wait for it and destroy it.
+ */
 public final class VerbsTool {
   private VerbsTool() {}
 

@@ -15,9 +15,11 @@ import org.apache.spark.api.java.JavaSparkContext;
 import scala.Tuple2;
 
 /**
- * Shuffles pairs: the key is the partition, the value random bytes. The main thread of a driver
- * prepares the job; its functions run in executors and may capture only values that are
- * serializable, which a {@link StormCase} is not. The same task always generates the same records.
+ * Jobs of a storm that shuffle pairs: the key is the partition, the value random bytes. {@link
+ * Workload} prepares them on the main thread of {@link StormJob}; {@code NodeJob} makes a job of
+ * its own of {@link #records} and {@link #sums}. Their functions run in executors and may capture
+ * only values that are serializable, which a {@link StormCase} is not. The same task always
+ * generates the same records.
  */
 public final class RddStorm {
   /** Bytes of a value in blocks below 1 MiB. */

@@ -12,7 +12,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.ToDoubleFunction;
 
-/** Turns the results of storms without problems into rows and a table, for {@link StormCommand}. */
+/**
+ * Turns the results of storms without problems into rows and a table, for {@link StormCommand} on
+ * its thread. No state.
+ */
 final class StormFigures {
   private static final ToDoubleFunction<Repetition> TASK =
       repetition -> repetition.stage().taskSeconds();

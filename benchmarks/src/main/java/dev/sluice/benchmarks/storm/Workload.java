@@ -9,7 +9,10 @@ import java.util.function.Supplier;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.serializer.JavaSerializer;
 
-/** A job that shuffles many small blocks; {@link StormJob} prepares and repeats it. */
+/**
+ * A job that shuffles many small blocks. The command chooses it by name; {@link StormJob} prepares
+ * and repeats it on the main thread of its driver. Names of rows contain its name.
+ */
 enum Workload {
   /** Pairs of a number and bytes with Kryo, with which Spark does least work per block. */
   RDD_KRYO(Map.of("spark.shuffle.compress", "false"), RddStorm::prepare),
