@@ -56,23 +56,23 @@ final class Applications implements AutoCloseable {
    */
   void open(List<ApplicationState> states) {
     List<Application> before =
-        states.stream().map(this::tenant).toList(); // makes all ports known first
+        states.stream().map(this::application).toList(); // makes all ports known first
     List<Thread> opening =
         before.stream()
             .map(
-                tenant ->
-                    Thread.ofPlatform().daemon().name("sluice-node-open").start(() -> open(tenant)))
+                application ->
+                    Thread.ofPlatform().daemon().name("sluice-node-open").start(() -> open(application)))
             .toList();
     join(opening, OPEN_TIMEOUT_NANOS);
   }
 
-  private static void open(Application tenant) {
+  private static void open(Application application) {
     try {
-      tenant.open();
+      application.open();
     } catch (IOException | RuntimeException e) {
       LOG.error(
           "Cannot serve application {}; trying again when one of its executors connects",
-          tenant.state(),
+          application.state(),
           e);
     }
   }
@@ -96,7 +96,7 @@ final class Applications implements AutoCloseable {
   ServedApplication enter(RegisterExecutor enter) throws IOException {
     ServedApplication entered = null;
     while (entered == null) { // The application has ended meanwhile; try again.
-      entered = tenant(enter).enter(enter.secret());
+      entered = application(enter).enter(enter.secret());
     }
     return entered;
   }
@@ -106,7 +106,7 @@ final class Applications implements AutoCloseable {
     return byName.containsKey(name);
   }
 
-  private synchronized Application tenant(RegisterExecutor enter) throws IOException {
+  private synchronized Application application(RegisterExecutor enter) throws IOException {
     String name = enter.executor().application();
     if (closed) {
       throw new IOException("the node daemon is stopping");
@@ -123,15 +123,15 @@ final class Applications implements AutoCloseable {
           "the node already serves %d applications (%s)"
               .formatted(byName.size(), NodeSetting.MAX_APPLICATIONS.key()));
     }
-    return known == null ? tenant(ApplicationState.first(name, enter.secret())) : known;
+    return known == null ? application(ApplicationState.first(name, enter.secret())) : known;
   }
 
-  private Application tenant(ApplicationState state) {
+  private Application application(ApplicationState state) {
     String name = state.name();
-    Application tenant =
+    Application application =
         new Application(folders, opener, state, () -> remember(name), () -> byName.remove(name));
-    byName.put(name, tenant);
-    return tenant;
+    byName.put(name, application);
+    return application;
   }
 
   private synchronized void remember(String name) {
@@ -161,7 +161,7 @@ final class Applications implements AutoCloseable {
 
   /** Removes applications without a sign of life. Never blocks. */
   void tidy() {
-    byName.values().forEach(tenant -> tenant.tidy(options.expireAfter()));
+    byName.values().forEach(application -> application.tidy(options.expireAfter()));
   }
 
   /** Closes all applications at the same time, since none waits for another. Idempotent. */
@@ -172,7 +172,7 @@ final class Applications implements AutoCloseable {
     }
     List<Thread> closing =
         byName.values().stream()
-            .map(tenant -> Thread.ofPlatform().name("sluice-node-close").start(tenant::close))
+            .map(application -> Thread.ofPlatform().name("sluice-node-close").start(application::close))
             .toList();
     join(closing, options.stopTimeout().toNanos());
   }

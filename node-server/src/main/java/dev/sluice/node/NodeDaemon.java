@@ -43,7 +43,7 @@ public final class NodeDaemon implements AutoCloseable {
   private final NodeDevice device;
   private final String id;
   private final NodeFolders folders;
-  private final Applications tenants;
+  private final Applications applications;
   private final AdmissionControl admission;
   private final ScheduledExecutorService timer =
       Executors.newSingleThreadScheduledExecutor(
@@ -72,8 +72,8 @@ public final class NodeDaemon implements AutoCloseable {
     device = NodeDevice.tryOut(options);
     id = "node-" + options.host() + "-" + ApplicationState.random();
     folders = NodeFolders.open(options.directories());
-    tenants = new Applications(options, folders, this::serve);
-    admission = new AdmissionControl(options, tenants::served);
+    applications = new Applications(options, folders, this::serve);
+    admission = new AdmissionControl(options, applications::served);
   }
 
   /**
@@ -98,7 +98,7 @@ public final class NodeDaemon implements AutoCloseable {
   private ServedApplication serve(
       ApplicationState state, List<ApplicationFolder> kept, Runnable end) throws IOException {
     int[] ports =
-        options.ports().inTurn(state.port(), lastPort.get(), tenants.portsOfOthers(state.name()));
+        options.ports().inTurn(state.port(), lastPort.get(), applications.portsOfOthers(state.name()));
     ApplicationPort port = new ApplicationPort(options.host(), ports, state);
     NodeId nodeId = new NodeId(id, state.since());
     ServedApplication served = new ServedApplication(device, nodeId, port, kept, admission, end);
@@ -107,7 +107,7 @@ public final class NodeDaemon implements AutoCloseable {
   }
 
   private synchronized void open() throws IOException {
-    tenants.open(folders.read());
+    applications.open(folders.read());
     doors.started(new SocketServer(options, this::enter, timer));
     openPages(true);
     long tickMs = Math.clamp(options.expireAfter().toMillis() / 10, MIN_TICK_MS, MAX_TICK_MS);
@@ -150,10 +150,10 @@ public final class NodeDaemon implements AutoCloseable {
   }
 
   private ServedApplication enter(RegisterExecutor enter) throws IOException {
-    if (!tenants.has(enter.executor().application())) {
+    if (!applications.has(enter.executor().application())) {
       admission.enter();
     }
-    ServedApplication entered = tenants.enter(enter);
+    ServedApplication entered = applications.enter(enter);
     admission.enter(entered.directories());
     return entered;
   }
@@ -162,7 +162,7 @@ public final class NodeDaemon implements AutoCloseable {
     try {
       openPages(false);
       forgiveSilenceWhileStopped();
-      tenants.tidy();
+      applications.tidy();
       if (options.deletesDeadExecutors()) {
         folders.roots().forEach(this::deleteDeadExecutors);
       }
@@ -198,7 +198,7 @@ public final class NodeDaemon implements AutoCloseable {
   }
 
   Collection<ServedApplication> applications() {
-    return tenants.served();
+    return applications.served();
   }
 
   /**
@@ -209,7 +209,7 @@ public final class NodeDaemon implements AutoCloseable {
     admission.stop();
     long deadlineNanos = System.nanoTime() + timeout.toNanos();
     try {
-      while (!(tenants.isEmpty() && folders.leftOver().isEmpty())
+      while (!(applications.isEmpty() && folders.leftOver().isEmpty())
           && System.nanoTime() - deadlineNanos < 0) {
         Thread.sleep(MIN_TICK_MS);
       }
@@ -227,7 +227,7 @@ public final class NodeDaemon implements AutoCloseable {
     closed = true;
     doors.close();
     timer.shutdown();
-    tenants.close();
+    applications.close();
     folders.close();
   }
 }

@@ -400,7 +400,7 @@ class NodeFoldersTest extends NodeDaemonTestCase {
     CountDownLatch gone = new CountDownLatch(1);
     try (NodeFolders folders = NodeFolders.open(List.of(deep))) {
       folders.make("app");
-      Application tenant =
+      Application application =
           new Application(
               folders,
               (_, _, _) -> {
@@ -409,11 +409,11 @@ class NodeFoldersTest extends NodeDaemonTestCase {
               ApplicationState.first("app", ""),
               () -> {},
               gone::countDown);
-      tenant.tidy(Duration.ZERO);
+      application.tidy(Duration.ZERO);
       assertThat(gone.await(WAIT_S, TimeUnit.SECONDS))
           .as("the application may enter again")
           .isTrue();
-      assertThat(tenant.enter("")).isNull();
+      assertThat(application.enter("")).isNull();
     }
   }
 
