@@ -18,12 +18,12 @@ import org.apache.spark.sql.SparkSession;
  */
 final class ChaosJob {
   private final Cluster cluster;
-  private final LeakCheck remains;
+  private final LeakCheck leaks;
   private final long limitMs;
 
   private ChaosJob(SparkSession session, long limitMs) {
     this.cluster = new Cluster(session);
-    this.remains = new LeakCheck(cluster);
+    this.leaks = new LeakCheck(cluster);
     this.limitMs = limitMs;
   }
 
@@ -44,6 +44,6 @@ final class ChaosJob {
   private RunResult run(Run run) throws Exception {
     cluster.awaitWhole();
     cluster.watch();
-    return new FaultedJob(run, cluster, limitMs).run(remains);
+    return new FaultedJob(run, cluster, limitMs).run(leaks);
   }
 }

@@ -34,8 +34,8 @@ final class FallbackRuntime extends SluiceRuntime {
     this.reason = reason;
     ExecutorFetching reading;
     if (conf.isNodeRequired()) {
-      UnresponsiveNodes silent = new UnresponsiveNodes(System::nanoTime);
-      LocatorClient found = locator(conf, silent);
+      UnresponsiveNodes unresponsive = new UnresponsiveNodes(System::nanoTime);
+      LocatorClient found = locator(conf, unresponsive);
       kept = Optional.of(keptOutputs(conf, env, Optional.empty()));
       locator = Optional.of(found);
       reading =
@@ -45,7 +45,7 @@ final class FallbackRuntime extends SluiceRuntime {
                       env.network().client(),
                       FallbackReason.OFF,
                       found,
-                      nodes(conf, silent),
+                      nodes(conf, unresponsive),
                       conf.readOptions(env.executor().cores()).readTimeoutMs(),
                       counters)),
               counters);
@@ -61,7 +61,7 @@ final class FallbackRuntime extends SluiceRuntime {
   }
 
   /** Returns a locator that asks only the driver: without a device it asks no peer. */
-  private LocatorClient locator(SluiceConf conf, UnresponsiveNodes silent) {
+  private LocatorClient locator(SluiceConf conf, UnresponsiveNodes unresponsive) {
     return new LocatorClient(
         new LocatorClient.Services(
             "off",
@@ -75,7 +75,7 @@ final class FallbackRuntime extends SluiceRuntime {
             conf.locateTimeoutMs(),
             _ -> {},
             System::nanoTime),
-        silent);
+        unresponsive);
   }
 
   @Override

@@ -60,7 +60,7 @@ final class ReadingRuntime extends SluiceRuntime {
   private final ExecutorEndpoint server;
   private final Publisher publisher;
   private final HandOver handOver;
-  private final UnresponsiveNodes silentNodes = new UnresponsiveNodes(System::nanoTime);
+  private final UnresponsiveNodes unresponsiveNodes = new UnresponsiveNodes(System::nanoTime);
   private final LocatorClient locator;
 
   /**
@@ -228,7 +228,7 @@ final class ReadingRuntime extends SluiceRuntime {
             conf.locateTimeoutMs(),
             peer -> peerLost(peer, endpoint, servers),
             System::nanoTime),
-        silentNodes);
+        unresponsiveNodes);
   }
 
   /** Disables READs where Spark must encrypt: they are neither encrypted nor authenticated. */
@@ -246,7 +246,7 @@ final class ReadingRuntime extends SluiceRuntime {
                 conf.readOptions(env.executor().cores()),
                 new EndpointTransport(endpoint, servers),
                 locator,
-                conf.node().map(_ -> nodes(conf, silentNodes)),
+                conf.node().map(_ -> nodes(conf, unresponsiveNodes)),
                 counters));
     return ExecutorFetching.with(client, registry, counters, conf.readsOwnBlocks());
   }

@@ -121,10 +121,10 @@ abstract sealed class SluiceRuntime implements AutoCloseable, CountersReporter.S
    * Returns the state of node daemons. A daemon that is away is waited for only if Spark was
    * promised that map outputs outlive executors. Otherwise Spark writes them again at once.
    */
-  static RdmaBlockStoreClient.Nodes nodes(SluiceConf conf, UnresponsiveNodes silent) {
+  static RdmaBlockStoreClient.Nodes nodes(SluiceConf conf, UnresponsiveNodes unresponsive) {
     long limitMs = conf.isNodeRequired() ? conf.nodeAwayTimeoutMs() : 0;
     return new RdmaBlockStoreClient.Nodes(
-        silent,
+        unresponsive,
         new AwayNodes(TimeUnit.MILLISECONDS.toNanos(limitMs), AwayNodes::refuses, System::nanoTime),
         conf.hasSparksService());
   }

@@ -88,7 +88,7 @@ public final class SluiceShuffle extends RdmaShuffle {
 
   private final SparkConf sparkConf;
   private final SluiceBlockResolver resolver;
-  private final ExecutorBackends outside;
+  private final ExecutorBackends backends;
   private final DriverRuntime driverSide = new DriverRuntime();
   private final LazyRuntime runtime;
 
@@ -107,12 +107,12 @@ public final class SluiceShuffle extends RdmaShuffle {
       SparkConf sparkConf,
       boolean isDriver,
       IndexShuffleBlockResolver stock,
-      ExecutorBackends outside) {
+      ExecutorBackends backends) {
     ExternalSorters.requireKnown();
     this.sparkConf = sparkConf;
-    this.outside = outside;
+    this.backends = backends;
     this.resolver = new SluiceBlockResolver(sparkConf, stock, this::registry, this::committed);
-    this.runtime = new LazyRuntime(new Start(), outside.startTimeoutMs());
+    this.runtime = new LazyRuntime(new Start(), backends.startTimeoutMs());
     this.runtimes = new PerTask<>(runtime::get, SluiceRuntime::taskEnded);
     JvmDefect.warn();
     if (isDriver) {
@@ -181,7 +181,7 @@ public final class SluiceShuffle extends RdmaShuffle {
       SluiceConf checked = new SluiceConf(sparkConf);
       conf = checked;
       SparkEnv spark = SparkEnv.get();
-      DriverChannel driver = outside.openDriverChannel(spark, checked);
+      DriverChannel driver = backends.openDriverChannel(spark, checked);
       SluiceRuntime.Environment env =
           ExecutorEnvironment.of(
               spark,
@@ -211,7 +211,7 @@ public final class SluiceShuffle extends RdmaShuffle {
         return new FallbackRuntime(checked, env, "the driver has no location directory");
       }
       return new ReadingRuntime(
-          checked, env, () -> outside.openDevice(checked, env.executor().host()));
+          checked, env, () -> backends.openDevice(checked, env.executor().host()));
     }
 
     @Override

@@ -160,7 +160,7 @@ class ExecutorStartTest {
             "sluice.node.http", ""));
   }
 
-  private static RdmaShuffle handingOver(Path socket, SluiceShuffle.ExecutorBackends outside) {
+  private static RdmaShuffle handingOver(Path socket, SluiceShuffle.ExecutorBackends backends) {
     SparkConf conf =
         SparkEnv.get()
             .conf()
@@ -171,7 +171,7 @@ class ExecutorStartTest {
             .set("spark.shuffle.rdma.node.incarnation", "ab")
             .set("spark.shuffle.rdma.node.timeout", "1s")
             .set("spark.shuffle.rdma.node.socket", socket.toString());
-    return new SluiceShuffle(conf, false, null, outside);
+    return new SluiceShuffle(conf, false, null, backends);
   }
 
   @Test
@@ -244,9 +244,9 @@ class ExecutorStartTest {
     }
   }
 
-  private static RdmaShuffle shuffle(String provider, SluiceShuffle.ExecutorBackends outside) {
+  private static RdmaShuffle shuffle(String provider, SluiceShuffle.ExecutorBackends backends) {
     SparkConf conf = SparkEnv.get().conf().clone().set("spark.shuffle.rdma.provider", provider);
-    return new SluiceShuffle(conf, false, null, outside);
+    return new SluiceShuffle(conf, false, null, backends);
   }
 
   private class Answering implements SluiceShuffle.ExecutorBackends {

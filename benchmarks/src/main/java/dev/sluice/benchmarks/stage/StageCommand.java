@@ -51,7 +51,7 @@ public final class StageCommand implements Callable<Integer> {
     List<String> problems = new ArrayList<>();
     Pairs pairs = new Pairs();
     try {
-      premise(directory, pairs);
+      comparison(directory, pairs);
       if (provider.equals(SoftProvider.NAME)) {
         try (StagePeers peers = new StagePeers(directory, rounds, pairs)) {
           peers.measure();
@@ -64,7 +64,7 @@ public final class StageCommand implements Callable<Integer> {
     }
   }
 
-  private void premise(Path directory, Pairs pairs) throws IOException {
+  private void comparison(Path directory, Pairs pairs) throws IOException {
     try (Device device =
             Providers.open(
                 provider,

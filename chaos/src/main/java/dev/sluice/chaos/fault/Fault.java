@@ -53,7 +53,7 @@ public final class Fault {
   private final String name;
   private final String what;
   private final Moment moment;
-  private final FaultAction blow;
+  private final FaultAction action;
   private List<Evidence> evidence;
   private List<Fault> choices = List.of();
   private int delayMs = DELAY_MS;
@@ -67,12 +67,12 @@ public final class Fault {
   private List<String> workloads = List.of();
   private Predicate<Workload> allows = _ -> true;
 
-  Fault(String name, String what, Moment moment, FaultAction blow) {
+  Fault(String name, String what, Moment moment, FaultAction action) {
     this.name = name;
     this.what = what;
     this.moment = moment;
-    this.blow = blow;
-    evidence = blow.evidence();
+    this.action = action;
+    evidence = action.evidence();
   }
 
   /** Returns a fault that is another one at each run, on executors that stay for all runs. */
@@ -159,7 +159,7 @@ public final class Fault {
    */
   Fault staged() {
     Fault staged =
-        new Fault("staged-" + name, "all blocks staged: " + what, moment, blow)
+        new Fault("staged-" + name, "all blocks staged: " + what, moment, action)
             .within(delayMs)
             .lasting(lastsMs)
             .on("staged-" + cluster, setup)
@@ -185,8 +185,8 @@ public final class Fault {
     return moment;
   }
 
-  public FaultAction blow() {
-    return blow;
+  public FaultAction action() {
+    return action;
   }
 
   /** Returns the numbers that all have to grow when the fault happens. */
@@ -202,7 +202,7 @@ public final class Fault {
   public String unavailable(String provider) {
     return onSoftOnly && !provider.equals("soft")
         ? "it needs --provider soft"
-        : blow.unavailable(provider);
+        : action.unavailable(provider);
   }
 
   /** Returns the fault for a run of a workload: this one, or one of its choices. */

@@ -374,8 +374,8 @@ public final class Faults {
   }
 
   /** Returns a fault that strikes while reduce tasks read, with any shuffle, and costs no stage. */
-  private static Fault reading(String name, String what, FaultAction blow) {
-    return new Fault(name, what, Moment.REDUCE, blow).shared(0, 0);
+  private static Fault reading(String name, String what, FaultAction action) {
+    return new Fault(name, what, Moment.REDUCE, action).shared(0, 0);
   }
 
   private static Fault ownDisk(String name, String what, OwnDisk disk) {

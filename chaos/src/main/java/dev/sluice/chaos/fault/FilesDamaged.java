@@ -44,8 +44,8 @@ final class FilesDamaged implements FaultAction {
 
   /** Returns a fault that loses nothing. */
   static Fault harmless(String name, String what, String suffix, Damage damage) {
-    FaultAction blow = new FilesDamaged(cluster -> cluster.shuffleFiles(suffix), damage);
-    return new Fault(name, what, Moment.REDUCE, blow).shared(0, 0).within(50);
+    FaultAction action = new FilesDamaged(cluster -> cluster.shuffleFiles(suffix), damage);
+    return new Fault(name, what, Moment.REDUCE, action).shared(0, 0).within(50);
   }
 
   @Override

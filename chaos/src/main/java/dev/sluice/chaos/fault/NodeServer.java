@@ -86,8 +86,8 @@ final class NodeServer {
     return new StoppedProcess((cluster, _) -> ExecutorProcess.of(cluster.node()));
   }
 
-  private static Fault node(String name, String what, Moment moment, FaultAction blow) {
-    return new Fault("node-" + name, "node daemon: " + what, moment, blow)
+  private static Fault node(String name, String what, Moment moment, FaultAction action) {
+    return new Fault("node-" + name, "node daemon: " + what, moment, action)
         .on(CLUSTER, new Server());
   }
 

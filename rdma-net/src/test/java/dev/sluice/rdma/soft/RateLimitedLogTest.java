@@ -11,12 +11,12 @@ class RateLimitedLogTest {
 
   @Test
   void areLoggedAtOnceAndThenOnceAMinuteWithTheirNumber() {
-    RateLimitedLog occurrences = new RateLimitedLog();
-    assertThat(occurrences.add(5)).isEqualTo(1);
-    assertThat(occurrences.add(6)).isZero();
-    assertThat(occurrences.add(4 + MINUTE)).isZero();
-    assertThat(occurrences.add(5 + MINUTE)).isEqualTo(3);
-    assertThat(occurrences.add(6 + MINUTE)).isZero();
-    assertThat(occurrences.add(5 + 3 * MINUTE)).isEqualTo(2);
+    RateLimitedLog warnings = new RateLimitedLog();
+    assertThat(warnings.add(5)).isEqualTo(1);
+    assertThat(warnings.add(6)).isZero();
+    assertThat(warnings.add(4 + MINUTE)).isZero();
+    assertThat(warnings.add(5 + MINUTE)).isEqualTo(3);
+    assertThat(warnings.add(6 + MINUTE)).isZero();
+    assertThat(warnings.add(5 + 3 * MINUTE)).isEqualTo(2);
   }
 }

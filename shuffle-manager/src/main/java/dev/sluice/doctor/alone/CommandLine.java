@@ -43,9 +43,9 @@ public final class CommandLine {
   }
 
   private static List<Finding> findings(Options options) throws InterruptedException {
-    CheckContext patient;
+    CheckContext context;
     try {
-      patient = Limited.call("node", NODE_LIMIT, () -> ThisNode.patient(options));
+      context = Limited.call("node", NODE_LIMIT, () -> ThisNode.context(options));
     } catch (ExecutionException | TimeoutException e) {
       return List.of(
           Finding.fail(
@@ -53,23 +53,23 @@ public final class CommandLine {
               "cannot find out this node's address, or list SPARK_HOME: " + Finding.reason(e),
               "set SPARK_LOCAL_IP, or add the host's name to /etc/hosts; check SPARK_HOME"));
     }
-    return options.serves() ? serve(patient, options) : examine(patient, options);
+    return options.serves() ? serve(context, options) : examine(context, options);
   }
 
-  private static List<Finding> examine(CheckContext patient, Options options)
+  private static List<Finding> examine(CheckContext context, Options options)
       throws InterruptedException {
-    List<Check> checks = new ArrayList<>(Checks.of(patient));
+    List<Check> checks = new ArrayList<>(Checks.of(context));
     options
         .peer()
         .map(peer -> new PeerAddress(peer.text(), peer.host(), peer.port()))
-        .ifPresent(peer -> checks.add(new PeerCheck(patient, peer)));
+        .ifPresent(peer -> checks.add(new PeerCheck(context, peer)));
     return new CheckRunner().of(checks);
   }
 
   /** Serves until the time is over. Returns findings that keep it from serving, else none. */
-  private static List<Finding> serve(CheckContext patient, Options options)
+  private static List<Finding> serve(CheckContext context, Options options)
       throws InterruptedException {
-    try (PeerServer server = PeerServer.open(patient, options.port())) {
+    try (PeerServer server = PeerServer.open(context, options.port())) {
       // Standard output is for findings, which a program may read.
       System.err.printf(
           "To READ from here, run the doctor on another node with --peer HOST:%d (%s, for %d s)%n",

@@ -28,7 +28,7 @@ final class ThisNode {
 
   private ThisNode() {}
 
-  static CheckContext patient(Options options) throws IOException {
+  static CheckContext context(Options options) throws IOException {
     MemoryBudget budget =
         MemoryBudget.derive(
             ExecutorMemory.LEAST, MemoryBudget.DEFAULT_SHARE, new Cgroup(ROOT).memoryMax());

@@ -26,43 +26,43 @@ public final class Checks {
 
   private Checks() {}
 
-  public static List<Check> of(CheckContext patient) {
+  public static List<Check> of(CheckContext context) {
     List<Check> checks = new ArrayList<>();
     checks.add(new JavaCheck(Runtime.version(), JvmDefect.collectorIsG1()));
-    checks.add(new SparkCheck(patient.jars()));
-    if (patient.rdma().triesVerbs()) {
-      checks.addAll(ofVerbs(patient));
+    checks.add(new SparkCheck(context.jars()));
+    if (context.rdma().triesVerbs()) {
+      checks.addAll(ofVerbs(context));
     }
     checks.add(
-        new CgroupCheck(new Cgroup(patient.root()), patient.memory().budget(), objects(patient)));
-    checks.add(new BudgetCheck(patient.memory().budget()));
-    checks.add(new ProviderCheck(patient));
-    patient.memory().localDirectories().stream()
-        .map(directory -> new RegistrationCheck(patient, directory))
+        new CgroupCheck(new Cgroup(context.root()), context.memory().budget(), objects(context)));
+    checks.add(new BudgetCheck(context.memory().budget()));
+    checks.add(new ProviderCheck(context));
+    context.memory().localDirectories().stream()
+        .map(directory -> new RegistrationCheck(context, directory))
         .forEach(checks::add);
     return checks;
   }
 
-  private static List<Check> ofVerbs(CheckContext patient) {
+  private static List<Check> ofVerbs(CheckContext context) {
     Check lockedMemory =
         new LockedMemoryCheck(
-            patient.root(), System.getenv(), patient.rdma().verbs().registeredBytes());
-    NoDeviceCheck noDevice = new NoDeviceCheck(patient.root());
+            context.root(), System.getenv(), context.rdma().verbs().registeredBytes());
+    NoDeviceCheck noDevice = new NoDeviceCheck(context.root());
     if (noDevice.applies()) {
       return List.of(noDevice, lockedMemory);
     }
-    boolean usesRdmaCm = patient.rdma().verbs().connect() == ConnectMode.CM;
+    boolean usesRdmaCm = context.rdma().verbs().connect() == ConnectMode.CM;
     return List.of(
-        new RdmaCoreCheck(patient.root()),
-        new DeviceFilesCheck(patient.root(), usesRdmaCm),
-        new DevicesCheck(patient),
+        new RdmaCoreCheck(context.root()),
+        new DeviceFilesCheck(context.root(), usesRdmaCm),
+        new DevicesCheck(context),
         lockedMemory,
-        new MappingsCheck(patient.root()));
+        new MappingsCheck(context.root()));
   }
 
   /** Returns the number of queue pairs each way, and of map outputs. */
-  private static long objects(CheckContext patient) {
-    return 2L * patient.rdma().transfer().maxQueuePairs()
-        + RegionLimit.MAPPINGS.derive(patient.root());
+  private static long objects(CheckContext context) {
+    return 2L * context.rdma().transfer().maxQueuePairs()
+        + RegionLimit.MAPPINGS.derive(context.root());
   }
 }

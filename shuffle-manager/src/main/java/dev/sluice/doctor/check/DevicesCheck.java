@@ -11,7 +11,7 @@ import java.util.List;
  * Check of devices and ports. Shows the port and GID that an executor would take, and why. It
  * chooses a remedy by words in the reasons of {@link VerbsSurvey}, so change both together.
  */
-record DevicesCheck(CheckContext patient) implements Check {
+record DevicesCheck(CheckContext context) implements Check {
   static final String NAME = "devices";
   static final String PORT = "port";
 
@@ -28,7 +28,7 @@ record DevicesCheck(CheckContext patient) implements Check {
 
   @Override
   public List<Finding> findings() throws IOException {
-    return of(VerbsSurvey.of(patient.rdma().verbs(), patient.address()));
+    return of(VerbsSurvey.of(context.rdma().verbs(), context.address()));
   }
 
   private List<Finding> of(VerbsSurvey survey) {

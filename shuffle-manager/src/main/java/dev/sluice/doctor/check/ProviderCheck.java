@@ -13,7 +13,7 @@ import java.util.List;
  * Check of the provider that an executor would take. It opens a device of it, and closes it at
  * once. Other checks that need a device open their own.
  */
-record ProviderCheck(CheckContext patient) implements Check {
+record ProviderCheck(CheckContext context) implements Check {
   static final String NAME = "provider";
 
   @Override
@@ -23,19 +23,19 @@ record ProviderCheck(CheckContext patient) implements Check {
 
   @Override
   public List<Finding> findings() throws IOException {
-    String verbsFail = patient.rdma().triesVerbs() ? verbsFail() : "it is set by name";
+    String verbsFail = context.rdma().triesVerbs() ? verbsFail() : "it is set by name";
     if (verbsFail.isEmpty()) {
       return List.of(Finding.ok(name(), VerbsProvider.NAME).with(NAME, VerbsProvider.NAME));
     }
-    if (patient.rdma().provider().equals(VerbsProvider.NAME)) {
+    if (context.rdma().provider().equals(VerbsProvider.NAME)) {
       return List.of(
           Finding.fail(name(), "verbs do not work: " + verbsFail, CheckRunner.VERBS_DO_NOT_WORK)
               .with("reason", verbsFail)
               .causedBy(Checks.VERBS_CAUSES, "provider verbs does not work"));
     }
-    new SoftProvider(patient.rdma().soft()).open(patient.address()).close();
+    new SoftProvider(context.rdma().soft()).open(context.address()).close();
     Finding soft =
-        patient.rdma().triesVerbs()
+        context.rdma().triesVerbs()
             ? Finding.warn(
                     name(),
                     "soft, because verbs do not work: " + verbsFail,
@@ -47,7 +47,7 @@ record ProviderCheck(CheckContext patient) implements Check {
 
   /** Returns why verbs cannot be used; empty if they can. */
   private String verbsFail() throws IOException {
-    try (Device _ = new VerbsProvider(patient.rdma().verbs()).open(patient.address())) {
+    try (Device _ = new VerbsProvider(context.rdma().verbs()).open(context.address())) {
       return "";
     } catch (ProviderUnavailableException e) {
       return e.getMessage();

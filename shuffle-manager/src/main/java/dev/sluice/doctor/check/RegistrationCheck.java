@@ -17,7 +17,7 @@ import java.util.regex.Pattern;
  * Checks} makes one for each directory. It opens a device and closes it. Its messages must not name
  * an executor's own directory, or equal findings are no longer one row.
  */
-record RegistrationCheck(CheckContext patient, Path directory) implements Check {
+record RegistrationCheck(CheckContext context, Path directory) implements Check {
   /** Directory that Spark makes in a local directory, with a different name for each executor. */
   private static final Pattern OF_ONE_EXECUTOR =
       Pattern.compile("/(spark|executor|blockmgr)-\\p{XDigit}{8}-.*");
@@ -42,7 +42,7 @@ record RegistrationCheck(CheckContext patient, Path directory) implements Check 
     if (Files.getFileStore(directory).getUsableSpace() < LEAST_BYTES) {
       return unusable("is full", "free some space");
     }
-    try (Device device = patient.open();
+    try (Device device = context.open();
         ProtectionDomain domain = device.allocateProtectionDomain()) {
       return List.of(tried(device, domain));
     }
@@ -61,7 +61,7 @@ record RegistrationCheck(CheckContext patient, Path directory) implements Check 
   private Finding tried(Device device, ProtectionDomain domain) {
     try {
       LocalDirectories.Trial trial =
-          LocalDirectories.tryOut(domain, patient.memory().mode(), directory);
+          LocalDirectories.tryOut(domain, context.memory().mode(), directory);
       String said =
           device.providerName() + ": " + trial.said().replace(directory.toString(), place());
       Finding finding =

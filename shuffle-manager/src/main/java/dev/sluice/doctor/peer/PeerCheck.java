@@ -13,7 +13,7 @@ import java.util.List;
  * READs from a node on which a doctor serves. The doctor of one node asks it with {@code --peer},
  * after all other checks. It closes its reader itself.
  */
-public record PeerCheck(CheckContext patient, PeerAddress peer) implements Check {
+public record PeerCheck(CheckContext context, PeerAddress peer) implements Check {
   /** READs below this part of the slower port's rate are slow. */
   private static final double SLOW_SHARE = 0.5;
 
@@ -29,7 +29,7 @@ public record PeerCheck(CheckContext patient, PeerAddress peer) implements Check
 
   @Override
   public List<Finding> findings() throws IOException {
-    try (PeerReader reader = new PeerReader(patient)) {
+    try (PeerReader reader = new PeerReader(context)) {
       return of(reader.read(peer));
     } catch (PeerException e) {
       return List.of(

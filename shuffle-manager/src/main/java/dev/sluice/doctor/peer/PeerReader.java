@@ -40,11 +40,11 @@ public final class PeerReader implements AutoCloseable {
   private final LinkRate localRate;
   private final boolean hasLostVerbs;
 
-  public PeerReader(CheckContext patient) throws IOException {
-    endpoint = RdmaEndpoint.open(patient.open(), Reading.options(patient), client);
-    localRate = LinkRate.of(patient.root(), endpoint.device());
+  public PeerReader(CheckContext context) throws IOException {
+    endpoint = RdmaEndpoint.open(context.open(), Reading.options(context), client);
+    localRate = LinkRate.of(context.root(), endpoint.device());
     hasLostVerbs =
-        patient.rdma().triesVerbs() && !endpoint.device().providerName().equals(VerbsProvider.NAME);
+        context.rdma().triesVerbs() && !endpoint.device().providerName().equals(VerbsProvider.NAME);
   }
 
   /**

@@ -65,21 +65,21 @@ public final class PeerServer implements AutoCloseable {
    * @param port port to listen on; 0 for a free one
    * @throws BindException if that port is not free
    */
-  public static PeerServer open(CheckContext patient, int port) throws IOException {
+  public static PeerServer open(CheckContext context, int port) throws IOException {
     ServerSocket socket = new ServerSocket(port); // first, as it fails most easily
     try {
-      return open(patient, socket);
+      return open(context, socket);
     } catch (IOException | RuntimeException e) {
       socket.close();
       throw e;
     }
   }
 
-  static PeerServer open(CheckContext patient, ServerSocket socket) throws IOException {
+  static PeerServer open(CheckContext context, ServerSocket socket) throws IOException {
     RdmaEndpoint endpoint =
-        RdmaEndpoint.open(patient.open(), Reading.options(patient), READS_NOTHING);
+        RdmaEndpoint.open(context.open(), Reading.options(context), READS_NOTHING);
     try {
-      return new PeerServer(socket, endpoint, LinkRate.of(patient.root(), endpoint.device()));
+      return new PeerServer(socket, endpoint, LinkRate.of(context.root(), endpoint.device()));
     } catch (IOException | RuntimeException e) {
       endpoint.close();
       throw e;

@@ -48,8 +48,8 @@ record Reading(RdmaEndpoint endpoint, PeerAddress peer, RemoteRegion region) {
   private static final long DEADLINE_NS = TimeUnit.SECONDS.toNanos(10);
 
   /** Returns the options of an executor, but with little memory, and quick to give up. */
-  static TransferOptions options(CheckContext patient) {
-    return patient
+  static TransferOptions options(CheckContext context) {
+    return context
         .rdma()
         .transfer()
         .with(

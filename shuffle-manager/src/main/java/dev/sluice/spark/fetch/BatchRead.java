@@ -98,14 +98,14 @@ final class BatchRead implements BufferPermit.User, DataRead.Sink {
   @Override
   public void acquired(BufferPermit acquired) {
     buffer = acquired;
-    parts = FileRange.split(located.extents(span), path.options().maxStagedBytes());
+    parts = FileRange.split(located.ranges(span), path.options().maxStagedBytes());
     read();
   }
 
   private void read() {
-    List<FileRange> extents = parts.get(part);
+    List<FileRange> ranges = parts.get(part);
     long deadlineNanos = sink.deadlineNanos();
-    new DataRead(path, located, extents, buffer.get(), offset, deadlineNanos, this).start();
+    new DataRead(path, located, ranges, buffer.get(), offset, deadlineNanos, this).start();
   }
 
   @Override

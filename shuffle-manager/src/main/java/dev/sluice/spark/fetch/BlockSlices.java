@@ -169,8 +169,8 @@ final class BlockSlices implements BufferPermit.User {
   private void read() {
     while (hasMore() && !free.isEmpty()) {
       int bytes = (int) Math.min(bufferBytes, located.length(block) - position);
-      FileRange extent = located.extent(block, position, bytes);
-      Slice slice = new Slice(free.peek(), extent);
+      FileRange range = located.range(block, position, bytes);
+      Slice slice = new Slice(free.peek(), range);
       underWay.add(slice);
       free.remove();
       position += bytes;
@@ -192,11 +192,11 @@ final class BlockSlices implements BufferPermit.User {
     private final DataRead read;
     private boolean isThere;
 
-    Slice(BufferPermit buffer, FileRange extent) {
+    Slice(BufferPermit buffer, FileRange range) {
       this.buffer = buffer;
-      this.bytes = extent.length();
+      this.bytes = range.length();
       this.read =
-          new DataRead(path, located, List.of(extent), buffer.get(), 0, call.deadlineNanos(), this);
+          new DataRead(path, located, List.of(range), buffer.get(), 0, call.deadlineNanos(), this);
     }
 
     @Override

@@ -54,7 +54,7 @@ final class DataRead implements ReadListener {
   private final FetchContext path;
   private final PeerAddress peer;
   private final int shuffleId;
-  private final List<FileRange> extents;
+  private final List<FileRange> ranges;
   private final ReadTransport.Buffer target;
   private final int offset;
   private final long deadlineNanos;
@@ -73,14 +73,14 @@ final class DataRead implements ReadListener {
   private boolean answered;
 
   /**
-   * @param extents ranges of located map outputs
+   * @param ranges ranges of located map outputs
    * @param offset of the first byte in the target
    * @param sink may get its answer within {@link #start}
    */
   DataRead(
       FetchContext path,
       LocatedBlocks located,
-      List<FileRange> extents,
+      List<FileRange> ranges,
       ReadTransport.Buffer target,
       int offset,
       long deadlineNanos,
@@ -88,13 +88,13 @@ final class DataRead implements ReadListener {
     this.path = path;
     this.peer = located.peer();
     this.shuffleId = located.blocks().shuffleId();
-    this.extents = extents;
+    this.ranges = ranges;
     this.target = target;
     this.offset = offset;
     this.deadlineNanos = deadlineNanos;
     this.sink = sink;
-    for (FileRange extent : extents) {
-      stagedBytes += extent.isStaged() ? extent.length() : 0;
+    for (FileRange range : ranges) {
+      stagedBytes += range.isStaged() ? range.length() : 0;
     }
   }
 
@@ -120,7 +120,7 @@ final class DataRead implements ReadListener {
   }
 
   private Stream<FileRange> staged() {
-    return extents.stream().filter(FileRange::isStaged);
+    return ranges.stream().filter(FileRange::isStaged);
   }
 
   private void read() {
@@ -183,8 +183,8 @@ final class DataRead implements ReadListener {
   /** Returns the regions in the order of the extents. */
   private List<RemoteRegion> regions() {
     List<RemoteRegion> regions = new ArrayList<>();
-    for (FileRange extent : staged == null ? extents : readable()) {
-      regions.add(extent.region());
+    for (FileRange range : staged == null ? ranges : readable()) {
+      regions.add(range.region());
     }
     return regions;
   }
@@ -194,12 +194,12 @@ final class DataRead implements ReadListener {
     MapOutputHeader copy = new MapOutputHeader(0, staged.region(), ChecksumAlgorithm.NONE);
     List<FileRange> readable = new ArrayList<>();
     long position = 0;
-    for (FileRange extent : extents) {
-      if (extent.isStaged()) {
-        FileRange.add(readable, new FileRange(copy, false, position, extent.length()));
-        position += extent.length();
+    for (FileRange range : ranges) {
+      if (range.isStaged()) {
+        FileRange.add(readable, new FileRange(copy, false, position, range.length()));
+        position += range.length();
       } else {
-        FileRange.add(readable, extent);
+        FileRange.add(readable, range);
       }
     }
     return readable;
@@ -236,11 +236,11 @@ final class DataRead implements ReadListener {
     CRC32C crc = new CRC32C();
     MemorySegment bytes = target.segment();
     long at = offset;
-    for (FileRange extent : extents) {
-      if (extent.isStaged()) {
-        crc.update(bytes.asSlice(at, extent.length()).asByteBuffer());
+    for (FileRange range : ranges) {
+      if (range.isStaged()) {
+        crc.update(bytes.asSlice(at, range.length()).asByteBuffer());
       }
-      at += extent.length();
+      at += range.length();
     }
     if (crc.getValue() == staged.crc32c()) {
       arrived();
@@ -295,6 +295,6 @@ final class DataRead implements ReadListener {
 
   @Override
   public String toString() {
-    return extents.size() + " extents of " + peer;
+    return ranges.size() + " extents of " + peer;
   }
 }

@@ -81,7 +81,7 @@ final class NodeFetch {
   record Shared(
       BlockStoreClient client,
       Locator locator,
-      UnresponsiveNodes silent,
+      UnresponsiveNodes unresponsive,
       AwayNodes away,
       Executor executor,
       DeadlineTimer timer,
@@ -137,7 +137,7 @@ final class NodeFetch {
    */
   void start(String[] blockIds, FallbackReason reason) {
     Optional<PeerAddress> node = shared.locator().node(target.executorId());
-    if (node.isPresent() && shared.silent().admits(node.get())) {
+    if (node.isPresent() && shared.unresponsive().admits(node.get())) {
       fromNode(node.get(), blockIds);
     } else if (node.isEmpty()
         && !SUSPICIOUS.contains(reason)
@@ -257,7 +257,7 @@ final class NodeFetch {
    */
   private void leaveNodeAlone() {
     if (askedNode != null && !hasAnswered) {
-      shared.silent().add(askedNode);
+      shared.unresponsive().add(askedNode);
     }
   }
 
@@ -266,7 +266,7 @@ final class NodeFetch {
     return !hasRefused
         && nodeAttempts < limit
         && (nodeReported || !isOverdue())
-        && where.node().filter(node -> nodeReported || shared.silent().admits(node)).isPresent();
+        && where.node().filter(node -> nodeReported || shared.unresponsive().admits(node)).isPresent();
   }
 
   private void fail(Map<String, Throwable> failed) {
@@ -330,7 +330,7 @@ final class NodeFetch {
       if (leftNanos > 0) {
         scheduleTimeout(leftNanos);
       } else if (!outstanding.isEmpty()) {
-        shared.silent().add(node.get());
+        shared.unresponsive().add(node.get());
         failOutstanding(
             new IOException(node.get() + " has sent nothing for " + shared.timeoutMs() + " ms"));
       }
@@ -370,7 +370,7 @@ final class NodeFetch {
       progressNanos = shared.timer().nanoTime();
       if (node.isPresent()) {
         hasAnswered = true;
-        shared.silent().remove(node.get());
+        shared.unresponsive().remove(node.get());
         shared.away().answered(node.get());
       }
     }

@@ -64,18 +64,18 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
   /**
    * Node daemons.
    *
-   * @param silent daemons that did not answer
+   * @param unresponsive daemons that did not answer
    * @param away daemons that refuse connections
    * @param sparksService true if Spark's external shuffle service answers for executors
    */
-  public record Nodes(UnresponsiveNodes silent, AwayNodes away, boolean sparksService) {
+  public record Nodes(UnresponsiveNodes unresponsive, AwayNodes away, boolean sparksService) {
     /** Makes the state that all fetches from node daemons share. */
     NodeFetch.Shared shared(
         BlockStoreClient client, Locator locator, ReadThreads threads, long timeoutMs) {
       return new NodeFetch.Shared(
           client,
           locator,
-          silent,
+          unresponsive,
           away,
           threads.blocking(),
           threads.timer(),

@@ -96,7 +96,7 @@ public final class LocatorClient implements Locator {
   private final Services services;
   private final DriverQuestions questions;
   private final KnownExecutors executors;
-  private final UnresponsiveNodes silentNodes;
+  private final UnresponsiveNodes unresponsiveNodes;
   private final Map<Integer, CachedShuffle> shuffles = new ConcurrentHashMap<>();
 
   /** Questions to the driver that are pending, by executor. */
@@ -107,13 +107,13 @@ public final class LocatorClient implements Locator {
   }
 
   /**
-   * @param silentNodes nodes that are not asked for locations; nodes that do not answer in time are
+   * @param unresponsiveNodes nodes that are not asked for locations; nodes that do not answer in time are
    *     added
    */
-  public LocatorClient(Services services, UnresponsiveNodes silentNodes) {
+  public LocatorClient(Services services, UnresponsiveNodes unresponsiveNodes) {
     this.services = services;
     this.questions = new DriverQuestions(services.driver(), services.timeoutMs());
-    this.silentNodes = silentNodes;
+    this.unresponsiveNodes = unresponsiveNodes;
     this.executors = new KnownExecutors(services.lost());
   }
 
@@ -144,19 +144,19 @@ public final class LocatorClient implements Locator {
   /** Completes, always normally, when the cached locations of the executor may be used. */
   private CompletableFuture<Void> news(CachedShuffle shuffle, String executorId) {
     long now = services.nanoClock().getAsLong();
-    Freshness belief =
+    Freshness freshness =
         shuffle.beliefs.computeIfAbsent(executorId, _ -> new Freshness(shuffle.newsNanos));
-    synchronized (belief) {
-      boolean isOld = now - belief.usedNanos > BELIEF_NANOS;
-      belief.usedNanos = now;
+    synchronized (freshness) {
+      boolean isOld = now - freshness.usedNanos > BELIEF_NANOS;
+      freshness.usedNanos = now;
       if (isOld) {
         // The driver cannot revoke a peer's answer, of which it does not know.
         shuffle.locations.forgetAnswers(executorId);
         if (now - shuffle.newsNanos > BELIEF_NANOS) {
-          belief.news = refresh(shuffle).thenRun(() -> doubt(shuffle, executorId, now));
+          freshness.news = refresh(shuffle).thenRun(() -> doubt(shuffle, executorId, now));
         }
       }
-      return belief.news;
+      return freshness.news;
     }
   }
 
@@ -320,7 +320,7 @@ public final class LocatorClient implements Locator {
   private CompletableFuture<Void> resolve(
       CachedShuffle shuffle, int shuffleId, String executorId, long[] mapIds) {
     PeerAddress peer = peer(executorId);
-    if (peer == null || silentNodes.contains(peer)) {
+    if (peer == null || unresponsiveNodes.contains(peer)) {
       return CompletableFuture.completedFuture(null);
     }
     ShuffleLocations locations = shuffle.locations;
@@ -331,7 +331,7 @@ public final class LocatorClient implements Locator {
           .whenComplete(
               (answer, failure) -> {
                 if (isTimeout(failure) && node(executorId).isPresent()) {
-                  silentNodes.add(peer);
+                  unresponsiveNodes.add(peer);
                 }
                 locations.answered(
                     executorId,

@@ -30,21 +30,21 @@ public record FileRange(MapOutputHeader output, boolean isStaged, long position,
   }
 
   /** Appends an extent, or extends the last one that it adjoins. */
-  public static void add(List<FileRange> extents, FileRange next) {
-    boolean adjoins = !extents.isEmpty() && extents.getLast().adjoins(next);
-    extents.add(adjoins ? extents.removeLast().with(next) : next);
+  public static void add(List<FileRange> ranges, FileRange next) {
+    boolean adjoins = !ranges.isEmpty() && ranges.getLast().adjoins(next);
+    ranges.add(adjoins ? ranges.removeLast().with(next) : next);
   }
 
   /**
    * Divides extents into requests, because a peer stages a limited number of bytes at a time. The
    * result is all extents together, or equal parts of one that is larger.
    *
-   * @param extents together at most {@code maxStagedBytes} that are staged, or a single extent
+   * @param ranges together at most {@code maxStagedBytes} that are staged, or a single extent
    */
-  public static List<List<FileRange>> split(List<FileRange> extents, int maxStagedBytes) {
-    FileRange first = extents.getFirst();
+  public static List<List<FileRange>> split(List<FileRange> ranges, int maxStagedBytes) {
+    FileRange first = ranges.getFirst();
     if (!first.isStaged || first.length <= maxStagedBytes) {
-      return List.of(extents);
+      return List.of(ranges);
     }
     long count = Math.ceilDiv(first.length, maxStagedBytes);
     return LongStream.range(0, count).mapToObj(i -> List.of(first.part(i, count))).toList();

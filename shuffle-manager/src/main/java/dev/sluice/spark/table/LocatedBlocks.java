@@ -255,7 +255,7 @@ public final class LocatedBlocks {
   }
 
   /** Returns {@code length} bytes of a block from {@code position} on. */
-  public FileRange extent(int block, long position, long length) {
+  public FileRange range(int block, long position, long length) {
     return new FileRange(outputs[block], isStaged(block), offsets[block] + position, length);
   }
 
@@ -313,14 +313,14 @@ public final class LocatedBlocks {
   }
 
   /** Returns the extents of a span's blocks, in their order; adjoining blocks are one extent. */
-  public List<FileRange> extents(Span span) {
-    List<FileRange> extents = new ArrayList<>();
+  public List<FileRange> ranges(Span span) {
+    List<FileRange> ranges = new ArrayList<>();
     for (int block = span.from(); block < span.to(); block++) {
       if (isRead(block)) {
-        FileRange.add(extents, extent(block, 0, length(block)));
+        FileRange.add(ranges, range(block, 0, length(block)));
       }
     }
-    return extents;
+    return ranges;
   }
 
   /** Returns true if the peer must stage some bytes of the span. */

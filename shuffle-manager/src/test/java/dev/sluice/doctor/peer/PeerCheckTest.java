@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 class PeerCheckTest {
   @Test
   void aHealthyPeerIsReadWithBandwidthAndLatency() throws Exception {
-    try (PeerServer server = PeerServer.open(patient(FaultPlan.NONE), 0)) {
+    try (PeerServer server = PeerServer.open(context(FaultPlan.NONE), 0)) {
       Finding finding = read(server.port());
       assertThat(finding.level()).as(finding.said()).isEqualTo(Level.OK);
       assertThat(finding.said())
@@ -46,7 +46,7 @@ class PeerCheckTest {
 
   @Test
   void bytesThatAreWrongAreNotTakenForAnAnswer() throws Exception {
-    try (PeerServer server = PeerServer.open(patient(FaultPlan.parse("seed=1;corrupt=1")), 0)) {
+    try (PeerServer server = PeerServer.open(context(FaultPlan.parse("seed=1;corrupt=1")), 0)) {
       Finding finding = read(server.port());
       assertThat(finding.level()).isEqualTo(Level.FAIL);
       assertThat(finding.said()).contains("READs deliver wrong bytes");
@@ -67,7 +67,7 @@ class PeerCheckTest {
 
   @Test
   void strangersGetNothingAndDisturbNoPeer() throws Exception {
-    try (PeerServer server = PeerServer.open(patient(FaultPlan.NONE), 0);
+    try (PeerServer server = PeerServer.open(context(FaultPlan.NONE), 0);
         Socket stranger = new Socket(InetAddress.getLoopbackAddress(), server.port());
         Socket silent = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
       stranger.getOutputStream().write(new byte[5]);
@@ -102,7 +102,7 @@ class PeerCheckTest {
     try (ServerSocket free = new ServerSocket(0)) {
       port = free.getLocalPort();
     }
-    assertThatThrownBy(() -> PeerServer.open(patient("none", FaultPlan.NONE), port))
+    assertThatThrownBy(() -> PeerServer.open(context("none", FaultPlan.NONE), port))
         .hasMessageContaining("not one of auto, verbs, soft");
     assertThatCode(() -> new ServerSocket(port).close()).doesNotThrowAnyException();
   }
@@ -113,7 +113,7 @@ class PeerCheckTest {
     ByteArrayOutputStream said = new ByteArrayOutputStream();
     System.setErr(new PrintStream(said, true, US_ASCII));
     try (ExhaustedSocket socket = new ExhaustedSocket();
-        PeerServer server = PeerServer.open(patient(FaultPlan.NONE), socket)) {
+        PeerServer server = PeerServer.open(context(FaultPlan.NONE), socket)) {
       socket.awaitPauseBehind(3);
       socket.exhausted = false;
       assertThat(read(server.port()).level()).isEqualTo(Level.OK);
@@ -162,7 +162,7 @@ class PeerCheckTest {
   private static void assertJudged(double share, Level level, String words) {
     LinkRate link = new LinkRate(12.5e9, "");
     Finding finding =
-        new PeerCheck(patient(FaultPlan.NONE), new PeerAddress("b", "b", 1))
+        new PeerCheck(context(FaultPlan.NONE), new PeerAddress("b", "b", 1))
             .judged(
                 new PeerReader.Measured(
                     "verbs mlx5_0", share * link.bytesPerSecond(), 3, 4096, 4096, link));
@@ -173,14 +173,14 @@ class PeerCheckTest {
 
   private static Finding read(int port) throws Exception {
     PeerAddress peer = new PeerAddress("peer", "localhost", port);
-    return new PeerCheck(patient(FaultPlan.NONE), peer).findings().getFirst();
+    return new PeerCheck(context(FaultPlan.NONE), peer).findings().getFirst();
   }
 
-  private static CheckContext patient(FaultPlan faults) {
-    return patient("soft", faults);
+  private static CheckContext context(FaultPlan faults) {
+    return context("soft", faults);
   }
 
-  private static CheckContext patient(String provider, FaultPlan faults) {
+  private static CheckContext context(String provider, FaultPlan faults) {
     return new CheckContext(
         Path.of("/"),
         InetAddress.getLoopbackAddress(),

@@ -55,19 +55,19 @@ class DataReadTest {
         path.locate("7", blocks, false, deadlineNanos).join().stream()
             .map(BlockLocator.Part::blocks)
             .toList();
-    List<FileRange> extents = new ArrayList<>();
+    List<FileRange> pieces = new ArrayList<>();
     for (int block = 0; block < blocks.size(); block++) {
-      FileRange.add(extents, extent(parts, block));
+      FileRange.add(pieces, rangeOf(parts, block));
     }
-    int bytes = extents.stream().mapToInt(extent -> (int) extent.length()).sum();
+    int bytes = pieces.stream().mapToInt(piece -> (int) piece.length()).sum();
     path.transport().acquire(bytes, deadlineNanos, acquired -> buffer = acquired);
-    new DataRead(path, parts.getFirst(), extents, buffer, 0, deadlineNanos, new Sink()).start();
+    new DataRead(path, parts.getFirst(), pieces, buffer, 0, deadlineNanos, new Sink()).start();
   }
 
-  private static FileRange extent(List<LocatedBlocks> parts, int block) {
+  private static FileRange rangeOf(List<LocatedBlocks> parts, int block) {
     LocatedBlocks located =
         parts.stream().filter(part -> part.isRead(block)).findFirst().orElseThrow();
-    return located.extent(block, 0, located.length(block));
+    return located.range(block, 0, located.length(block));
   }
 
   private final class Sink implements DataRead.Sink {

@@ -48,7 +48,7 @@ class NodeFetchTest {
   private final RecordingListener listener = new RecordingListener();
   private final Scripted client = new Scripted();
   private final FakeTimer timer = new FakeTimer();
-  private final UnresponsiveNodes silent = new UnresponsiveNodes(timer::nanoTime);
+  private final UnresponsiveNodes unresponsive = new UnresponsiveNodes(timer::nanoTime);
   private final Known driver = new Known();
 
   /** Number of times that the daemon still refuses connections. */
@@ -75,7 +75,7 @@ class NodeFetchTest {
   private void fetch(FallbackReason reason, BlockFetchingListener answers, String... blockIds) {
     NodeFetch.Shared nodes =
         new NodeFetch.Shared(
-            client, driver, silent, awayNodes, executor, timer, TIMEOUT_MS, sparksService);
+            client, driver, unresponsive, awayNodes, executor, timer, TIMEOUT_MS, sparksService);
     new SparkTransfer(client, new ShuffleCounters(), Runnable::run, Optional.of(nodes))
         .fetch(TARGET, blockIds, reason, answers, null);
   }
@@ -231,7 +231,7 @@ class NodeFetchTest {
     assertThat(listener.failures()).isEmpty();
     timer.advanceMs(TIMEOUT_MS);
     assertThat(listener.failures().get(OTHER)).hasMessageContaining("has sent nothing for 30000");
-    assertThat(silent.contains(NODE)).isTrue();
+    assertThat(unresponsive.contains(NODE)).isTrue();
 
     fetch(FallbackReason.STAGING, listener, "shuffle_0_2_0");
     assertThat(client.fetches).as("fetches for both blocks").hasSize(1);
@@ -245,7 +245,7 @@ class NodeFetchTest {
   void theDriverGivesUpAllThatASilentNodeHasBeforeBlocksOfExecutorsThatAreGoneFail() {
     driver.gone = true;
     driver.hasItsAnswer = false;
-    silent.add(NODE);
+    unresponsive.add(NODE);
     fetch();
     assertThat(driver.reported).containsExactly(NODE);
     assertThat(client.fetches).isEmpty();
@@ -255,7 +255,7 @@ class NodeFetchTest {
   @Test
   void blocksWithoutAnotherHolderAreAskedOfASilentNodeThatAnswersTheDriver() {
     driver.gone = true;
-    silent.add(NODE);
+    unresponsive.add(NODE);
     fetch();
     assertThat(driver.reported).containsExactly(NODE);
     assertThat(client.fetches).containsExactly("node-host:5000" + ALL);
@@ -265,7 +265,7 @@ class NodeFetchTest {
   @Test
   void aNodeThatAnswersTheDriverAloneIsAskedOnce() {
     driver.gone = true;
-    silent.add(NODE);
+    unresponsive.add(NODE);
     client.hangs = true;
     fetch();
     timer.advanceMs(TIMEOUT_MS);
@@ -276,7 +276,7 @@ class NodeFetchTest {
 
   @Test
   void liveExecutorsAreNotReported() {
-    silent.add(NODE);
+    unresponsive.add(NODE);
     client.failures.add(new IOException("refused"));
     fetch();
     assertThat(driver.reported).isEmpty();
@@ -296,7 +296,7 @@ class NodeFetchTest {
     fetch();
     assertThat(client.fetches).containsExactly("node-host:5000" + ALL, "host:7" + ALL);
     client.answerAll();
-    assertThat(silent.contains(NODE)).isFalse();
+    assertThat(unresponsive.contains(NODE)).isFalse();
     assertThat(timer.scheduled()).isZero();
   }
 

@@ -216,33 +216,33 @@ class LocatorClientTest {
 
   @Test
   void asksNoNodeForLocationsThatHasNotAnsweredOthers() throws IOException {
-    UnresponsiveNodes silent = new UnresponsiveNodes(() -> nowNanos);
-    locator = new LocatorClient(services(driverQuestions::add, 10_000), silent);
+    UnresponsiveNodes unresponsive = new UnresponsiveNodes(() -> nowNanos);
+    locator = new LocatorClient(services(driverQuestions::add, 10_000), unresponsive);
     directory.handle(new Publish(Samples.atNode("1", "node"), List.of()));
     atPeer.put(8L, location(8));
-    silent.add(Samples.atNode("1", "node").peer());
+    unresponsive.add(Samples.atNode("1", "node").peer());
     assertThat(locate("1", 8).outputs()).containsOnlyNulls();
     assertThat(peerQuestions).isEmpty();
 
-    silent.remove(Samples.atNode("1", "node").peer());
+    unresponsive.remove(Samples.atNode("1", "node").peer());
     assertThat(locate("1", 8).outputs()).containsExactly(location(8));
   }
 
   @Test
   void aNodeThatGivesNoLocationsInTimeIsLeftAlone() throws IOException {
-    UnresponsiveNodes silent = new UnresponsiveNodes(() -> nowNanos);
-    locator = new LocatorClient(services(driverQuestions::add, 10_000), silent);
+    UnresponsiveNodes unresponsive = new UnresponsiveNodes(() -> nowNanos);
+    locator = new LocatorClient(services(driverQuestions::add, 10_000), unresponsive);
     directory.handle(new Publish(Samples.atNode("1", "node"), List.of()));
     directory.handle(publish("2"));
     peerAnswers = CompletableFuture.failedFuture(new IOException("refused"));
     locate("1", 8);
-    assertThat(silent.contains(Samples.atNode("1", "node").peer())).isFalse();
+    assertThat(unresponsive.contains(Samples.atNode("1", "node").peer())).isFalse();
 
     peerAnswers = CompletableFuture.failedFuture(new IOException("late", new TimeoutException()));
     locate("1", 9);
     locate("2", 9);
-    assertThat(silent.contains(Samples.atNode("1", "node").peer())).isTrue();
-    assertThat(silent.contains(Samples.endpoint("2").peer()))
+    assertThat(unresponsive.contains(Samples.atNode("1", "node").peer())).isTrue();
+    assertThat(unresponsive.contains(Samples.endpoint("2").peer()))
         .as("executor 2 is not at a node")
         .isFalse();
   }

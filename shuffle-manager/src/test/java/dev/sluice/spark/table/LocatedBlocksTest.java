@@ -40,7 +40,7 @@ class LocatedBlocksTest {
 
     assertThat(located.failure(0)).isNull();
     assertThat(located.length(0)).isEqualTo(PARTITION_BYTES);
-    assertThat(located.extent(0, 7, 8).region())
+    assertThat(located.range(0, 7, 8).region())
         .isEqualTo(new RemoteRegion(ADDRESS + 99 * PARTITION_BYTES + 7, 8, 1));
     assertThat(located.checksum(0, 0)).isEqualTo(1099);
   }
@@ -49,7 +49,7 @@ class LocatedBlocksTest {
   void aBlockMayHaveManyPartitions() {
     LocatedBlocks located = locate(LOCATION, 62, 66);
 
-    assertThat(located.extent(0, 0, 1).region().address())
+    assertThat(located.range(0, 0, 1).region().address())
         .isEqualTo(ADDRESS + 62 * PARTITION_BYTES);
     assertThat(located.length(0)).isEqualTo(4 * PARTITION_BYTES);
     assertThat(located.partitions(0)).isEqualTo(4);

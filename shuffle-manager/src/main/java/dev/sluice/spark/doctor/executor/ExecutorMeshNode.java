@@ -43,11 +43,11 @@ public final class ExecutorMeshNode implements MeshNode {
   /**
    * @param host this node's name
    */
-  ExecutorMeshNode(CheckContext patient, String host) throws IOException {
+  ExecutorMeshNode(CheckContext context, String host) throws IOException {
     this.host = host;
-    server = PeerServer.open(patient, 0);
+    server = PeerServer.open(context, 0);
     try {
-      reader = new PeerReader(patient);
+      reader = new PeerReader(context);
     } catch (IOException | RuntimeException e) {
       server.close();
       throw e;

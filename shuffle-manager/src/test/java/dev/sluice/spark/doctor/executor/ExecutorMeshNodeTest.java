@@ -26,11 +26,11 @@ import org.junit.jupiter.api.Test;
 class ExecutorMeshNodeTest {
   private static final Duration LIMIT = Duration.ofMinutes(5);
 
-  private static CheckContext patient(String provider) {
-    return patient(provider, TransferOptions.DEFAULT);
+  private static CheckContext context(String provider) {
+    return context(provider, TransferOptions.DEFAULT);
   }
 
-  private static CheckContext patient(String provider, TransferOptions transfer) {
+  private static CheckContext context(String provider, TransferOptions transfer) {
     return new CheckContext(
         Path.of("/"),
         InetAddress.getLoopbackAddress(),
@@ -40,7 +40,7 @@ class ExecutorMeshNodeTest {
   }
 
   private static ExecutorMeshNode node() throws IOException {
-    return new ExecutorMeshNode(patient("soft"), "localhost");
+    return new ExecutorMeshNode(context("soft"), "localhost");
   }
 
   /** Returns a node that does not serve. */
@@ -88,7 +88,7 @@ class ExecutorMeshNodeTest {
   @Test
   void aNodeThatHasReadMakesRoomForTheNext() throws Exception {
     TransferOptions onePeer = TransferOptions.DEFAULT.with(o -> o.maxQueuePairs = 1);
-    try (ExecutorMeshNode served = new ExecutorMeshNode(patient("soft", onePeer), "localhost");
+    try (ExecutorMeshNode served = new ExecutorMeshNode(context("soft", onePeer), "localhost");
         ExecutorMeshNode first = node();
         ExecutorMeshNode second = node()) {
       List<Member> from = List.of(new Member("localhost", served.port()));
@@ -120,7 +120,7 @@ class ExecutorMeshNodeTest {
 
   @Test
   void aNodeThatCannotStartReportsTheReason() {
-    assertThatThrownBy(() -> new ExecutorMeshNode(patient("none"), "localhost"))
+    assertThatThrownBy(() -> new ExecutorMeshNode(context("none"), "localhost"))
         .hasMessageContaining("not one of auto, verbs, soft");
   }
 }
