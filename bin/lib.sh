@@ -215,13 +215,13 @@ module_jar() {
 # Prints the class path of the command-line tools.
 tools_classpath() {
   local jars
-  jars=$(module_jar verbs-tools sluice-verbs-tools):$(module_jar examples sluice-examples):$(module_jar verbs sluice-verbs)
+  jars=$(module_jar verbs-tools sluice-verbs-tools):$(module_jar examples/verbs sluice-examples):$(module_jar verbs sluice-verbs)
   echo "$jars:$root/verbs-tools/target/lib/*"
 }
 
 # Replaces this process by the command-line tools.
 exec_verbs() {
-  build_jars verbs-tools examples verbs
+  build_jars verbs-tools examples/verbs verbs
   exec "$JAVA_HOME/bin/java" -XX:+UseSerialGC --enable-native-access=ALL-UNNAMED \
     -cp "$(tools_classpath)" dev.sluice.verbs.tools.VerbsCommand "$@"
 }
@@ -260,7 +260,7 @@ exec_program() {
     previous=$argument
   done
   find_data
-  [[ $module != benchmarks ]] || used+=(verbs-tools examples)
+  [[ $module != benchmarks ]] || used+=(verbs-tools examples/verbs)
   build_jars "$module" "${used[@]}"
   export SLUICE_SPARK_JARS=$target/spark/jars
   if [[ $spark != 4.2 ]]; then # the modules are built for 4.2

@@ -18,7 +18,7 @@ class PackagesTest {
   private static final List<String> MODULES =
       List.of(
           "verbs",
-          "examples",
+          "examples/verbs",
           "verbs-tools",
           "rdma-net",
           "block-server",
