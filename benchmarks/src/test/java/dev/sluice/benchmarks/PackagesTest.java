@@ -24,6 +24,7 @@ class PackagesTest {
           "block-server",
           "node-server",
           "shuffle-manager",
+          "examples/spark",
           "yarn-service",
           "testkit",
           "spark-tests",

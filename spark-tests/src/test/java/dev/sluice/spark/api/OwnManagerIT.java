@@ -4,6 +4,7 @@ package dev.sluice.spark.api;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.spark.account.Totals;
+import dev.sluice.spark.examples.OwnShuffleManager;
 import dev.sluice.spark.scenarios.KnownShuffle;
 import dev.sluice.spark.scenarios.LocalCluster;
 import java.time.Duration;

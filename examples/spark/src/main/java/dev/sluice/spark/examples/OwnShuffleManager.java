@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.sluice.spark.api;
+package dev.sluice.spark.examples;
 
 import dev.sluice.spark.RdmaShuffle;
 import java.util.Map;
@@ -29,7 +29,8 @@ public final class OwnShuffleManager extends SortShuffleManager {
     rdma = RdmaShuffle.create(conf, isDriver, super.shuffleBlockResolver());
   }
 
-  Map<String, Long> totals() {
+  /** Same as {@link RdmaShuffle#totals}. */
+  public Map<String, Long> totals() {
     return rdma.totals();
   }
 

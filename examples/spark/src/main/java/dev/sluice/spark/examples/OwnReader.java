@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.sluice.spark.api;
+package dev.sluice.spark.examples;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -95,7 +95,7 @@ final class OwnReader<K, C> implements ShuffleReader<K, C>, BlockFetchingListene
   @Override
   public Iterator<Product2<K, C>> read() {
     return CollectionConverters.asScala(List.copyOf(wanted.keySet()).iterator())
-        .flatMap(_ -> records(next()));
+        .flatMap(block -> records(next()));
   }
 
   private Answer next() {
