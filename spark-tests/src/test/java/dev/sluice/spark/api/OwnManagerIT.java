@@ -4,7 +4,7 @@ package dev.sluice.spark.api;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.spark.account.Totals;
-import dev.sluice.spark.examples.OwnShuffleManager;
+import dev.sluice.spark.examples.ArrivalOrderShuffleManager;
 import dev.sluice.spark.scenarios.KnownShuffle;
 import dev.sluice.spark.scenarios.LocalCluster;
 import java.time.Duration;
@@ -15,7 +15,7 @@ import org.apache.spark.api.java.JavaPairRDD;
 import org.junit.jupiter.api.Test;
 import scala.Tuple2;
 
-/** Another shuffle manager READs blocks by the public interface, in its own way. */
+/** The example of another shuffle manager READs blocks by the public interface, in its own way. */
 final class OwnManagerIT {
   private static final KnownShuffle DATA = KnownShuffle.SMALL;
   private static final int PARTITIONS = 8;
@@ -71,13 +71,13 @@ final class OwnManagerIT {
   private static LocalCluster start(String provider) {
     return LocalCluster.start(
         "spark.shuffle.manager",
-        OwnShuffleManager.class.getName(),
+        ArrivalOrderShuffleManager.class.getName(),
         "spark.shuffle.rdma.provider",
         provider);
   }
 
-  private static OwnShuffleManager manager() {
-    return (OwnShuffleManager) SparkEnv.get().shuffleManager();
+  private static ArrivalOrderShuffleManager manager() {
+    return (ArrivalOrderShuffleManager) SparkEnv.get().shuffleManager();
   }
 
   /** Waits until the executors have reported all blocks that Spark counted. */

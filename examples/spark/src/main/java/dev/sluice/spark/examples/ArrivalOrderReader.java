@@ -28,25 +28,34 @@ import scala.collection.Iterator;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * Asks for all blocks of all executors at once, without Spark's iterator. Decodes them on the
- * task's thread in the order in which they arrive.
+ * Reads a reduce task's blocks in the order in which they arrive. Asks all executors for all blocks
+ * at once, without Spark's iterator, and decodes the blocks on the task's thread.
+ *
+ * <p>{@link ArrivalOrderShuffleManager} makes one for each task and adds the executors. The methods
+ * of {@link BlockFetchingListener} run on threads that all tasks of the executor share. They only
+ * put the block in a queue, since decoding there would hold up all other tasks. A failed fetch
+ * becomes a {@link FetchFailedException} on the task's thread, so that Spark writes the map output
+ * again. The end of the task releases the blocks that were not read.
+ *
+ * <p>This reader is kept short. Unlike Spark's iterator it does not limit the bytes in flight
+ * ({@code spark.reducer.maxSizeInFlight}): all blocks of a task have to fit into memory.
  */
-final class OwnReader<K, C> implements ShuffleReader<K, C>, BlockFetchingListener {
+final class ArrivalOrderReader<K, C> implements ShuffleReader<K, C>, BlockFetchingListener {
   private static final long TIMEOUT_SECONDS = 60;
 
-  /** A block to come. */
-  private record Wanted(BlockManagerId from, ShuffleBlockId id, int mapIndex) {}
+  /** A block that the task waits for, and the executor that has it. */
+  private record Expected(BlockManagerId from, ShuffleBlockId id, int mapIndex) {}
 
-  /** Result of a fetch: bytes or a failure. */
-  private record Answer(String id, ManagedBuffer bytes, Throwable failure) {}
+  /** Result of a fetch: bytes or a failure; the other one is null. */
+  private record Fetched(String id, ManagedBuffer bytes, Throwable failure) {}
 
   private final SerializerInstance serializer;
   private final BlockStoreClient client;
   private final ShuffleReadMetricsReporter metrics;
-  private final Map<String, Wanted> wanted = new HashMap<>();
-  private final LinkedBlockingQueue<Answer> answers = new LinkedBlockingQueue<>();
+  private final Map<String, Expected> expected = new HashMap<>();
+  private final LinkedBlockingQueue<Fetched> results = new LinkedBlockingQueue<>();
 
-  OwnReader(
+  ArrivalOrderReader(
       SerializerInstance serializer,
       BlockStoreClient client,
       TaskContext context,
@@ -56,20 +65,23 @@ final class OwnReader<K, C> implements ShuffleReader<K, C>, BlockFetchingListene
     this.metrics = metrics;
     TaskCompletionListener ended =
         task -> {
-          answers.forEach(OwnReader::release);
+          results.forEach(ArrivalOrderReader::release);
           task.taskMetrics().mergeShuffleReadMetrics();
         };
     context.addTaskCompletionListener(ended);
   }
 
-  /** Adds an executor's blocks as the map output tracker lists them: id, size, map index. */
+  /**
+   * Requests an executor's blocks. The map output tracker lists them as id, size and map index.
+   * Blocks of this executor come from its own disk.
+   */
   void add(BlockManagerId from, List<Tuple3<BlockId, Object, Object>> blocks) {
     for (var block : blocks) {
-      wanted.put(
-          block._1().name(), new Wanted(from, (ShuffleBlockId) block._1(), (Integer) block._3()));
+      expected.put(
+          block._1().name(), new Expected(from, (ShuffleBlockId) block._1(), (Integer) block._3()));
     }
     if (from.executorId().equals(SparkEnv.get().executorId())) {
-      blocks.forEach(block -> own(block._1()));
+      blocks.forEach(block -> addLocal(block._1()));
     } else {
       String[] ids = blocks.stream().map(block -> block._1().name()).toArray(String[]::new);
       client.fetchBlocks(from.host(), from.port(), from.executorId(), ids, this, null);
@@ -77,65 +89,66 @@ final class OwnReader<K, C> implements ShuffleReader<K, C>, BlockFetchingListene
     }
   }
 
-  private void own(BlockId id) {
-    answers.add(new Answer(id.name(), SparkEnv.get().blockManager().getLocalBlockData(id), null));
+  private void addLocal(BlockId id) {
+    results.add(new Fetched(id.name(), SparkEnv.get().blockManager().getLocalBlockData(id), null));
     metrics.incLocalBlocksFetched(1);
   }
 
   @Override
   public void onBlockFetchSuccess(String id, ManagedBuffer bytes) {
-    answers.add(new Answer(id, bytes.retain(), null));
+    results.add(new Fetched(id, bytes.retain(), null));
   }
 
   @Override
   public void onBlockFetchFailure(String id, Throwable failure) {
-    answers.add(new Answer(id, null, failure));
+    results.add(new Fetched(id, null, failure));
   }
 
+  /** Returns the records of as many results as blocks are expected, in the order of arrival. */
   @Override
   public Iterator<Product2<K, C>> read() {
-    return CollectionConverters.asScala(List.copyOf(wanted.keySet()).iterator())
+    return CollectionConverters.asScala(List.copyOf(expected.keySet()).iterator())
         .flatMap(block -> records(next()));
   }
 
-  private Answer next() {
+  private Fetched next() {
     try {
-      Answer answer = answers.poll(TIMEOUT_SECONDS, TimeUnit.SECONDS);
-      if (answer == null) {
-        throw new IllegalStateException("no answer within " + TIMEOUT_SECONDS + " s");
+      Fetched result = results.poll(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+      if (result == null) {
+        throw new IllegalStateException("no block arrived within " + TIMEOUT_SECONDS + " s");
       }
-      return answer;
+      return result;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("interrupted", e);
     }
   }
 
-  private Iterator<Product2<K, C>> records(Answer answer) {
-    Wanted block = wanted.get(answer.id());
-    if (answer.failure() != null) {
-      throw OwnReader.<RuntimeException>unchecked(failed(block, answer.failure()));
+  private Iterator<Product2<K, C>> records(Fetched result) {
+    Expected block = expected.get(result.id());
+    if (result.failure() != null) {
+      throw ArrivalOrderReader.<RuntimeException>unchecked(failed(block, result.failure()));
     }
     try {
-      InputStream stream = answer.bytes().createInputStream();
+      InputStream stream = result.bytes().createInputStream();
       List<Product2<K, C>> records =
           CollectionConverters.asJava(
               serializer
                   .deserializeStream(
                       SparkEnv.get().serializerManager().wrapStream(block.id(), stream))
                   .asKeyValueIterator()
-                  .map(OwnReader::<K, C>typed)
+                  .map(ArrivalOrderReader::<K, C>typed)
                   .toList());
       return CollectionConverters.asScala(records.iterator());
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     } finally {
-      release(answer);
+      release(result);
     }
   }
 
   /** The failure that makes Spark write the map output again. */
-  private static FetchFailedException failed(Wanted block, Throwable cause) {
+  private static FetchFailedException failed(Expected block, Throwable cause) {
     return new FetchFailedException(
         block.from(),
         block.id().shuffleId(),
@@ -146,9 +159,9 @@ final class OwnReader<K, C> implements ShuffleReader<K, C>, BlockFetchingListene
         cause);
   }
 
-  private static void release(Answer answer) {
-    if (answer.bytes() != null) {
-      answer.bytes().release();
+  private static void release(Fetched result) {
+    if (result.bytes() != null) {
+      result.bytes().release();
     }
   }
 

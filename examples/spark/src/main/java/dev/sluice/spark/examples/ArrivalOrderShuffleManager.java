@@ -18,13 +18,45 @@ import org.apache.spark.shuffle.sort.SortShuffleManager;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * A third-party shuffle manager that has its blocks READ. It uses a reader of its own if there is
- * nothing to combine or sort.
+ * A shuffle manager with a reader of its own, whose blocks come by READ. It is an example for
+ * authors of shuffle managers, and the template of everything that they have to call.
+ *
+ * <p>It leaves writing to Spark: {@link RdmaShuffle} needs Spark's map output files. Its reduce
+ * tasks take blocks in the order in which they arrive ({@link ArrivalOrderReader}), if there is
+ * nothing to combine or sort. Spark's own reader does the other shuffles, by Spark's transfer.
+ *
+ * <p>Spark makes the following calls, in this order. Each is forwarded to {@link RdmaShuffle}:
+ *
+ * <ol>
+ *   <li><b>The constructor</b>, once on the driver and once on each executor. {@link
+ *       RdmaShuffle#create} only looks at the configuration, because Spark's block manager does not
+ *       exist yet.
+ *   <li><b>{@link #registerShuffle}</b>, on the driver, for each shuffle of a job. {@link
+ *       RdmaShuffle#register} starts the location directory with the first one.
+ *   <li><b>{@link #getWriter}</b>, on an executor, for each map task. {@link
+ *       RdmaShuffle#registering} wraps Spark's writer: after its commit the map output becomes a
+ *       memory region, and the driver learns where it is.
+ *   <li><b>{@link #getReader}</b>, on an executor, for each reduce task. {@link RdmaShuffle#client}
+ *       fetches the blocks of other executors: by READ, or by Spark's transfer where a READ is
+ *       impossible.
+ *   <li><b>{@link #unregisterShuffle}</b>, on the driver and on each executor, when nothing refers
+ *       to the shuffle any more. {@link RdmaShuffle#unregister} frees the memory regions, and
+ *       therefore precedes Spark's deletion of the files.
+ *   <li><b>{@link #stop}</b>, when the driver or an executor ends. {@link RdmaShuffle#close} ends
+ *       threads and connections.
+ * </ol>
+ *
+ * <p>{@link #shuffleBlockResolver} may be called at any time. {@link RdmaShuffle#resolver} serves
+ * blocks to Spark's transfer.
+ *
+ * <p>Where RDMA is impossible or switched off, each of these calls has the effect of Spark's own
+ * shuffle, so this class needs no case for that.
  */
-public final class OwnShuffleManager extends SortShuffleManager {
+public final class ArrivalOrderShuffleManager extends SortShuffleManager {
   private final RdmaShuffle rdma;
 
-  public OwnShuffleManager(SparkConf conf, boolean isDriver) {
+  /** Called by Spark, which finds the constructor by its parameters. */
+  public ArrivalOrderShuffleManager(SparkConf conf, boolean isDriver) {
     super(conf);
     rdma = RdmaShuffle.create(conf, isDriver, super.shuffleBlockResolver());
   }
@@ -57,15 +89,17 @@ public final class OwnShuffleManager extends SortShuffleManager {
       int endPartition,
       TaskContext context,
       ShuffleReadMetricsReporter metrics) {
-    @SuppressWarnings("unchecked")
+    @SuppressWarnings("unchecked") // The handle comes from registerShuffle.
     BaseShuffleHandle<K, ?, C> shuffle = (BaseShuffleHandle<K, ?, C>) handle;
     ShuffleDependency<K, ?, C> dependency = shuffle.dependency();
     if (dependency.aggregator().isDefined() || dependency.keyOrdering().isDefined()) {
       return super.getReader(
           handle, startMapIndex, endMapIndex, startPartition, endPartition, context, metrics);
     }
-    OwnReader<K, C> reader =
-        new OwnReader<>(
+    // Spark's tracker tells which executor has which blocks; Sluice finds the memory regions
+    // itself.
+    ArrivalOrderReader<K, C> reader =
+        new ArrivalOrderReader<>(
             dependency.serializer().newInstance(), rdma.client(context), context, metrics);
     CollectionConverters.asJava(
             SparkEnv.get()
@@ -79,7 +113,7 @@ public final class OwnShuffleManager extends SortShuffleManager {
 
   @Override
   public boolean unregisterShuffle(int shuffleId) {
-    rdma.unregister(shuffleId);
+    rdma.unregister(shuffleId); // before the files are deleted
     return super.unregisterShuffle(shuffleId);
   }
 
