@@ -54,6 +54,10 @@ final class ArrivalOrderReader<K, C> implements ShuffleReader<K, C>, BlockFetchi
   private final ShuffleReadMetricsReporter metrics;
   private final Map<String, Expected> expected = new HashMap<>();
   private final LinkedBlockingQueue<Fetched> results = new LinkedBlockingQueue<>();
+  private volatile boolean taskEnded;
+
+  /** Block whose records are being read, on the task's thread; null before the first one. */
+  private Fetched current;
 
   ArrivalOrderReader(
       SerializerInstance serializer,
@@ -65,7 +69,9 @@ final class ArrivalOrderReader<K, C> implements ShuffleReader<K, C>, BlockFetchi
     this.metrics = metrics;
     TaskCompletionListener ended =
         task -> {
-          results.forEach(ArrivalOrderReader::release);
+          taskEnded = true;
+          releaseAll();
+          releaseCurrent();
           task.taskMetrics().mergeShuffleReadMetrics();
         };
     context.addTaskCompletionListener(ended);
@@ -97,6 +103,9 @@ final class ArrivalOrderReader<K, C> implements ShuffleReader<K, C>, BlockFetchi
   @Override
   public void onBlockFetchSuccess(String id, ManagedBuffer bytes) {
     results.add(new Fetched(id, bytes.retain(), null));
+    if (taskEnded) {
+      releaseAll();
+    }
   }
 
   @Override
@@ -112,11 +121,13 @@ final class ArrivalOrderReader<K, C> implements ShuffleReader<K, C>, BlockFetchi
   }
 
   private Fetched next() {
+    releaseCurrent();
     try {
       Fetched result = results.poll(TIMEOUT_SECONDS, TimeUnit.SECONDS);
       if (result == null) {
         throw new IllegalStateException("no block arrived within " + TIMEOUT_SECONDS + " s");
       }
+      current = result;
       return result;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -124,6 +135,10 @@ final class ArrivalOrderReader<K, C> implements ShuffleReader<K, C>, BlockFetchi
     }
   }
 
+  /**
+   * Returns the records one by one: a serializer may have one object for all of them, as that of
+   * Spark SQL.
+   */
   private Iterator<Product2<K, C>> records(Fetched result) {
     Expected block = expected.get(result.id());
     if (result.failure() != null) {
@@ -131,19 +146,12 @@ final class ArrivalOrderReader<K, C> implements ShuffleReader<K, C>, BlockFetchi
     }
     try {
       InputStream stream = result.bytes().createInputStream();
-      List<Product2<K, C>> records =
-          CollectionConverters.asJava(
-              serializer
-                  .deserializeStream(
-                      SparkEnv.get().serializerManager().wrapStream(block.id(), stream))
-                  .asKeyValueIterator()
-                  .map(ArrivalOrderReader::<K, C>typed)
-                  .toList());
-      return CollectionConverters.asScala(records.iterator());
+      return serializer
+          .deserializeStream(SparkEnv.get().serializerManager().wrapStream(block.id(), stream))
+          .asKeyValueIterator()
+          .map(ArrivalOrderReader::<K, C>typed);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
-    } finally {
-      release(result);
     }
   }
 
@@ -157,6 +165,20 @@ final class ArrivalOrderReader<K, C> implements ShuffleReader<K, C>, BlockFetchi
         block.id().reduceId(),
         cause.getMessage(),
         cause);
+  }
+
+  /** Releases blocks that no one has read. Each is released once, because it leaves the queue. */
+  private void releaseAll() {
+    for (Fetched result = results.poll(); result != null; result = results.poll()) {
+      release(result);
+    }
+  }
+
+  private void releaseCurrent() {
+    if (current != null) {
+      release(current);
+      current = null;
+    }
   }
 
   private static void release(Fetched result) {
