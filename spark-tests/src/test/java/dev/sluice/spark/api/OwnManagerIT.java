@@ -28,6 +28,7 @@ final class OwnManagerIT {
           .isEqualTo(DATA.answer());
       Totals totals = totals(cluster);
       assertThat(totals.read()).isPositive().isEqualTo(cluster.metrics().remoteBlocks());
+      assertThat(totals.readBytes()).isEqualTo(cluster.metrics().remoteBytes());
       assertThat(totals.fallbackByReason()).isEmpty();
     }
   }

@@ -86,13 +86,17 @@ final class ArrivalOrderReader<K, C> implements ShuffleReader<K, C>, BlockFetchi
       expected.put(
           block._1().name(), new Expected(from, (ShuffleBlockId) block._1(), (Integer) block._3()));
     }
-    if (from.executorId().equals(SparkEnv.get().executorId())) {
+    if (isLocal(from)) {
       blocks.forEach(block -> addLocal(block._1()));
     } else {
       String[] ids = blocks.stream().map(block -> block._1().name()).toArray(String[]::new);
       client.fetchBlocks(from.host(), from.port(), from.executorId(), ids, this, null);
       metrics.incRemoteBlocksFetched(ids.length);
     }
+  }
+
+  private static boolean isLocal(BlockManagerId executor) {
+    return executor.executorId().equals(SparkEnv.get().executorId());
   }
 
   private void addLocal(BlockId id) {
@@ -143,6 +147,11 @@ final class ArrivalOrderReader<K, C> implements ShuffleReader<K, C>, BlockFetchi
     Expected block = expected.get(result.id());
     if (result.failure() != null) {
       throw ArrivalOrderReader.<RuntimeException>unchecked(failed(block, result.failure()));
+    }
+    if (isLocal(block.from())) {
+      metrics.incLocalBytesRead(result.bytes().size());
+    } else {
+      metrics.incRemoteBytesRead(result.bytes().size());
     }
     try {
       InputStream stream = result.bytes().createInputStream();
