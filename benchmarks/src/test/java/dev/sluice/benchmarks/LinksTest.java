@@ -32,8 +32,9 @@ class LinksTest {
   private static List<Path> documents() throws IOException {
     try (Stream<Path> top = Files.list(ROOT);
         Stream<Path> docs = Files.walk(ROOT.resolve("docs"));
+        Stream<Path> examples = Files.list(ROOT.resolve("examples"));
         Stream<Path> verbs = Files.list(ROOT.resolve("verbs"))) {
-      return Stream.of(top, docs, verbs)
+      return Stream.of(top, docs, examples, verbs)
           .flatMap(files -> files)
           .filter(file -> file.toString().endsWith(".md"))
           .toList();

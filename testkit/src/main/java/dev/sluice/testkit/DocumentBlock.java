@@ -31,12 +31,13 @@ public record DocumentBlock(Path document, int line, String mark, List<String> l
     }
   }
 
-  /** Returns the blocks of README.md and of all files below docs. */
+  /** Returns the blocks of README.md, of the examples' page and of all files below docs. */
   public static List<DocumentBlock> all() throws IOException {
     List<Path> documents;
     try (Stream<Path> files = Files.walk(ROOT.resolve("docs"))) {
       documents =
-          Stream.concat(Stream.of(ROOT.resolve("README.md")), files)
+          Stream.concat(
+                  Stream.of(ROOT.resolve("README.md"), ROOT.resolve("examples/README.md")), files)
               .filter(file -> file.toString().endsWith(".md"))
               .sorted()
               .toList();
