@@ -7,6 +7,7 @@ import dev.sluice.spark.cluster.SparkProcess;
 import dev.sluice.spark.cluster.StandaloneCluster;
 import dev.sluice.spark.cluster.Submission;
 import dev.sluice.spark.cluster.UnusedPort;
+import dev.sluice.spark.examples.GroupByExample;
 import dev.sluice.spark.other.SparkJars;
 import dev.sluice.spark.scenarios.LocalCluster;
 import java.io.File;
@@ -195,6 +196,16 @@ public final class Deployment implements AutoCloseable {
         name,
         new Submission(
             main, DropInJar.path(), List.of(options), conf(settings), List.of(), classPath));
+  }
+
+  /** Submits the example for users, from its own jar, with the drop-in jar by --jars. */
+  Result submitExample(String name) throws IOException, InterruptedException {
+    Class<?> main = GroupByExample.class;
+    Path jar = Path.of(main.getProtectionDomain().getCodeSource().getLocation().getPath());
+    return run(
+        name,
+        new Submission(
+            main.getName(), jar, List.of(), conf(Map.of()), List.of(DropInJar.path()), List.of()));
   }
 
   /**

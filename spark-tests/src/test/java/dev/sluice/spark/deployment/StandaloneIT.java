@@ -38,6 +38,15 @@ final class StandaloneIT {
   }
 
   @Test
+  void theExampleForUsersReadsAndSaysSo() throws Exception {
+    Result result = deployment.submitExample("example");
+    assertThat(result.exitCode()).as(result.end()).isZero();
+    assertThat(result.log().lines())
+        .contains("1000 groups")
+        .anyMatch(line -> line.matches("[1-9]\\d* bytes by READ"));
+  }
+
+  @Test
   void theJarIsDroppedInByClassPath() throws Exception {
     assertRead(
         deployment.submitWithClassPath("by-class-path", Map.of(), ShuffleApplication.SHUFFLE));
