@@ -24,14 +24,28 @@ final class Pods implements AutoCloseable {
   private final List<String> names = new ArrayList<>();
   private int cables;
 
-  /** The kernel changes the mode only while there is no other network namespace. */
   Pods(Mode mode) throws IOException, InterruptedException {
     this.mode = mode;
     setMode(mode);
   }
 
+  /**
+   * Changes the mode, which the kernel does only while there is no other network namespace (EBUSY).
+   * Waits, because the kernel takes deleted namespaces apart in the background.
+   */
   private static void setMode(Mode mode) throws IOException, InterruptedException {
-    run("rdma", "system", "set", "netns", mode.name().toLowerCase());
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
+    while (true) {
+      try {
+        run("rdma", "system", "set", "netns", mode.name().toLowerCase());
+        return;
+      } catch (IOException e) {
+        if (System.nanoTime() - deadline > 0) {
+          throw e;
+        }
+        TimeUnit.MILLISECONDS.sleep(100);
+      }
+    }
   }
 
   /** Makes a pod without any network but the loopback interface. */
@@ -116,25 +130,9 @@ final class Pods implements AutoCloseable {
       for (String pod : names) {
         run("ip", "netns", "delete", pod);
       }
-      awaitShared();
+      setMode(Mode.SHARED);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-    }
-  }
-
-  /** The kernel takes network namespaces apart in the background. */
-  private static void awaitShared() throws IOException, InterruptedException {
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
-    while (true) {
-      try {
-        setMode(Mode.SHARED);
-        return;
-      } catch (IOException e) {
-        if (System.nanoTime() - deadline > 0) {
-          throw e;
-        }
-        TimeUnit.MILLISECONDS.sleep(100);
-      }
     }
   }
 }
