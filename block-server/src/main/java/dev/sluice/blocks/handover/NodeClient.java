@@ -13,6 +13,7 @@ import dev.sluice.blocks.wire.NodeMessages.Registered;
 import dev.sluice.blocks.wire.ProcessName;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.OptionalLong;
@@ -231,7 +232,8 @@ public final class NodeClient implements AutoCloseable {
   }
 
   /**
-   * Connects, and waits for a daemon that is away. Does not wait for one that refuses or hangs.
+   * Connects, and waits for a daemon that is away. Does not wait for one that refuses or hangs, or
+   * whose socket this process may not use.
    *
    * @param firstNanos deadline of the answer, unless the daemon is away until then
    */
@@ -249,6 +251,9 @@ public final class NodeClient implements AutoCloseable {
         awaySinceNanos = OptionalLong.empty();
         throw e;
       } catch (IOException e) {
+        if (isForbidden()) {
+          throw e;
+        }
         long nowNanos = System.nanoTime();
         long sinceNanos = awaySinceNanos.orElse(nowNanos);
         awaySinceNanos = OptionalLong.of(sinceNanos);
@@ -259,6 +264,14 @@ public final class NodeClient implements AutoCloseable {
         deadlineNanos = answerNanos();
       }
     }
+  }
+
+  /**
+   * Returns true if this process may not connect to the socket, which waiting does not change: it
+   * needs write permission for the socket and search permission for its folders (unix(7)).
+   */
+  private boolean isForbidden() {
+    return Files.exists(socket) ? !Files.isWritable(socket) : !Files.notExists(socket);
   }
 
   private static void sleep(IOException cause) throws IOException {

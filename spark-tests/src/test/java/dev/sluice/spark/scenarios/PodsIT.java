@@ -119,15 +119,16 @@ final class PodsIT {
   void executorsOfAnotherUserKeepTheirMapOutputsAndSayWhy() throws Exception {
     Path others = Files.createDirectory(directory.resolve("others"));
     Files.setAttribute(others, "unix:uid", PodNetwork.USER + 1);
-    // Executors retry again and again: there may be another socket soon.
+    // A socket that executors may not use is no reason to wait as for a daemon that is away. Each
+    // task asks again, because there may be another socket soon.
     try (NodeProcess _ = startNode();
         LocalCluster cluster =
             start(
                 PodNetwork.USER + 1,
                 others,
                 socketMount(),
-                "spark.shuffle.rdma.node.timeout",
-                "1s")) {
+                "spark.shuffle.rdma.node.awayTimeout",
+                "10min")) {
       assertRefused(cluster, "Permission denied");
     }
   }
