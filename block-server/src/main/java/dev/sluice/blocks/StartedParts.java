@@ -7,10 +7,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Closes parts in reverse order of their start, even if closing one of them throws an exception.
- * Parts are started in the order in which they need each other. An executor's runtime, a node
- * daemon and each of its applications have one, and close it. Not thread-safe: the owner starts and
- * closes under its own lock, or on one thread.
+ * Closes parts in reverse order of their start, even if closing one of them fails. Parts are
+ * started in the order in which they need each other. An executor's runtime, a node daemon and each
+ * of its applications have one, and close it. Not thread-safe: the owner starts and closes under
+ * its own lock, or on one thread.
  */
 public final class StartedParts implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(StartedParts.class);
@@ -30,7 +30,7 @@ public final class StartedParts implements AutoCloseable {
       AutoCloseable part = parts.pop();
       try {
         part.close();
-      } catch (Exception e) {
+      } catch (Exception | Error e) { // An Error, too, must not leave the other parts open.
         LOG.warn("Closing {} failed", part.getClass().getSimpleName(), e);
       }
     }
