@@ -8,8 +8,7 @@ import dev.sluice.blocks.wire.MessageException;
 import dev.sluice.rdma.transfer.PeerAddress;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.HashMap;
-import java.util.Map;
+import java.util.LinkedHashMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
@@ -32,7 +31,8 @@ import org.slf4j.LoggerFactory;
  * virtual thread: in a pool, a rack that does not answer would keep all threads from connecting
  * elsewhere. There is one attempt per peer at a time.
  *
- * <p>In addition to the socket it takes 100 bytes for each shuffle that was READ lately.
+ * <p>In addition to the socket it takes 100 bytes for each of the {@link #TOUCHES} shuffles that
+ * were READ last.
  */
 final class PeerChannel {
   private static final Logger LOG = LoggerFactory.getLogger(PeerChannel.class);
@@ -42,8 +42,11 @@ final class PeerChannel {
   /** A channel without a connection for this time is abandoned. */
   static final long ABANDONED_AFTER_MS = 60_000;
 
-  /** Number of shuffles whose last touch is remembered before old ones are dropped. */
-  private static final int TOUCHES = 1_000;
+  /**
+   * Maximum number of shuffles whose last touch is remembered. Beyond it the earliest touch is
+   * forgotten, and that shuffle is touched once too often.
+   */
+  static final int TOUCHES = 1_000;
 
   private final PeerAddress peer;
   private final TransportClientFactory factory;
@@ -55,7 +58,7 @@ final class PeerChannel {
   private final PeerBreaker tables;
 
   // Guarded by this.
-  private final Map<Integer, Long> touchedMs = new HashMap<>();
+  private final LinkedHashMap<Integer, Long> touchedMs = new LinkedHashMap<>(); // earliest first
   private CompletableFuture<TransportClient> connection;
   private long failedMs;
   private long usedMs;
@@ -132,10 +135,10 @@ final class PeerChannel {
     if (lastMs != null && nowMs - lastMs < Touch.INTERVAL_MS) {
       return false;
     }
-    if (touchedMs.size() >= TOUCHES) {
-      touchedMs.values().removeIf(ms -> nowMs - ms >= Touch.INTERVAL_MS);
+    touchedMs.putLast(shuffleId, nowMs);
+    if (touchedMs.size() > TOUCHES) {
+      touchedMs.pollFirstEntry();
     }
-    touchedMs.put(shuffleId, nowMs);
     return true;
   }
 

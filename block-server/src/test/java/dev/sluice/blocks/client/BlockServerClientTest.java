@@ -360,6 +360,17 @@ class BlockServerClientTest {
   }
 
   @Test
+  void theTouchesOfTheLatestShufflesAreRemembered() {
+    PeerChannel channel = channel(Runnable::run);
+    for (int shuffleId = 0; shuffleId <= PeerChannel.TOUCHES; shuffleId++) {
+      assertThat(channel.touchIsDue(shuffleId)).isTrue();
+    }
+    assertThat(channel.touchIsDue(1)).isFalse();
+    assertThat(channel.touchIsDue(PeerChannel.TOUCHES)).isFalse();
+    assertThat(channel.touchIsDue(0)).as("the earliest one is forgotten").isTrue();
+  }
+
+  @Test
   void aRequestThatIsNotAnsweredFailsAtItsDeadline() throws Exception {
     server.filesReady = new CountDownLatch(1);
     outputs.write(SHUFFLE, 1, 10);
