@@ -8,15 +8,15 @@ import java.util.Map;
 
 /**
  * Cache of pages of a registry's {@link IndexTable}s, so that reducers of adjoining partitions do
- * not open the same files again and again. An executor has one, a node daemon one for each
- * application. Any thread. The lock is held for map operations only, never while a file is read.
- * Holds heap only, up to a limit; beyond it the least recently used pages are dropped. Reading a
- * dropped page again costs two reads of 2 KiB.
+ * not open the same files again and again. An executor has one, a node daemon one for all its
+ * applications together. Any thread. The lock is held for map operations only, never while a file
+ * is read. Holds heap only, up to a limit; beyond it the least recently used pages are dropped.
+ * Reading a dropped page again costs two reads of 2 KiB.
  *
  * <p>One reducer needs one page of each staged map output, whatever its number of partitions: 530
  * KB for 100 map outputs.
  */
-final class IndexCache {
+public final class IndexCache {
   /** Minimum of the limit: 1,600 pages. */
   private static final long LEAST_BYTES = 8 << 20;
 
@@ -25,6 +25,9 @@ final class IndexCache {
    * tasks at a time need of 1,000 map outputs.
    */
   private static final int PARTS = 128;
+
+  /** The same for the heap of a node daemon, which has no tasks and serves many applications. */
+  private static final int NODE_PARTS = 16;
 
   /** Heap of a page without its longs, and of its table, which the page alone may keep alive. */
   private static final int OVERHEAD_BYTES = 1_200;
@@ -41,7 +44,21 @@ final class IndexCache {
     this.maxBytes = maxBytes;
   }
 
-  /** Returns the limit for a heap of this size. */
+  /** Makes the cache of an executor, whose heap this process has. */
+  static IndexCache ofExecutor() {
+    return new IndexCache(maxBytes(Runtime.getRuntime().maxMemory()));
+  }
+
+  /** Makes the cache of a node daemon, whose heap this process has. */
+  public static IndexCache ofNode() {
+    return new IndexCache(maxNodeBytes(Runtime.getRuntime().maxMemory()));
+  }
+
+  static long maxNodeBytes(long heapBytes) {
+    return Math.max(LEAST_BYTES, heapBytes / NODE_PARTS);
+  }
+
+  /** Returns the limit of an executor with a heap of this size. */
   static long maxBytes(long heapBytes) {
     return Math.max(LEAST_BYTES, heapBytes / PARTS);
   }

@@ -128,7 +128,7 @@ public final class MapOutputRegistry implements AutoCloseable {
 
   private final AtomicInteger requests = new AtomicInteger();
 
-  /** Creates the only registry of a process, with a limit of open files of its own. */
+  /** Creates the only registry of a process, with its own limit of open files and its own cache. */
   public MapOutputRegistry(
       ProtectionDomain domain,
       LocalDirectories directories,
@@ -136,12 +136,21 @@ public final class MapOutputRegistry implements AutoCloseable {
       RegistryLimits limits,
       MapOutputListener listener,
       LongSupplier clockMs) {
-    this(domain, directories, outputs, limits, new OpenFileLimit(), listener, clockMs);
+    this(
+        domain,
+        directories,
+        outputs,
+        limits,
+        new OpenFileLimit(),
+        IndexCache.ofExecutor(),
+        listener,
+        clockMs);
   }
 
   /**
    * @param directories local directories of the {@code outputs}
    * @param room limit of open files, shared by all registries of the process
+   * @param indexes cache of index pages, shared likewise
    * @param clockMs a monotonic clock in milliseconds
    */
   public MapOutputRegistry(
@@ -150,6 +159,7 @@ public final class MapOutputRegistry implements AutoCloseable {
       MapOutputFiles outputs,
       RegistryLimits limits,
       OpenFileLimit room,
+      IndexCache indexes,
       MapOutputListener listener,
       LongSupplier clockMs) {
     this.directories = directories;
@@ -157,7 +167,6 @@ public final class MapOutputRegistry implements AutoCloseable {
     this.limits = limits;
     RegistrationBudget budget = new RegistrationBudget(limits, counters, clockMs);
     directories.count(counters);
-    IndexCache indexes = new IndexCache(IndexCache.maxBytes(Runtime.getRuntime().maxMemory()));
     files = new OpenFiles(() -> TimeUnit.MILLISECONDS.toNanos(clockMs.getAsLong()), room);
     epochs =
         new ShuffleEpochs(

@@ -66,6 +66,7 @@ final class ApplicationOutputs implements AutoCloseable {
         new Found(),
         device.memory().registryLimits(domain.registersFiles()),
         device.files(),
+        device.indexes(),
         MapOutputListener.NONE,
         () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.node;
 
+import dev.sluice.blocks.IndexCache;
 import dev.sluice.blocks.OpenFileLimit;
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.Device;
@@ -29,8 +30,14 @@ import org.slf4j.LoggerFactory;
  *
  * @param provider {@code verbs} or {@code soft}
  * @param files limit of open files for all applications together
+ * @param indexes cache of index pages for all applications together
  */
-record NodeDevice(NodeOptions options, String provider, NodeMemory memory, OpenFileLimit files) {
+record NodeDevice(
+    NodeOptions options,
+    String provider,
+    NodeMemory memory,
+    OpenFileLimit files,
+    IndexCache indexes) {
   private static final Logger LOG = LoggerFactory.getLogger(NodeDevice.class);
   private static final long PAGE_BYTES = 4096;
 
@@ -61,7 +68,8 @@ record NodeDevice(NodeOptions options, String provider, NodeMemory memory, OpenF
             options,
             SoftProvider.NAME,
             NodeMemory.configured(options, MachineMemory.current()),
-            new OpenFileLimit());
+            new OpenFileLimit(),
+            IndexCache.ofNode());
     LOG.info("RDMA provider is soft: {}; {}", reason, soft.memory);
     return soft;
   }
@@ -73,7 +81,8 @@ record NodeDevice(NodeOptions options, String provider, NodeMemory memory, OpenF
             options,
             VerbsProvider.NAME,
             NodeMemory.within(locked, options, MachineMemory.current()),
-            new OpenFileLimit());
+            new OpenFileLimit(),
+            IndexCache.ofNode());
     String device;
     try (Device opened = verbs.open()) {
       device = opened.name();
