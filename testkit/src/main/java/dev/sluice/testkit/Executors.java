@@ -107,14 +107,21 @@ public final class Executors {
   }
 
   /** Returns the bytes that all {@link #processes} have read from disks since their start. */
-  public static long diskBytes() throws IOException {
+  public static long diskBytes() {
     long bytes = 0;
     for (ProcessHandle process : processes().values()) {
-      Path account = Path.of("/proc", Long.toString(process.pid()), "io");
-      Matcher read = READ_BYTES.matcher(Files.readString(account));
-      bytes += read.find() ? Long.parseLong(read.group(1)) : 0;
+      bytes += diskBytes(Path.of("/proc", Long.toString(process.pid()), "io"));
     }
     return bytes;
+  }
+
+  static long diskBytes(Path account) {
+    try {
+      Matcher read = READ_BYTES.matcher(Files.readString(account));
+      return read.find() ? Long.parseLong(read.group(1)) : 0;
+    } catch (IOException e) {
+      return 0; // The process has just ended.
+    }
   }
 
   private static Optional<String> id(ProcessHandle process) {
