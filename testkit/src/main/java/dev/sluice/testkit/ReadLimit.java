@@ -29,9 +29,18 @@ public final class ReadLimit {
   public static void set(long process, Path directory, long bytesASecond) throws IOException {
     Path group = Files.createDirectories(group(process));
     long device = (Long) Files.getAttribute(directory, "unix:dev");
-    String limit = "%d:%d %d".formatted(device >> 8, device & 0xFF, bytesASecond);
+    String limit = "%s %d".formatted(numbers(device), bytesASecond);
     Files.writeString(group.resolve("blkio.throttle.read_bps_device"), limit);
     Files.writeString(group.resolve("cgroup.procs"), Long.toString(process));
+  }
+
+  /**
+   * Returns the major and the minor number of a device, each of which has two parts (makedev(3)).
+   */
+  static String numbers(long device) {
+    long major = device >> 32 & ~0xFFFL | device >> 8 & 0xFFF;
+    long minor = device >> 12 & 0xFFFFFF00L | device & 0xFF;
+    return "%d:%d".formatted(major, minor);
   }
 
   /**
