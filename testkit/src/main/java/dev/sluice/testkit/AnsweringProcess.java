@@ -145,6 +145,7 @@ public final class AnsweringProcess implements AutoCloseable {
     try {
       if (!process.waitFor(GRACE_SECONDS, TimeUnit.SECONDS)) {
         process.destroyForcibly();
+        process.waitFor(GRACE_SECONDS, TimeUnit.SECONDS); // It may write files until its end.
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
