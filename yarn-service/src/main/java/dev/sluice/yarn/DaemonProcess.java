@@ -28,6 +28,9 @@ final class DaemonProcess {
   /** Longer than sluice.node.stopTimeout. */
   private static final long STOP_TIMEOUT_S = 15;
 
+  /** Time for the end of a killed process, which keeps its files and their locks until then. */
+  private static final long KILL_TIMEOUT_S = 5;
+
   private final File program;
   private final String javaHome;
   private final File log;
@@ -131,7 +134,10 @@ final class DaemonProcess {
     }
   }
 
-  /** Stops the daemon: waits up to 15 s for the end of its process, then kills it. Idempotent. */
+  /**
+   * Stops the daemon: waits up to 15 s for the end of its process, then kills it, and waits up to 5
+   * s more. Idempotent.
+   */
   void stop() throws InterruptedException {
     Process last;
     synchronized (this) {
@@ -143,6 +149,7 @@ final class DaemonProcess {
       last.destroy();
       if (!last.waitFor(STOP_TIMEOUT_S, TimeUnit.SECONDS)) {
         last.destroyForcibly();
+        last.waitFor(KILL_TIMEOUT_S, TimeUnit.SECONDS);
       }
     }
   }
