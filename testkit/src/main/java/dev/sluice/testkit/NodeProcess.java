@@ -2,6 +2,8 @@
 package dev.sluice.testkit;
 
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.Reader;
 import java.lang.ProcessBuilder.Redirect;
 import java.net.ServerSocket;
 import java.net.URI;
@@ -129,9 +131,14 @@ public record NodeProcess(Path folder) {
   /** Returns a metric, such as {@code queue_pairs_total}, summed over all applications. */
   public long metric(String name) throws IOException {
     Properties conf = new Properties();
-    conf.load(Files.newBufferedReader(conf()));
+    try (Reader file = Files.newBufferedReader(conf())) {
+      conf.load(file);
+    }
     URI metrics = URI.create("http://%s/metrics".formatted(conf.getProperty(HTTP)));
-    String text = new String(metrics.toURL().openStream().readAllBytes());
+    String text;
+    try (InputStream answer = metrics.toURL().openStream()) {
+      text = new String(answer.readAllBytes());
+    }
     return text.lines()
         .filter(line -> line.startsWith("sluice_node_application_" + name + "{"))
         .mapToLong(line -> Long.parseLong(line.substring(line.lastIndexOf(' ') + 1)))
