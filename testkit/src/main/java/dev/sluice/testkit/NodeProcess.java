@@ -86,6 +86,7 @@ public record NodeProcess(Path folder) {
     Files.writeString(pidFile(), Long.toString(process.pid()));
     Poll.until(START_MS, () -> Files.exists(socket()) || !process.isAlive());
     if (!Files.exists(socket())) {
+      kill(); // It may hang, and its starter has nothing to end.
       throw new IOException("the node daemon did not start; see its log " + log);
     }
   }

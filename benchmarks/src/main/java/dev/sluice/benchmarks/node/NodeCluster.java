@@ -116,21 +116,28 @@ public final class NodeCluster implements AutoCloseable {
   private void startNode(Place place) throws IOException, InterruptedException {
     Path own = directory.resolve("node-" + nodes.size());
     Path work = Files.createDirectories(own.resolve("work"));
-    NodeProcess blocks = null;
-    List<String> options = List.of();
-    if (shuffle == Shuffle.SLUICE) {
-      blocks = NodeProcess.configure(work, own.resolve("local"), place.host(), "auto");
-      blocks.start(place.prefix().toArray(String[]::new));
-    } else {
-      options =
-          List.of(
-              "-Dspark.shuffle.service.enabled=true",
-              "-Dspark.shuffle.service.port=" + servicePort);
-    }
     String arguments =
         "--host %s --webui-port 0 --cores %d --memory 64g --work-dir %s %s"
             .formatted(place.host(), cores, work, masterUrl());
-    nodes.add(new Node(start(place, own, "worker.Worker", options, arguments), blocks));
+    if (shuffle == Shuffle.STOCK) {
+      List<String> options =
+          List.of(
+              "-Dspark.shuffle.service.enabled=true",
+              "-Dspark.shuffle.service.port=" + servicePort);
+      nodes.add(new Node(start(place, own, "worker.Worker", options, arguments), null));
+      return;
+    }
+    NodeProcess blocks = NodeProcess.configure(work, own.resolve("local"), place.host(), "auto");
+    blocks.start(place.prefix().toArray(String[]::new));
+    boolean isWhole = false;
+    try {
+      nodes.add(new Node(start(place, own, "worker.Worker", List.of(), arguments), blocks));
+      isWhole = true;
+    } finally {
+      if (!isWhole) {
+        blocks.kill(); // Nothing else knows the daemon of a node without a Worker.
+      }
+    }
   }
 
   private Process start(Place place, Path own, String main, List<String> options, String arguments)
