@@ -107,8 +107,11 @@ abstract class OwnDisk implements FaultAction, Fault.Setup {
 
     @Override
     public void end(Path directory) throws IOException {
-      signal("CONT", directory.resolve("disk"));
-      super.end(directory);
+      try {
+        signal("CONT", directory.resolve("disk"));
+      } finally {
+        super.end(directory); // also if its process has ended
+      }
     }
   }
 }
