@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileTime;
 import java.util.EnumMap;
 import java.util.Map;
@@ -35,8 +36,16 @@ final class ChaosAgent {
   private final LongFunction<Status> status;
   private final FailableRunnable<IOException> disturbed;
 
-  /** Modification time of the last order; set after the answer, so that it is tried again. */
-  private FileTime seen = FileTime.fromMillis(0);
+  /**
+   * The file of an order. Two orders within a tick of the file system's clock have different files.
+   */
+  private record OrderFile(FileTime written, Object key) {}
+
+  /** File of the last order; set after the answer, so that it is tried again. */
+  private OrderFile seen;
+
+  /** True until the callback has succeeded for the present decisions; for the agent's thread. */
+  private boolean isCallbackDue;
 
   private volatile Decisions decisions;
   private volatile Order stoppedBy;
@@ -84,18 +93,26 @@ final class ChaosAgent {
     }
   }
 
-  private void look() throws IOException {
+  /**
+   * Carries out and answers the order, if it is a new one. A test calls it in place of the thread.
+   */
+  void look() throws IOException {
     if (!Files.exists(orders)) {
       return;
     }
-    FileTime written = Files.getLastModifiedTime(orders);
+    BasicFileAttributes attributes = Files.readAttributes(orders, BasicFileAttributes.class);
+    OrderFile written = new OrderFile(attributes.lastModifiedTime(), attributes.fileKey());
     if (written.equals(seen)) {
       return;
     }
     Order order = JsonFile.read(orders, Order.class);
     if (!order.isSameAs(decisions.order())) {
       decisions = decisions(order);
+      isCallbackDue = true;
+    }
+    if (isCallbackDue) {
       disturbed.run();
+      isCallbackDue = false;
     }
     JsonFile.write(answer, status.apply(order.sequence()));
     seen = written;
