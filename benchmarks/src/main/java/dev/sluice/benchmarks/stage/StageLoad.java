@@ -18,6 +18,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.zip.CRC32C;
 
 /**
@@ -124,9 +125,7 @@ final class StageLoad implements AutoCloseable {
       NetworkParts reader, PeerQuota<PeerAddress> quota, PeerAddress server, List<Piece> pieces)
       throws Exception {
     long deadlineNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(TIMEOUT_MS);
-    CompletableFuture<Void> share = new CompletableFuture<>();
-    quota.acquire(server, CHUNK_BYTES, () -> share.complete(null));
-    share.get(2 * TIMEOUT_MS, TimeUnit.MILLISECONDS);
+    acquire(quota, server, CHUNK_BYTES, 2 * TIMEOUT_MS);
     try {
       PooledBuffer buffer = reader.endpoint().buffers().acquire(CHUNK_BYTES, deadlineNanos).get();
       try {
@@ -136,6 +135,27 @@ final class StageLoad implements AutoCloseable {
       }
     } finally {
       quota.release(server, CHUNK_BYTES);
+    }
+  }
+
+  /** Waits for a share of the quota. Gives back a share that is granted after the timeout. */
+  static <P> void acquire(PeerQuota<P> quota, P peer, long bytes, long timeoutMs) throws Exception {
+    CompletableFuture<Void> share = new CompletableFuture<>();
+    quota.acquire(
+        peer,
+        bytes,
+        () -> {
+          if (!share.complete(null)) {
+            quota.release(peer, bytes);
+          }
+        });
+    try {
+      share.get(timeoutMs, TimeUnit.MILLISECONDS);
+    } catch (TimeoutException | InterruptedException e) {
+      if (!share.cancel(false)) { // It was granted just now.
+        quota.release(peer, bytes);
+      }
+      throw e;
     }
   }
 

@@ -2,11 +2,14 @@
 package dev.sluice.benchmarks.stage;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.benchmarks.stage.StageLoad.Answer;
 import dev.sluice.blocks.wire.ControlMessages.Piece;
+import dev.sluice.rdma.transfer.PeerQuota;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.BeforeEach;
@@ -51,6 +54,16 @@ class StageLoadTest {
   void aChunkWithOtherBytesIsAFailure() throws Exception {
     checksums[17][1]++;
     assertThat(stage(checksums)).anyMatch(answer -> answer.failure() != null);
+  }
+
+  @Test
+  void aShareThatComesTooLateIsGivenBack() throws Exception {
+    PeerQuota<String> quota = new PeerQuota<>(10, 10);
+    StageLoad.acquire(quota, "a", 10, 1);
+    assertThatThrownBy(() -> StageLoad.acquire(quota, "b", 10, 1))
+        .isInstanceOf(TimeoutException.class);
+    quota.release("a", 10);
+    assertThat(quota.bytes()).isZero();
   }
 
   /** Runs a stage with at least one answer of each of two executors. */
