@@ -125,20 +125,23 @@ final class StagePeers implements AutoCloseable {
       List<PeerAddress> slow = locate(process);
       List<PeerAddress> all = Stream.concat(others.stream(), slow.stream()).toList();
       List<NetworkParts> some = readers.subList(0, READERS_OF_SERVERS);
-      ReadLimit.set(process.pid(), cold.directory(), SLOW_MB_A_SECOND * 1_000_000L);
-      for (int round = -1; round < rounds; round++) {
-        Pairs counted = round < 0 ? new Pairs() : pairs;
-        cold.cache(true);
-        boolean slowFirst = round % 2 == 0;
-        Run first = run(some, slowFirst ? all : others, 0, StagePeers::sleep);
-        Run second = run(some, slowFirst ? others : all, 0, StagePeers::sleep);
-        Run with = slowFirst ? first : second;
-        Run without = slowFirst ? second : first;
-        counted.more(
-            name + "-others", "MB/s", with.rate(others), "without-it", without.rate(others));
-        counted.more(name, "MB/s", with.rate(slow), "its-disk", SLOW_MB_A_SECOND);
+      try {
+        ReadLimit.set(process.pid(), cold.directory(), SLOW_MB_A_SECOND * 1_000_000L);
+        for (int round = -1; round < rounds; round++) {
+          Pairs counted = round < 0 ? new Pairs() : pairs;
+          cold.cache(true);
+          boolean slowFirst = round % 2 == 0;
+          Run first = run(some, slowFirst ? all : others, 0, StagePeers::sleep);
+          Run second = run(some, slowFirst ? others : all, 0, StagePeers::sleep);
+          Run with = slowFirst ? first : second;
+          Run without = slowFirst ? second : first;
+          counted.more(
+              name + "-others", "MB/s", with.rate(others), "without-it", without.rate(others));
+          counted.more(name, "MB/s", with.rate(slow), "its-disk", SLOW_MB_A_SECOND);
+        }
+      } finally {
+        ReadLimit.lift(process.pid());
       }
-      ReadLimit.lift(process.pid());
     }
   }
 
