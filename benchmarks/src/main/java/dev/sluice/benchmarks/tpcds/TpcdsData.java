@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.tpcds;
 
+import static java.nio.file.StandardOpenOption.CREATE;
+import static java.nio.file.StandardOpenOption.WRITE;
+
 import dev.sluice.testkit.ClusterConf;
 import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.DriverProcess;
 import dev.sluice.testkit.Installation;
 import dev.sluice.testkit.Shuffle;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 
 /**
- * Generates the tables, which stay for later runs. {@link TpcdsCommand} calls it on its thread, in
- * one process at a time: a second one that generates could delete the tables of the first.
+ * Generates the tables, which stay for later runs. {@link TpcdsCommand} calls it on its thread.
+ * Several processes may generate them at a time: the first to end puts its tables in place.
  */
 final class TpcdsData {
   /** Scale factor of Spark's golden answers: about 1 GB of text. */
@@ -24,6 +29,9 @@ final class TpcdsData {
 
   /** File that Spark writes last into a table's directory. */
   private static final String COMPLETE = "_SUCCESS";
+
+  /** File that a process locks while it puts tables in place. */
+  private static final String LOCK = "tpcds.lock";
 
   private TpcdsData() {}
 
@@ -38,7 +46,7 @@ final class TpcdsData {
    * @param temporary temporary directory on the same file system, which must not exist
    */
   static void ensure(Path temporary) throws IOException, InterruptedException {
-    if (complete()) {
+    if (complete(directory())) {
       return;
     }
     System.err.printf("generating %s%n", directory());
@@ -50,13 +58,27 @@ final class TpcdsData {
             new ClusterConf(EXECUTORS, 1, MEMORY_MB, "off", Map.of()),
             tables.toString(),
             Integer.toString(EXECUTORS));
-    Directories.delete(directory());
-    Files.move(tables, directory());
+    publish(tables, directory());
     Directories.delete(temporary);
   }
 
-  private static boolean complete() {
+  /**
+   * Renames generated tables; if another process was faster, deletes them and keeps the other's.
+   */
+  static void publish(Path tables, Path kept) throws IOException {
+    try (FileChannel file = FileChannel.open(kept.resolveSibling(LOCK), CREATE, WRITE);
+        FileLock _ = file.lock()) {
+      if (complete(kept)) {
+        Directories.delete(tables);
+      } else {
+        Directories.delete(kept);
+        Files.move(tables, kept);
+      }
+    }
+  }
+
+  private static boolean complete(Path tables) {
     return TableColumns.byTable().keySet().stream()
-        .allMatch(table -> Files.exists(directory().resolve(table).resolve(COMPLETE)));
+        .allMatch(table -> Files.exists(tables.resolve(table).resolve(COMPLETE)));
   }
 }
