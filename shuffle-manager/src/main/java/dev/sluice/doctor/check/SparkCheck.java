@@ -28,11 +28,18 @@ record SparkCheck(List<Path> jars) implements Check {
   public List<Finding> findings() {
     Optional<String> spark = version(SPARK);
     if (spark.isEmpty()) {
-      return List.of(Finding.ok(name(), "not checked: SPARK_HOME is not set"));
+      return List.of(Finding.ok(name(), "not checked: " + lack()));
     }
     return Stream.concat(
             Stream.of(spark(spark.get())), version(HADOOP).map(SparkCheck::hadoop).stream())
         .toList();
+  }
+
+  /** Returns why Spark's version is not known. */
+  private String lack() {
+    return jars.isEmpty()
+        ? "SPARK_HOME is not set, or has no jars"
+        : "none of %d jars is spark-core_2.13-VERSION.jar".formatted(jars.size());
   }
 
   private Finding spark(String version) {

@@ -79,6 +79,14 @@ class NodeChecksTest {
         new SparkCheck(List.of(Path.of("/jars/spark-core_2.13-4.2.0.jar"))), Level.OK, "4.2.0");
   }
 
+  @Test
+  void aNodeWithoutAKnownSparkIsNotCheckedForTheReasonGiven() throws Exception {
+    assertFinding(new SparkCheck(List.of()), Level.OK, "SPARK_HOME is not set, or has no jars");
+    Check other = new SparkCheck(List.of(Path.of("/jars/spark-core_2.12-3.5.0.jar")));
+    assertFinding(other, Level.OK, "none of 1 jars is spark-core_2.13");
+    assertThat(only(other).said()).doesNotContain("SPARK_HOME");
+  }
+
   private static List<Path> jars(String spark, String hadoop) {
     return List.of(
         Path.of("/jars/hadoop-client-api-" + hadoop + ".jar"),
