@@ -100,6 +100,7 @@ public final class PeerServer implements AutoCloseable {
     while (!socket.isClosed()) {
       try {
         Socket client = socket.accept();
+        said = false;
         Thread.ofVirtual().start(() -> answer(client));
       } catch (IOException e) {
         // Most likely out of file descriptors: an immediate retry would be a busy loop.
