@@ -74,7 +74,7 @@ public final class DeviceFilter {
 
   /** Reason why a device or a port is not used; continues a sentence that begins with its name. */
   String refusal() {
-    return " is not among the devices \"" + text + "\"";
+    return "is not among the devices \"" + text + "\"";
   }
 
   /** The text that was parsed. */

@@ -16,7 +16,8 @@ import java.util.Optional;
 final class GidChooser {
   private static final int DEFAULT_INDEX = 0;
 
-  private static final String FOREIGN =
+  /** Reason against an entry, or a doubt about it. */
+  static final String FOREIGN =
       "of another network namespace: no network device of this process has the address";
 
   /** Index at which a subnet manager puts the GID that is valid beyond the subnet. */
@@ -77,7 +78,7 @@ final class GidChooser {
     return port.gids().stream()
         .filter(entry -> entry.index() == index)
         .findFirst()
-        .orElseThrow(() -> new PortRefusal("has no GID at index " + index));
+        .orElseThrow(() -> new PortRefusal(Refusal.Kind.NO_GID, "has no GID at index " + index));
   }
 
   private static GidEntry infiniBand(PortInfo port) throws PortRefusal {
@@ -91,11 +92,13 @@ final class GidChooser {
 
   private GidEntry best(PortInfo port) throws PortRefusal {
     List<String> skipped = new ArrayList<>();
+    Refusal.Kind kind = Refusal.Kind.NO_GID;
     GidEntry best = null;
     for (GidEntry entry : port.gids()) {
       String problem = problem(entry);
       if (problem == null && entry.isForeign() && !takesForeign) {
         problem = FOREIGN;
+        kind = Refusal.Kind.FOREIGN_GID;
       }
       if (problem != null) {
         skipped.add(entry + " is " + problem);
@@ -105,6 +108,7 @@ final class GidChooser {
     }
     if (best == null) {
       throw new PortRefusal(
+          kind,
           skipped.isEmpty()
               ? "has no GID, so its network device has no address"
               : "has no suitable GID: " + String.join(", ", skipped));

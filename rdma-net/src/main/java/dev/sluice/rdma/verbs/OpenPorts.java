@@ -24,7 +24,7 @@ final class OpenPorts implements AutoCloseable {
 
   private final Map<String, IbvContext> contexts = new LinkedHashMap<>();
   private final List<PortInfo> ports = new ArrayList<>();
-  private final List<String> refused = new ArrayList<>();
+  private final List<Refusal> refused = new ArrayList<>();
 
   /**
    * Opens the devices that the options allow.
@@ -41,7 +41,7 @@ final class OpenPorts implements AutoCloseable {
         if (wanted.matchesSome(device.name())) {
           open(device, wanted, sysfs);
         } else {
-          refused.add(device + wanted.refusal());
+          refused.add(new Refusal(device.name(), Refusal.Kind.EXCLUDED, wanted.refusal()));
         }
       }
     } catch (RuntimeException | Error e) {
@@ -71,15 +71,19 @@ final class OpenPorts implements AutoCloseable {
   }
 
   /** Finds the reason by the device's file: libibverbs reports the same error for all causes. */
-  private static String unreadable(IbvDevice device, VerbsException e) {
+  private static Refusal unreadable(IbvDevice device, VerbsException e) {
     Path node = Path.of("/dev/infiniband", device.uverbsName());
     if (!Files.exists(node)) {
-      return device + " cannot be opened: " + node + " does not exist (in a container, pass it in)";
+      return notOpened(device, node + " does not exist (in a container, pass it in)");
     }
     if (!Files.isReadable(node) || !Files.isWritable(node)) {
-      return device + " cannot be opened: this process may not read and write " + node;
+      return notOpened(device, "this process may not read and write " + node);
     }
-    return device + " cannot be used: " + e.getMessage();
+    return new Refusal(device.name(), Refusal.Kind.OTHER, "cannot be used: " + e.getMessage());
+  }
+
+  private static Refusal notOpened(IbvDevice device, String why) {
+    return new Refusal(device.name(), Refusal.Kind.NOT_OPENED, "cannot be opened: " + why);
   }
 
   /** Ports of all devices that could be opened. */
@@ -87,8 +91,8 @@ final class OpenPorts implements AutoCloseable {
     return List.copyOf(ports);
   }
 
-  /** Reasons why other devices and ports cannot be used. */
-  List<String> refused() {
+  /** Other devices and ports, which cannot be used. */
+  List<Refusal> refused() {
     return List.copyOf(refused);
   }
 

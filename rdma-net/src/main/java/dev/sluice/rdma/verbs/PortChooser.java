@@ -98,7 +98,7 @@ final class PortChooser {
       throw new PortRefusal("is neither InfiniBand nor RoCE (" + port.transport() + ")");
     }
     if (!port.state().is(IbvPortAttr.State.ACTIVE)) {
-      throw new PortRefusal("is " + port.state() + " and not ACTIVE");
+      throw new PortRefusal(Refusal.Kind.NOT_ACTIVE, "is " + port.state() + " and not ACTIVE");
     }
     if (port.linkLayer().known().isEmpty()) {
       throw new PortRefusal("has the unknown link layer " + port.linkLayer());

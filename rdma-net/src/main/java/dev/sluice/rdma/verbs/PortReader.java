@@ -33,7 +33,7 @@ record PortReader(IbvContext context, Sysfs sysfs) {
    * @param wanted other ports are not read
    * @param refused receives the reasons for the ports that are left out
    */
-  List<PortInfo> read(DeviceFilter wanted, List<String> refused) throws VerbsException {
+  List<PortInfo> read(DeviceFilter wanted, List<Refusal> refused) throws VerbsException {
     LocalNetDevices local = LocalNetDevices.read(sysfs.root());
     List<PortInfo> ports = new ArrayList<>();
     String device = context.device().name();
@@ -41,13 +41,13 @@ record PortReader(IbvContext context, Sysfs sysfs) {
     for (int port = 1; port <= count; port++) {
       String name = device + ":" + port;
       if (!wanted.matches(device, port)) {
-        refused.add(name + wanted.refusal());
+        refused.add(new Refusal(name, Refusal.Kind.EXCLUDED, wanted.refusal()));
         continue;
       }
       try {
         ports.add(read(port, local));
       } catch (VerbsException e) {
-        refused.add(name + " cannot be read: " + e.getMessage());
+        refused.add(new Refusal(name, Refusal.Kind.OTHER, "cannot be read: " + e.getMessage()));
       }
     }
     return ports;

@@ -8,10 +8,24 @@ package dev.sluice.rdma.verbs;
 final class PortRefusal extends Exception {
   private static final long serialVersionUID = 1L;
 
+  private final Refusal.Kind kind;
+
   /**
    * @param reason continues a sentence that begins with the port's name
    */
   PortRefusal(String reason) {
+    this(Refusal.Kind.OTHER, reason);
+  }
+
+  /**
+   * @param reason continues a sentence that begins with the port's name
+   */
+  PortRefusal(Refusal.Kind kind, String reason) {
     super(reason);
+    this.kind = kind;
+  }
+
+  Refusal.Kind kind() {
+    return kind;
   }
 }

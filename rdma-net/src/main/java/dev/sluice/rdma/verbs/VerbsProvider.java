@@ -109,7 +109,8 @@ public final class VerbsProvider implements Provider {
       throws IOException {
     try (OpenPorts open = new OpenPorts(devices, options.devices(), sysfs)) {
       PortChooser chooser = chooser(options, localAddress, turn, numaNode);
-      ChosenPort chosen = chooser.choose(open.ports(), open.refused());
+      ChosenPort chosen =
+          chooser.choose(open.ports(), open.refused().stream().map(Refusal::words).toList());
       IbvContext context = open.take(chosen.port().device());
       CurrentPort port = new CurrentPort(new PortReader(context, sysfs), chooser, chosen);
       VerbsDevice device = VerbsDevice.open(context, port, localAddress, options, turn);

@@ -10,27 +10,31 @@ import java.net.InetAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.function.Predicate;
-import java.util.stream.Collectors;
 
 /**
  * Reports in words how {@link VerbsProvider} decides: the devices, the reasons against unusable
  * ports, and the port and GID that it takes. The doctor asks for it, on one thread.
  *
  * @param devices devices that can be opened, with their firmware
- * @param excluded devices and ports that the options leave out
- * @param refused devices and ports that cannot be used, each with the reason
+ * @param refused devices and ports that cannot be used, or that the options leave out
  * @param chosen the port, and all values that queue pairs use; empty if no port can be used
  * @param doubt objection to the GID, if its index or its device was configured
  */
 public record VerbsSurvey(
-    List<String> devices,
-    List<String> excluded,
-    List<String> refused,
-    Optional<String> chosen,
-    Optional<String> doubt) {
+    List<String> devices, List<Refusal> refused, Optional<String> chosen, Optional<Doubt> doubt) {
+
+  /**
+   * Objection to a GID.
+   *
+   * @param isForeign true if the GID is of another network namespace
+   * @param reason continues a sentence that begins with the GID
+   */
+  public record Doubt(boolean isForeign, String reason) {
+    private static Doubt of(String reason) {
+      return new Doubt(reason.equals(GidChooser.FOREIGN), reason);
+    }
+  }
 
   /**
    * Opens this machine's devices, chooses a port, and closes the devices.
@@ -47,38 +51,34 @@ public record VerbsSurvey(
       Optional<HostSlot> turn = VerbsProvider.turn(options, list.devices(), numaNode);
       try {
         PortChooser chooser = VerbsProvider.chooser(options, localAddress, turn, numaNode);
-        return of(chooser, open, reason -> reason.endsWith(options.devices().refusal()));
+        return of(chooser, open);
       } finally {
         turn.ifPresent(HostSlot::close);
       }
     }
   }
 
-  private static VerbsSurvey of(PortChooser chooser, OpenPorts open, Predicate<String> excluded)
-      throws VerbsException {
+  private static VerbsSurvey of(PortChooser chooser, OpenPorts open) throws VerbsException {
     List<String> devices = new ArrayList<>();
     for (IbvContext context : open.contexts()) {
       devices.add(words(context));
     }
-    Map<Boolean, List<String>> others =
-        open.refused().stream().collect(Collectors.partitioningBy(excluded));
-    List<String> refused = new ArrayList<>(others.get(false));
+    List<Refusal> refused = new ArrayList<>(open.refused());
     List<PortInfo> usable = new ArrayList<>();
     for (PortInfo port : open.ports()) {
       try {
         chooser.choose(port);
         usable.add(port);
       } catch (PortRefusal e) {
-        refused.add(port + " " + e.getMessage());
+        refused.add(new Refusal(port.toString(), e.kind(), e.getMessage()));
       }
     }
     Optional<ChosenPort> chosen = chosen(chooser, usable);
     return new VerbsSurvey(
         devices,
-        others.get(true),
         refused,
         chosen.map(port -> port.banner() + "; " + chooser.reason(port)),
-        chosen.flatMap(chooser::doubt));
+        chosen.flatMap(chooser::doubt).map(Doubt::of));
   }
 
   private static Optional<ChosenPort> chosen(PortChooser chooser, List<PortInfo> usable) {

@@ -122,7 +122,9 @@ class GidChooserTest {
         .isInstanceOf(PortRefusal.class)
         .hasMessage(
             "has no suitable GID: index 1 10.0.0.1 is of another network namespace:"
-                + " no network device of this process has the address");
+                + " no network device of this process has the address")
+        .extracting(refusal -> ((PortRefusal) refusal).kind())
+        .isEqualTo(Refusal.Kind.FOREIGN_GID);
   }
 
   @Test
@@ -156,7 +158,9 @@ class GidChooserTest {
   void anIndexThatHasNoGidIsRefused() {
     assertThatThrownBy(() -> choose(connectX(), new GidPolicy(8, 2, Family.AUTO, null), LOOPBACK))
         .isInstanceOf(PortRefusal.class)
-        .hasMessage("has no GID at index 8");
+        .hasMessage("has no GID at index 8")
+        .extracting(refusal -> ((PortRefusal) refusal).kind())
+        .isEqualTo(Refusal.Kind.NO_GID);
   }
 
   @Test
@@ -195,6 +199,8 @@ class GidChooserTest {
   void aPortWithoutAnyGidIsRefused() {
     assertThatThrownBy(() -> choose(TestPorts.roce("rxe0"), GidPolicy.DEFAULT))
         .isInstanceOf(PortRefusal.class)
-        .hasMessage("has no GID, so its network device has no address");
+        .hasMessage("has no GID, so its network device has no address")
+        .extracting(refusal -> ((PortRefusal) refusal).kind())
+        .isEqualTo(Refusal.Kind.NO_GID);
   }
 }
