@@ -91,14 +91,15 @@ final class DriverRuntime implements AutoCloseable {
             conf.transferOptions(),
             conf.locateTimeoutMs(),
             () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
+    DecisionTimes times = DecisionTimes.within(conf.locateTimeoutMs());
     return new NodeLifetimes(
         directory,
         servers,
         new TrackedOutputs(tracker, conf.isNodeRequired()),
-        conf.locateTimeoutMs() * 3 / 5, // An executor waits for all of it: see NodeLifetimes.
+        times,
         new AwayNodes(
             TimeUnit.MILLISECONDS.toNanos(conf.nodeAwayTimeoutMs()),
-            AwayNodes::refuses,
+            node -> AwayNodes.refuses(node, times.connectMs()),
             System::nanoTime),
         System::nanoTime);
   }

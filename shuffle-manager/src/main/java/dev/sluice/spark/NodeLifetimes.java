@@ -46,9 +46,6 @@ final class NodeLifetimes implements AutoCloseable {
   /** Longer than the client remembers a failed connection: the next question connects again. */
   private static final long ASK_AGAIN_MS = 1_100;
 
-  /** Time for one more answer before map outputs are lost; enough to ask once again. */
-  private static final long LAST_TRY_MS = 2_000;
-
   /** Longest wait at the end: a daemon that hears nothing removes the application later itself. */
   private static final long END_TIMEOUT_MS = 5_000;
 
@@ -82,7 +79,7 @@ final class NodeLifetimes implements AutoCloseable {
   private final LocationDirectory directory;
   private final BlockServerClient servers;
   private final MapOutputs outputs;
-  private final long checkTimeoutMs;
+  private final DecisionTimes times;
   private final AwayNodes away;
   private final LongSupplier nanoClock;
 
@@ -112,22 +109,20 @@ final class NodeLifetimes implements AutoCloseable {
   /**
    * @param directory knows the nodes
    * @param servers sends the questions; closed with this
-   * @param checkTimeoutMs time for the answer of a node that did not answer an executor. The
-   *     decision takes up to three seconds more: a connection of {@link AwayNodes} and {@link
-   *     #LAST_TRY_MS}. An executor that waits less for the driver decides without it.
+   * @param times for the decision about a node that did not answer an executor
    * @param away waits for nodes that refuse connections
    */
   NodeLifetimes(
       LocationDirectory directory,
       BlockServerClient servers,
       MapOutputs outputs,
-      long checkTimeoutMs,
+      DecisionTimes times,
       AwayNodes away,
       LongSupplier nanoClock) {
     this.directory = directory;
     this.servers = servers;
     this.outputs = outputs;
-    this.checkTimeoutMs = checkTimeoutMs;
+    this.times = times;
     this.away = away;
     this.nanoClock = nanoClock;
     this.forgotNanos = nanoClock.getAsLong();
@@ -199,7 +194,7 @@ final class NodeLifetimes implements AutoCloseable {
     CompletableFuture<NodeResponse> heard = new CompletableFuture<>();
     askUntilAnswered(node, question, heard);
     heard
-        .orTimeout(checkTimeoutMs, TimeUnit.MILLISECONDS)
+        .orTimeout(times.checkMs(), TimeUnit.MILLISECONDS)
         .whenCompleteAsync(
             (answer, failure) -> {
               if (failure == null) {
@@ -219,14 +214,14 @@ final class NodeLifetimes implements AutoCloseable {
 
   /**
    * Asks once more a node whose daemon takes connections or whose machine does not answer: the
-   * daemon may have begun to listen after the last question. Blocks for {@link #LAST_TRY_MS} at
-   * most.
+   * daemon may have begun to listen after the last question. Blocks for {@link
+   * DecisionTimes#lastTryMs} at most.
    */
   private void tryLast(PeerAddress node, Lifetime question) {
     CompletableFuture<NodeResponse> heard = new CompletableFuture<>();
     askUntilAnswered(node, question, heard);
     NodeResponse answer =
-        heard.orTimeout(LAST_TRY_MS, TimeUnit.MILLISECONDS).exceptionally(_ -> null).join();
+        heard.orTimeout(times.lastTryMs(), TimeUnit.MILLISECONDS).exceptionally(_ -> null).join();
     if (answer == null) {
       lost(node, "does not answer");
     } else {
@@ -307,7 +302,7 @@ final class NodeLifetimes implements AutoCloseable {
 
   /**
    * Decides about a node that has not answered: waits for it, declares it lost, or runs {@code
-   * otherwise}. Blocks for a second at most.
+   * otherwise}. Blocks for {@link DecisionTimes#connectMs} at most.
    */
   private void unlessAwaited(PeerAddress node, Runnable otherwise) {
     if (!away.isAway(node)) {

@@ -45,6 +45,7 @@ import org.junit.jupiter.api.io.TempDir;
 class NodeLifetimesTest {
   private static final int DEADLINE_SECONDS = 30;
   private static final long CHECK_TIMEOUT_MS = 500;
+  private static final long LAST_TRY_MS = 2_000;
 
   @TempDir private Path folder;
 
@@ -73,7 +74,7 @@ class NodeLifetimesTest {
             10_000,
             () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime())),
         new Tracked(),
-        checkTimeoutMs,
+        new DecisionTimes(checkTimeoutMs, 1_000, LAST_TRY_MS),
         new AwayNodes(
             TimeUnit.SECONDS.toNanos(120), _ -> takesNoConnections.getAsBoolean(), nowNanos::get),
         nowNanos::get);

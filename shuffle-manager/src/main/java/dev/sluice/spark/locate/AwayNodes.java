@@ -47,7 +47,7 @@ public final class AwayNodes {
 
   /**
    * @param limitNanos how long to wait for a daemon that is away; 0 for not at all
-   * @param refusal tells whether a daemon refuses connections: {@link #refuses}
+   * @param refusal tells whether a daemon refuses connections: {@link #refuses(PeerAddress)}
    */
   public AwayNodes(long limitNanos, Predicate<PeerAddress> refusal, LongSupplier nanoClock) {
     this.limitNanos = limitNanos;
@@ -55,7 +55,7 @@ public final class AwayNodes {
     this.nanoClock = nanoClock;
   }
 
-  /** Returns true if the daemon is away. Blocks for a second at most. */
+  /** Returns true if the daemon is away. Blocks for the time of a connection at most. */
   public boolean isAway(PeerAddress node) {
     long nowNanos = nanoClock.getAsLong();
     Absence known = absences.get(node);
@@ -115,8 +115,17 @@ public final class AwayNodes {
    * ConnectException}.
    */
   public static boolean refuses(PeerAddress node) {
+    return refuses(node, CONNECT_TIMEOUT_MS);
+  }
+
+  /**
+   * Returns the same as {@link #refuses(PeerAddress)}.
+   *
+   * @param timeoutMs time after which a machine that has not answered counts as not there
+   */
+  public static boolean refuses(PeerAddress node, int timeoutMs) {
     try (Socket socket = new Socket()) {
-      socket.connect(new InetSocketAddress(node.host(), node.port()), CONNECT_TIMEOUT_MS);
+      socket.connect(new InetSocketAddress(node.host(), node.port()), timeoutMs);
       return false;
     } catch (ConnectException e) {
       return true;
