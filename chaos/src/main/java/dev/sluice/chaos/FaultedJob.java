@@ -66,7 +66,7 @@ final class FaultedJob {
     fault = Faults.named(run.fault()).chosen(workload, random);
   }
 
-  RunResult run(LeakCheck remains) throws InterruptedException {
+  RunResult run(LeakCheck leakCheck) throws InterruptedException {
     Outcome outcome = Outcome.HARNESS;
     List<String> leaks = List.of();
     Map<String, Long> held = Map.of();
@@ -76,10 +76,10 @@ final class FaultedJob {
       endNanos = System.nanoTime();
       struck = hasStruck();
       readBlocks = readSince(readBefore);
-      fault.blow().heal(cluster);
+      fault.action().heal(cluster);
       if (outcome != Outcome.HANG) {
-        leaks = leaks(remains);
-        held = remains.held();
+        leaks = leaks(leakCheck);
+        held = leakCheck.held();
       }
     } catch (InterruptedException e) {
       throw e;
@@ -111,13 +111,13 @@ final class FaultedJob {
         return false;
       }
     }
-    return fault.blow().hasStruck(cluster, inTime);
+    return fault.action().hasStruck(cluster, inTime);
   }
 
   /** Heals after any failure; if that fails too, the driver's end does it. */
   private void healAnyway() {
     try {
-      fault.blow().heal(cluster);
+      fault.action().heal(cluster);
     } catch (Exception e) {
       problem = "%s; healing the fault failed, too: %s".formatted(problem, e);
     }
@@ -132,12 +132,12 @@ final class FaultedJob {
 
   private Outcome strike() throws Exception {
     readBefore = cluster.readBlocks();
-    fault.blow().prepare(cluster, random);
+    fault.action().prepare(cluster, random);
     for (Evidence what : fault.evidence()) {
       evidence.put(what, what.in(cluster));
     }
     if (fault.moment() == Moment.BEFORE) {
-      fault.blow().strike(cluster, random);
+      fault.action().strike(cluster, random);
     }
     startNanos = System.nanoTime();
     strikeNanos = startNanos;
@@ -149,7 +149,7 @@ final class FaultedJob {
       Thread.sleep(fault.delayMs(random));
       strikeNanos = System.nanoTime();
       inTime = !job.isDone();
-      fault.blow().strike(cluster, random);
+      fault.action().strike(cluster, random);
     }
     return await(job);
   }
@@ -164,7 +164,7 @@ final class FaultedJob {
     long lastsMs = Math.min(fault.lastsMs(), limitMs);
     try {
       if (!Poll.until(lastsMs, job::isDone) && lastsMs < limitMs) {
-        fault.blow().heal(cluster);
+        fault.action().heal(cluster);
       }
       answer = job.get(limitMs - lastsMs, TimeUnit.MILLISECONDS);
       return Outcome.ANSWERED;
@@ -178,11 +178,11 @@ final class FaultedJob {
     }
   }
 
-  private List<String> leaks(LeakCheck remains) throws Exception {
+  private List<String> leaks(LeakCheck leakCheck) throws Exception {
     // A map output that is committed after its shuffle was removed stays, also with stock.
     cluster.settle(STAGE_MS);
-    fault.blow().settled(cluster);
+    fault.action().settled(cluster);
     cluster.forget(cluster.stages().shuffles());
-    return remains.await();
+    return leakCheck.await();
   }
 }

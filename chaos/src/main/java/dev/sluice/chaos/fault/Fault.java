@@ -15,7 +15,7 @@ import java.util.stream.Stream;
  * A fault that strikes while a job runs: its {@link FaultAction}, its moment, its allowed cost, and
  * the {@link Setup} of the cluster that it needs. Each is defined in {@link Faults}, where all
  * values are set that differ from the defaults; it is immutable from then on. The command asks for
- * cost and cluster and runs the setup; the driver, which has the same list, runs the blow. {@link
+ * cost and cluster and runs the setup; the driver, which has the same list, runs the action. {@link
  * #staged} copies the values one by one: a new one belongs there, too.
  */
 public final class Fault {
