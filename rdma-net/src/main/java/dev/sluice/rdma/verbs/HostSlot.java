@@ -12,6 +12,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.function.IntSupplier;
 
 /**
  * A number that no other process of this host has while it is open. Processes use it to take
@@ -49,14 +50,23 @@ public final class HostSlot implements AutoCloseable {
    * @throws VerbsException if this process may not have such a socket
    */
   public static HostSlot take(String what) throws VerbsException {
+    return take(what, HostSlot::namespace);
+  }
+
+  /**
+   * Takes a number of a network namespace.
+   *
+   * @param namespace returns the namespace's hash
+   */
+  static HostSlot take(String what, IntSupplier namespace) throws VerbsException {
     int fd = SOCKET.call((int) AF_UNIX, SOCK_DGRAM_CLOEXEC, 0);
     try {
       int turn = 0;
       while (!bind(fd, what, turn)) {
         turn++;
       }
-      return new HostSlot(fd, namespace() + turn & Integer.MAX_VALUE);
-    } catch (VerbsException e) {
+      return new HostSlot(fd, namespace.getAsInt() + turn & Integer.MAX_VALUE);
+    } catch (VerbsException | RuntimeException | Error e) {
       FileDescriptors.close(fd);
       throw e;
     }

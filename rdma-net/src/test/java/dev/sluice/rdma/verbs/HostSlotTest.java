@@ -2,6 +2,7 @@
 package dev.sluice.rdma.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
@@ -25,6 +26,23 @@ class HostSlotTest {
       assertThat(second.number()).isEqualTo(first.number() + 1);
       return HostSlot.take(what);
     }
+  }
+
+  @Test
+  void aFailureFreesTheNumber() throws Exception {
+    int first;
+    try (HostSlot turn = HostSlot.take(what)) {
+      first = turn.number();
+    }
+    assertThatThrownBy(() -> HostSlot.take(what, HostSlotTest::noMemory))
+        .isInstanceOf(OutOfMemoryError.class);
+    try (HostSlot turn = HostSlot.take(what)) {
+      assertThat(turn.number()).isEqualTo(first);
+    }
+  }
+
+  private static int noMemory() {
+    throw new OutOfMemoryError("thrown by a test");
   }
 
   @Test
