@@ -279,13 +279,14 @@ final class AcceptedQueuePairs implements AutoCloseable {
   }
 
   private void ask() {
-    Map<Key, Slot> asked;
+    Map<Slot, QueuePair> asked = new LinkedHashMap<>();
     synchronized (this) {
-      asked = new LinkedHashMap<>(slots);
+      slots.values().stream()
+          .filter(slot -> slot.connected)
+          .forEach(slot -> asked.put(slot, slot.queuePair));
     }
-    asked.values().removeIf(slot -> !slot.connected);
-    asked.values().removeIf(slot -> slot.queuePair.state() != QueuePairState.ERROR);
-    close(key -> asked.containsKey(key) && slots.get(key) == asked.get(key));
+    asked.values().removeIf(queuePair -> queuePair.state() != QueuePairState.ERROR);
+    close(key -> asked.containsKey(slots.get(key)));
   }
 
   private List<QueuePair> removeOldestReplaced() {
