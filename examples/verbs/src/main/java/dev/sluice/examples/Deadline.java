@@ -17,13 +17,21 @@ public interface Deadline {
 
   /** Returns a deadline that starts now. */
   static Deadline in(int seconds) {
-    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
-    return awaited -> {
-      long left = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime());
-      if (left < 0) {
-        throw new IOException(awaited + ": not within " + seconds + " s");
-      }
-      return Math.clamp(left, 1, Integer.MAX_VALUE);
-    };
+    long startNanos = System.nanoTime();
+    return awaited -> leftMs(startNanos, seconds, awaited, "");
+  }
+
+  /**
+   * Returns the milliseconds left of a number of seconds, as {@link #leftMs(String)}.
+   *
+   * @param startNanos start of the seconds, of {@link System#nanoTime}
+   * @param hint end of the message
+   */
+  static int leftMs(long startNanos, int seconds, String awaited, String hint) throws IOException {
+    long left = startNanos + TimeUnit.SECONDS.toNanos(seconds) - System.nanoTime();
+    if (left <= 0) {
+      throw new IOException(awaited + ": not within " + seconds + " s" + hint);
+    }
+    return Math.clamp(TimeUnit.NANOSECONDS.toMillis(left), 1, Integer.MAX_VALUE);
   }
 }

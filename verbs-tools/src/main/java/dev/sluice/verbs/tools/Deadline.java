@@ -2,7 +2,6 @@
 package dev.sluice.verbs.tools;
 
 import java.io.IOException;
-import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Option;
 
 /**
@@ -20,10 +19,6 @@ final class Deadline implements dev.sluice.examples.Deadline {
 
   @Override
   public int leftMs(String awaited) throws IOException {
-    long left = startNanos + TimeUnit.SECONDS.toNanos(timeoutSeconds) - System.nanoTime();
-    if (left <= 0) {
-      throw new IOException(awaited + ": not within " + timeoutSeconds + " s (--timeout)");
-    }
-    return Math.clamp(TimeUnit.NANOSECONDS.toMillis(left), 1, Integer.MAX_VALUE);
+    return dev.sluice.examples.Deadline.leftMs(startNanos, timeoutSeconds, awaited, " (--timeout)");
   }
 }
