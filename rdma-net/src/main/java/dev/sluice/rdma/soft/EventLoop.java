@@ -12,6 +12,7 @@ import java.nio.channels.Selector;
 import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
@@ -61,11 +62,11 @@ final class EventLoop implements AutoCloseable {
   private final LeakTracker.Handle leak;
   private volatile boolean closed;
 
-  EventLoop(String name, Timer timer, LeakTracker leaks) throws IOException {
+  EventLoop(ThreadFactory threads, Timer timer, LeakTracker leaks) throws IOException {
     this.timer = timer;
     selector = Selector.open();
-    thread = Thread.ofPlatform().daemon().name(name).unstarted(this::run);
-    leak = leaks.opened("thread", name);
+    thread = threads.newThread(this::run);
+    leak = leaks.opened("thread", thread.getName());
   }
 
   void start() {

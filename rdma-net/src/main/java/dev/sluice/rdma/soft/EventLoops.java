@@ -5,6 +5,7 @@ import dev.sluice.rdma.leak.LeakTracker;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -23,13 +24,14 @@ final class EventLoops implements AutoCloseable {
 
   /**
    * @param timer of every loop
+   * @param threads makes the threads of the loops
    */
-  EventLoops(EventLoop.Timer timer, LeakTracker leaks) throws IOException {
+  EventLoops(EventLoop.Timer timer, LeakTracker leaks, ThreadFactory threads) throws IOException {
     int processors = Runtime.getRuntime().availableProcessors();
     int count = Math.clamp(processors, MIN_LOOPS, MAX_LOOPS);
     try {
       for (int i = 0; i < count; i++) {
-        loops.add(new EventLoop("sluice-soft-io-" + i, timer, leaks));
+        loops.add(new EventLoop(threads, timer, leaks));
       }
     } catch (IOException e) {
       close();

@@ -10,6 +10,7 @@ import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.TaskFailures;
 import dev.sluice.rdma.file.ReadAhead;
 import dev.sluice.rdma.leak.LeakTracker;
+import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.verbs.Gid;
 import dev.sluice.verbs.VerbsException;
 import java.io.IOException;
@@ -21,6 +22,7 @@ import java.nio.channels.SocketChannel;
 import java.security.SecureRandom;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.LongUnaryOperator;
@@ -82,11 +84,19 @@ final class SoftDevice implements Device {
   private int nextQpNumber = random.nextInt(QP_NUMBER_MASK + 1);
 
   SoftDevice(InetAddress localAddress, SoftOptions options) throws IOException {
+    this(localAddress, options, DaemonThreads.numbered("sluice-soft-io-"));
+  }
+
+  /**
+   * @param threads makes the threads of the event loops
+   */
+  SoftDevice(InetAddress localAddress, SoftOptions options, ThreadFactory threads)
+      throws IOException {
     this.options = options;
     faults = options.faults().start();
     gid = Gid.of(localAddress);
     diskReaders = new DiskReaders(options.maxDiskReadMs());
-    loops = new EventLoops(this::expire, options.leaks());
+    loops = new EventLoops(this::expire, options.leaks(), threads);
     try {
       acceptor = new Acceptor(loops.first(), bindAddress(localAddress), options, this::introduce);
     } catch (IOException e) {

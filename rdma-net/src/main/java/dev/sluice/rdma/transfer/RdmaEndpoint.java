@@ -11,6 +11,7 @@ import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.verbs.VerbsException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -51,7 +52,8 @@ public final class RdmaEndpoint implements QueuePairAcceptor, AutoCloseable {
   private final TransferCounters counters = new TransferCounters();
   private final AtomicBoolean closed = new AtomicBoolean();
 
-  private RdmaEndpoint(Device device, TransferOptions options, QueuePairConnector connector)
+  private RdmaEndpoint(
+      Device device, TransferOptions options, QueuePairConnector connector, ThreadFactory threads)
       throws VerbsException {
     this.device = device;
     protectionDomain = device.allocateProtectionDomain();
@@ -77,15 +79,23 @@ public final class RdmaEndpoint implements QueuePairAcceptor, AutoCloseable {
             tasks,
             System::nanoTime);
     thread =
-        new ReadThread(engine, tasks, completionQueue, channel, counters, options.spinMicros());
+        new ReadThread(
+            engine, tasks, completionQueue, channel, counters, options.spinMicros(), threads);
   }
 
   /** Takes ownership of {@code device}: {@link #close} closes it, or this method if it fails. */
   public static RdmaEndpoint open(
       Device device, TransferOptions options, QueuePairConnector connector) throws VerbsException {
+    return open(device, options, connector, DaemonThreads.named("sluice-read"));
+  }
+
+  /** Opens the endpoint with a read thread of a factory. */
+  static RdmaEndpoint open(
+      Device device, TransferOptions options, QueuePairConnector connector, ThreadFactory threads)
+      throws VerbsException {
     try {
       RdmaEndpoint endpoint =
-          new RdmaEndpoint(device, options.within(device.attributes()), connector);
+          new RdmaEndpoint(device, options.within(device.attributes()), connector, threads);
       endpoint.thread.start();
       return endpoint;
     } catch (VerbsException | RuntimeException e) {

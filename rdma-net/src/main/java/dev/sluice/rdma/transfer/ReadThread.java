@@ -5,6 +5,7 @@ import dev.sluice.rdma.CompletionChannel;
 import dev.sluice.rdma.CompletionQueue;
 import dev.sluice.rdma.TaskFailures;
 import dev.sluice.verbs.VerbsException;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -45,7 +46,8 @@ final class ReadThread {
       CompletionQueue completionQueue,
       CompletionChannel channel,
       TransferCounters counters,
-      int spinMicros) {
+      int spinMicros,
+      ThreadFactory threads) {
     this.engine = engine;
     this.tasks = tasks;
     this.completionQueue = completionQueue;
@@ -53,7 +55,7 @@ final class ReadThread {
     this.counters = counters;
     this.maxSpinNanos = TimeUnit.MICROSECONDS.toNanos(spinMicros);
     this.spinNanos = maxSpinNanos;
-    this.thread = Thread.ofPlatform().daemon().name("sluice-read").unstarted(this::run);
+    this.thread = threads.newThread(this::run);
   }
 
   void start() {

@@ -9,6 +9,7 @@ import dev.sluice.verbs.ffi.NativeObject;
 import dev.sluice.verbs.ibv.IbvAsyncEvent;
 import dev.sluice.verbs.ibv.IbvContext;
 import java.util.Optional;
+import java.util.concurrent.ThreadFactory;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,11 +37,11 @@ final class AsyncEvents {
   private final Thread thread;
   private volatile boolean stopping;
 
-  AsyncEvents(VerbsDevice device, IbvContext context) throws VerbsException {
+  AsyncEvents(VerbsDevice device, IbvContext context, ThreadFactory threads) throws VerbsException {
     this.device = device;
     this.context = context;
     stop = new EventFd();
-    thread = Thread.ofPlatform().daemon().name("sluice-verbs-events").unstarted(this::run);
+    thread = threads.newThread(this::run);
   }
 
   void start() {

@@ -23,6 +23,7 @@ import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
@@ -83,26 +84,28 @@ final class CmAgent {
   private volatile InetSocketAddress address;
   private volatile boolean stopping;
 
-  private CmAgent(RdmaEventChannel channel, RdmaCmId listening) throws VerbsException {
+  private CmAgent(RdmaEventChannel channel, RdmaCmId listening, ThreadFactory threads)
+      throws VerbsException {
     this.channel = channel;
     this.listening = listening;
     address = listening.localAddress();
     wakeUp = new EventFd();
-    thread = Thread.ofPlatform().daemon().name("sluice-verbs-cm").unstarted(this::run);
+    thread = threads.newThread(this::run);
   }
 
   /**
    * Begins to listen. The caller stops the agent.
    *
    * @param local an address of the chosen port
+   * @param threads makes the thread of the agent
    * @throws VerbsException if no port, or another port, has the address
    */
-  static CmAgent open(InetAddress local, PortInfo port) throws IOException {
+  static CmAgent open(InetAddress local, PortInfo port, ThreadFactory threads) throws IOException {
     RdmaEventChannel channel = RdmaEventChannel.create();
     try {
       RdmaCmId listening = channel.createId(RdmaCmId.PortSpace.TCP);
       listen(listening, local, port);
-      CmAgent agent = new CmAgent(channel, listening);
+      CmAgent agent = new CmAgent(channel, listening, threads);
       agent.thread.start();
       return agent;
     } catch (VerbsException | RuntimeException | Error e) {

@@ -17,6 +17,8 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.security.SecureRandom;
 import java.util.Optional;
+import java.util.concurrent.ThreadFactory;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -61,7 +63,8 @@ final class VerbsDevice implements Device {
       CurrentPort port,
       CmAgent agent,
       LeakTracker leaks,
-      Optional<HostSlot> turn)
+      Optional<HostSlot> turn,
+      Function<String, ThreadFactory> threads)
       throws VerbsException {
     this.context = context;
     this.port = port;
@@ -71,7 +74,7 @@ final class VerbsDevice implements Device {
     DeviceLimits limits = new DeviceLimits(context, port.last().port().number());
     attributes = limits.read();
     maxRetryCount = limits.maxRetryCount();
-    events = new AsyncEvents(this, context);
+    events = new AsyncEvents(this, context, threads.apply("sluice-verbs-events"));
     leak = leaks.opened("device", this);
   }
 
@@ -80,13 +83,15 @@ final class VerbsDevice implements Device {
    *
    * @param local the address by which peers reach this process
    * @param turn number by which the port was chosen, if any; the device closes it
+   * @param threads returns a factory of threads with a name
    */
   static VerbsDevice open(
       IbvContext context,
       CurrentPort port,
       InetAddress local,
       VerbsOptions options,
-      Optional<HostSlot> turn)
+      Optional<HostSlot> turn,
+      Function<String, ThreadFactory> threads)
       throws IOException {
     CmAgent agent = null;
     try {
@@ -97,9 +102,10 @@ final class VerbsDevice implements Device {
         agent =
             CmAgent.open(
                 chosen.port().isEthernet() ? chosen.gid().gid().toInetAddress() : local,
-                chosen.port());
+                chosen.port(),
+                threads.apply("sluice-verbs-cm"));
       }
-      VerbsDevice device = new VerbsDevice(context, port, agent, options.leaks(), turn);
+      VerbsDevice device = new VerbsDevice(context, port, agent, options.leaks(), turn, threads);
       device.events.start();
       return device;
     } catch (IOException | RuntimeException | Error e) {

@@ -3,6 +3,7 @@ package dev.sluice.rdma.verbs;
 
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.Provider;
+import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.verbs.ProviderUnavailableException;
 import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.ibv.IbvContext;
@@ -17,6 +18,8 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.concurrent.ThreadFactory;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,6 +34,7 @@ public final class VerbsProvider implements Provider {
 
   private final VerbsOptions options;
   private final Sysfs sysfs;
+  private final Function<String, ThreadFactory> threads;
 
   public VerbsProvider(VerbsOptions options) {
     this(options, Path.of("/"));
@@ -41,8 +45,16 @@ public final class VerbsProvider implements Provider {
    *     the kernel does not have
    */
   public VerbsProvider(VerbsOptions options, Path root) {
+    this(options, root, DaemonThreads::named);
+  }
+
+  /**
+   * @param threads returns a factory of threads with a name
+   */
+  VerbsProvider(VerbsOptions options, Path root, Function<String, ThreadFactory> threads) {
     this.options = options;
     this.sysfs = new Sysfs(root);
+    this.threads = threads;
   }
 
   @Override
@@ -113,7 +125,7 @@ public final class VerbsProvider implements Provider {
           chooser.choose(open.ports(), open.refused().stream().map(Refusal::words).toList());
       IbvContext context = open.take(chosen.port().device());
       CurrentPort port = new CurrentPort(new PortReader(context, sysfs), chooser, chosen);
-      VerbsDevice device = VerbsDevice.open(context, port, localAddress, options, turn);
+      VerbsDevice device = VerbsDevice.open(context, port, localAddress, options, turn, threads);
       LOG.info("RDMA by verbs: {}, {}", chosen.banner(), LockedMemory.current());
       chooser
           .doubt(chosen)

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.rdma.leak.LeakCheck;
+import dev.sluice.rdma.transfer.DaemonThreads;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -36,7 +37,9 @@ class AcceptorTest {
   @BeforeEach
   void open() throws IOException {
     SoftOptions options = SoftOptions.DEFAULT.with(o -> o.leaks = leaks.tracker());
-    loop = new EventLoop("not started", (_, now) -> acceptor.expire(now), leaks.tracker());
+    loop =
+        new EventLoop(
+            DaemonThreads.named("not started"), (_, now) -> acceptor.expire(now), leaks.tracker());
     acceptor =
         new Acceptor(loop, InetAddress.getLoopbackAddress(), options, (_, key) -> introduce(key));
   }

@@ -4,6 +4,7 @@ package dev.sluice.rdma.soft;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.rdma.leak.LeakCheck;
+import dev.sluice.rdma.transfer.DaemonThreads;
 import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -18,7 +19,8 @@ class EventLoopTest {
 
   @BeforeEach
   void open() throws IOException {
-    loop = new EventLoop("test-loop", (_, _) -> EventLoop.NEVER, leaks.tracker());
+    loop =
+        new EventLoop(DaemonThreads.named("test-loop"), (_, _) -> EventLoop.NEVER, leaks.tracker());
   }
 
   @AfterEach
