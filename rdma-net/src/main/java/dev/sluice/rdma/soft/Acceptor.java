@@ -70,6 +70,9 @@ final class Acceptor implements EventLoop.Handler, AutoCloseable {
     } catch (IOException e) {
       server.close();
       throw new IOException("cannot listen on " + bindAddress.getHostAddress() + ": " + e, e);
+    } catch (RuntimeException | Error e) {
+      server.close();
+      throw e;
     }
     leak = leaks.opened("socket", server.getLocalAddress());
   }

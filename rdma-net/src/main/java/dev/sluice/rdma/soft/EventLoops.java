@@ -33,7 +33,7 @@ final class EventLoops implements AutoCloseable {
       for (int i = 0; i < count; i++) {
         loops.add(new EventLoop(threads, timer, leaks));
       }
-    } catch (IOException e) {
+    } catch (IOException | RuntimeException | Error e) {
       close();
       throw e;
     }

@@ -99,12 +99,17 @@ final class SoftDevice implements Device {
     loops = new EventLoops(this::expire, options.leaks(), threads);
     try {
       acceptor = new Acceptor(loops.first(), bindAddress(localAddress), options, this::introduce);
-    } catch (IOException e) {
+    } catch (IOException | RuntimeException | Error e) {
       loops.close();
       throw e;
     }
     leak = options.leaks().opened("device", this);
-    loops.start();
+    try {
+      loops.start();
+    } catch (RuntimeException | Error e) { // such as no further thread
+      close();
+      throw e;
+    }
     LOG.info("{} listens on port {}", this, acceptor.port());
   }
 

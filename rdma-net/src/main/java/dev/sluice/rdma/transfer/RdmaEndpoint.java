@@ -98,7 +98,7 @@ public final class RdmaEndpoint implements QueuePairAcceptor, AutoCloseable {
           new RdmaEndpoint(device, options.within(device.attributes()), connector, threads);
       endpoint.thread.start();
       return endpoint;
-    } catch (VerbsException | RuntimeException e) {
+    } catch (VerbsException | RuntimeException | Error e) {
       device.close(); // Closes its children, too.
       throw e;
     }

@@ -40,12 +40,18 @@ final class AsyncEvents {
   AsyncEvents(VerbsDevice device, IbvContext context, ThreadFactory threads) throws VerbsException {
     this.device = device;
     this.context = context;
-    stop = new EventFd();
     thread = threads.newThread(this::run);
+    stop = new EventFd(); // last, as only start and stop close it
   }
 
-  void start() {
-    thread.start();
+  /** Starts the thread. If the system gives none, closes the descriptor that would wake it up. */
+  void start() throws VerbsException {
+    try {
+      thread.start();
+    } catch (RuntimeException | Error e) {
+      stop.close();
+      throw e;
+    }
   }
 
   /**

@@ -89,8 +89,8 @@ final class CmAgent {
     this.channel = channel;
     this.listening = listening;
     address = listening.localAddress();
-    wakeUp = new EventFd();
     thread = threads.newThread(this::run);
+    wakeUp = new EventFd(); // last, as only start and stop close it
   }
 
   /**
@@ -106,10 +106,20 @@ final class CmAgent {
       RdmaCmId listening = channel.createId(RdmaCmId.PortSpace.TCP);
       listen(listening, local, port);
       CmAgent agent = new CmAgent(channel, listening, threads);
-      agent.thread.start();
+      agent.start();
       return agent;
     } catch (VerbsException | RuntimeException | Error e) {
       channel.close();
+      throw e;
+    }
+  }
+
+  /** Starts the thread. If the system gives none, closes the descriptor that would wake it up. */
+  private void start() throws VerbsException {
+    try {
+      thread.start();
+    } catch (RuntimeException | Error e) {
+      wakeUp.close();
       throw e;
     }
   }

@@ -106,13 +106,22 @@ final class VerbsDevice implements Device {
                 threads.apply("sluice-verbs-cm"));
       }
       VerbsDevice device = new VerbsDevice(context, port, agent, options.leaks(), turn, threads);
-      device.events.start();
+      device.start();
       return device;
     } catch (IOException | RuntimeException | Error e) {
       if (agent != null) {
         agent.stop();
       }
       context.close();
+      throw e;
+    }
+  }
+
+  private void start() throws VerbsException {
+    try {
+      events.start();
+    } catch (VerbsException | RuntimeException | Error e) {
+      leak.closed(); // the caller closes the context
       throw e;
     }
   }

@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.rdma.Device;
+import dev.sluice.rdma.FewThreads;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.TestNode;
+import dev.sluice.rdma.leak.LeakTracker;
 import dev.sluice.verbs.Gid;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -48,6 +50,15 @@ class SoftDeviceTest extends SoftNodes {
           .hasMessageContainingAll(
               "cannot listen on ", "binding a port of " + port + " to " + port + " failed");
     }
+  }
+
+  @Test
+  void aDeviceWhoseThreadsCannotBeStartedLeavesNothingOpen() {
+    SoftOptions options = SoftOptions.DEFAULT.with(o -> o.leaks = new LeakTracker());
+    assertThatThrownBy(
+            () -> new SoftDevice(InetAddress.getLoopbackAddress(), options, new FewThreads(1)))
+        .isInstanceOf(OutOfMemoryError.class);
+    assertThat(options.leaks().open()).isEmpty();
   }
 
   @Test

@@ -2,8 +2,10 @@
 package dev.sluice.rdma.transfer;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.rdma.Device;
+import dev.sluice.rdma.FewThreads;
 import dev.sluice.rdma.NewThreads;
 import dev.sluice.rdma.leak.LeakCheck;
 import dev.sluice.rdma.soft.SoftOptions;
@@ -14,7 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The threads of an endpoint. */
+/** The threads of an endpoint, and their absence. */
 class RdmaEndpointThreadsTest {
   private static final QueuePairConnector NO_PEERS =
       (_, _, _) -> CompletableFuture.failedFuture(new IOException("there is no peer"));
@@ -41,5 +43,14 @@ class RdmaEndpointThreadsTest {
           .extracting(Thread::getContextClassLoader)
           .containsOnly(DaemonThreads.class.getClassLoader());
     }
+  }
+
+  @Test
+  void anEndpointWhoseThreadCannotBeStartedClosesItsDevice() throws Exception {
+    Device device = device();
+    assertThatThrownBy(
+            () -> RdmaEndpoint.open(device, SoftPair.OPTIONS, NO_PEERS, new FewThreads(0)))
+        .isInstanceOf(OutOfMemoryError.class);
+    assertThat(leaks.tracker().open()).isEmpty();
   }
 }

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.sluice.rdma;
+
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** A system that starts a number of threads and no more. */
+public final class FewThreads implements ThreadFactory {
+  private final AtomicInteger left;
+
+  public FewThreads(int count) {
+    left = new AtomicInteger(count);
+  }
+
+  @Override
+  public Thread newThread(Runnable work) {
+    Thread thread =
+        new Thread(work, "few-threads") {
+          @Override
+          public void start() {
+            if (left.getAndDecrement() <= 0) {
+              throw new OutOfMemoryError("thrown by a test: unable to create native thread");
+            }
+            super.start();
+          }
+        };
+    thread.setDaemon(true);
+    return thread;
+  }
+}
