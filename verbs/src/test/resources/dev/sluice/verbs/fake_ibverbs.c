@@ -840,7 +840,12 @@ int ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask) { r
 
 int ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr) { return ENOSYS; }
 
-int ibv_destroy_srq(struct ibv_srq *srq) { return 0; }
+int ibv_destroy_srq(struct ibv_srq *srq) {
+  struct adapter *a = of(srq->context);
+  if (get(a, "destroy_srq_error")) return get(a, "destroy_srq_error");
+  count(a, "destroy_srq");
+  return 0;
+}
 
 struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr) {
   struct ibv_ah *ah = calloc(1, sizeof *ah);

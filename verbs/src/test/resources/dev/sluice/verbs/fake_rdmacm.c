@@ -73,11 +73,22 @@ int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, v
   struct id *created = calloc(1, sizeof *created);
   created->id.channel = channel;
   created->id.ps = ps;
+  created->id.qp_type = ps == RDMA_PS_UDP || ps == RDMA_PS_IPOIB ? IBV_QPT_UD : IBV_QPT_RC;
   *id = &created->id;
   return 0;
 }
 
 int rdma_destroy_id(struct rdma_cm_id *id) { return 0; }
+
+/* An id without device and route: its creator binds it. */
+int rdma_create_ep(struct rdma_cm_id **id, struct rdma_addrinfo *res, struct ibv_pd *pd,
+                   struct ibv_qp_init_attr *attr) {
+  rdma_create_id(NULL, id, NULL, res->ai_port_space);
+  (*id)->qp_type = res->ai_qp_type;
+  return 0;
+}
+
+void rdma_destroy_ep(struct rdma_cm_id *id) {}
 
 int rdma_migrate_id(struct rdma_cm_id *id, struct rdma_event_channel *channel) { return -1; }
 
@@ -88,6 +99,8 @@ int rdma_set_option(struct rdma_cm_id *id, int level, int name, void *value, siz
 static struct ibv_context *new_context(void) {
   struct ibv_context *context = calloc(1, sizeof(struct verbs_context));
   context->device = &adapters[0].device;
+  context->ops.poll_cq = poll_cq;
+  context->ops.req_notify_cq = req_notify_cq;
   return context;
 }
 
@@ -102,9 +115,17 @@ void rdma_free_devices(struct ibv_context **list) { free(list); }
 
 int rdma_getaddrinfo(const char *node, const char *service, const struct rdma_addrinfo *hints,
                      struct rdma_addrinfo **result) {
+  fake_set(0, "ai_flags", hints->ai_flags);
+  fake_set(0, "ai_family", hints->ai_family);
+  fake_set(0, "has_service", !!service);
   *result = calloc(1, sizeof **result);
   (*result)->ai_port_space = hints->ai_port_space;
   (*result)->ai_qp_type = hints->ai_qp_type;
+  if (hints->ai_src_len) {
+    (*result)->ai_src_len = hints->ai_src_len;
+    (*result)->ai_src_addr = malloc(hints->ai_src_len);
+    memcpy((*result)->ai_src_addr, hints->ai_src_addr, hints->ai_src_len);
+  }
   return 0;
 }
 
@@ -209,9 +230,9 @@ int rdma_create_qp_ex(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr) {
   return id->qp ? 0 : -1;
 }
 
+/* As librdmacm: a failure is not reported. */
 void rdma_destroy_qp(struct rdma_cm_id *id) {
-  count(&adapters[0], "cm_destroy_qp");
-  while (get(&adapters[0], "cm_destroy_qp_waits")) usleep(1000);
+  ibv_destroy_qp(id->qp);
   id->qp = NULL;
 }
 
@@ -220,7 +241,22 @@ int rdma_create_srq(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_srq_ini
   return id->srq ? 0 : -1;
 }
 
-void rdma_destroy_srq(struct rdma_cm_id *id) { id->srq = NULL; }
+/* As librdmacm: a shared receive queue of type XRC gets the id's completion queue. */
+int rdma_create_srq_ex(struct rdma_cm_id *id, struct ibv_srq_init_attr_ex *attr) {
+  if (attr->srq_type == IBV_SRQT_XRC && !(attr->comp_mask & IBV_SRQ_INIT_ATTR_CQ)) {
+    id->recv_cq_channel = ibv_create_comp_channel(id->verbs);
+    id->recv_cq = ibv_create_cq(id->verbs, attr->attr.max_wr, id, id->recv_cq_channel, 0);
+    attr->cq = id->recv_cq;
+  }
+  id->srq = create_srq_ex(id->verbs, attr);
+  return id->srq ? 0 : -1;
+}
+
+/* As librdmacm: a failure is not reported. */
+void rdma_destroy_srq(struct rdma_cm_id *id) {
+  ibv_destroy_srq(id->srq);
+  id->srq = NULL;
+}
 
 /* As ib_cm_init_qp_attr of the kernel: the P_Key is among what INIT takes. */
 int rdma_init_qp_attr(struct rdma_cm_id *id, struct ibv_qp_attr *attr, int *mask) {

@@ -96,12 +96,12 @@ class RdmaCmIdQpExTest {
     RdmaCmId id = events.createId(RdmaCmId.PortSpace.TCP);
     id.bind(new InetSocketAddress(InetAddress.ofLiteral("10.0.0.1"), 0));
     IbvQp qp = id.createQpEx(null, ofEntries(2));
-    adapters.set(0, "cm_destroy_qp_waits", 1);
+    adapters.set(0, "destroy_qp_hangs", 1);
     Thread closesQp = closing(qp);
-    await(() -> adapters.get(0, "cm_destroy_qp") == 1);
+    await(() -> adapters.get(0, "is_destroying_qp") == 1);
     Thread closesId = closing(id);
     await(() -> closesId.getState() == Thread.State.BLOCKED);
-    adapters.set(0, "cm_destroy_qp_waits", 0);
+    adapters.set(0, "destroy_qp_hangs", 0);
     assertThat(closesQp.join(Duration.ofSeconds(10))).isTrue();
     assertThat(closesId.join(Duration.ofSeconds(10))).isTrue();
     assertThat(id.isClosed()).isTrue();
