@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.verbs.cm;
 
+import static dev.sluice.verbs.ffi.Failure.ERROR_NUMBER;
 import static dev.sluice.verbs.ffi.Failure.MINUS_ONE_WITH_ERRNO;
 import static dev.sluice.verbs.ffi.Failure.NONE;
 
@@ -12,7 +13,8 @@ import dev.sluice.verbs.ffi.NativeLibrary;
  * The functions that librdmacm.so.1 exports, each with the failure convention of its manual page.
  * {@link RdmaVerbs} has the inline functions of rdma_verbs.h. The classes of this package call them
  * on any thread; the library is loaded at the first call. A function without a convention returns
- * -1, or NULL if it returns a pointer, and sets errno.
+ * -1, or NULL if it returns a pointer, and sets errno. rdma_destroy_qp and rdma_destroy_srq are not
+ * called, because they hide failures.
  */
 final class LibRdmacm {
   static final NativeLibrary LIBRARY =
@@ -45,7 +47,6 @@ final class LibRdmacm {
 
   static final NativeFunction CREATE_QP =
       function("int rdma_create_qp(ptr id, ptr pd, ptr qp_init_attr)");
-  static final NativeFunction DESTROY_QP = function("void rdma_destroy_qp(ptr id)");
   static final NativeFunction INIT_QP_ATTR =
       function("int rdma_init_qp_attr(ptr id, ptr qp_attr, ptr qp_attr_mask)");
 
@@ -81,7 +82,6 @@ final class LibRdmacm {
   static final NativeFunction CREATE_SRQ =
       function("int rdma_create_srq(ptr id, ptr pd, ptr attr)");
   static final NativeFunction CREATE_SRQ_EX = function("int rdma_create_srq_ex(ptr id, ptr attr)");
-  static final NativeFunction DESTROY_SRQ = function("void rdma_destroy_srq(ptr id)");
 
   static final NativeFunction SET_LOCAL_ECE = function("int rdma_set_local_ece(ptr id, ptr ece)");
   static final NativeFunction GET_REMOTE_ECE = function("int rdma_get_remote_ece(ptr id, ptr ece)");
@@ -90,6 +90,13 @@ final class LibRdmacm {
 
   static final NativeFunction CREATE_QP_EX =
       function("int rdma_create_qp_ex(ptr id, ptr qp_init_attr)");
+
+  /** Of libibverbs, on which librdmacm depends, instead of rdma_destroy_qp. */
+  static final NativeFunction IBV_DESTROY_QP = function("int ibv_destroy_qp(ptr qp)", ERROR_NUMBER);
+
+  /** Of libibverbs, instead of rdma_destroy_srq. */
+  static final NativeFunction IBV_DESTROY_SRQ =
+      function("int ibv_destroy_srq(ptr srq)", ERROR_NUMBER);
 
   private LibRdmacm() {}
 

@@ -113,7 +113,8 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
 
   /**
    * Creates the id's own queue pair (rdma_create_qp(3)). librdmacm changes its state as the
-   * connection proceeds.
+   * connection proceeds. Closing it does the work of rdma_destroy_qp(3). It stays open and throws
+   * where the device refuses, for example with EBUSY.
    *
    * @param domain domain of the id's device as librdmacm opened it; null for the default domain
    * @param attr attributes of the queue pair. The id replaces a null completion queue by a queue of
@@ -178,12 +179,19 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
             RdmaCmStructs.CM_ID.getPointer(struct(), "qp"),
             IbvQpCap.ofInitAttr(init),
             sendOps,
-            ignored -> {
-              leaveAllGroups(); // otherwise the device silently keeps the queue pair
-              LibRdmacm.DESTROY_QP.invoke(pointer());
-              closeQueues(); // the next queue pair may need larger queues
-            });
+            this::destroyQp);
     return qp;
+  }
+
+  /**
+   * Does the work of rdma_destroy_qp(3). That function cannot be called: it ignores the failure of
+   * ibv_destroy_qp(3), and forgets a queue pair that the device keeps.
+   */
+  private void destroyQp(MemorySegment pointer) throws VerbsException {
+    leaveAllGroups(); // otherwise the device refuses
+    LibRdmacm.IBV_DESTROY_QP.call(pointer);
+    RdmaCmStructs.CM_ID.set(struct(), "qp", MemorySegment.NULL);
+    closeQueues(); // the next queue pair may need larger queues
   }
 
   /**
@@ -233,8 +241,8 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
   }
 
   /**
-   * Creates the id's own shared receive queue (rdma_create_srq(3)). Closing it calls
-   * rdma_destroy_srq(3).
+   * Creates the id's own shared receive queue (rdma_create_srq(3)). Closing it does the work of
+   * rdma_destroy_srq(3), but throws EBUSY while a queue pair uses it.
    *
    * @param domain null for the default domain
    * @param maxWr minimum number of receives that the queue holds
@@ -277,11 +285,14 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
   }
 
   private IbvSrq adoptSrq(IbvPd domain) throws VerbsException {
-    srq =
-        domain.adoptSrq(
-            RdmaCmStructs.CM_ID.getPointer(struct(), "srq"),
-            ignored -> LibRdmacm.DESTROY_SRQ.invoke(pointer()));
+    srq = domain.adoptSrq(RdmaCmStructs.CM_ID.getPointer(struct(), "srq"), this::destroySrq);
     return srq;
+  }
+
+  /** Does the work of rdma_destroy_srq(3), as {@link #destroyQp}. */
+  private void destroySrq(MemorySegment pointer) throws VerbsException {
+    LibRdmacm.IBV_DESTROY_SRQ.call(pointer);
+    RdmaCmStructs.CM_ID.set(struct(), "srq", MemorySegment.NULL);
   }
 
   /**

@@ -89,6 +89,54 @@ class RdmaCmIdQpExTest {
     }
   }
 
+  /** As after ibv_attach_mcast(3). */
+  @Test
+  void aQueuePairThatTheDeviceRefusesToDestroyStaysOpen() throws Exception {
+    FakeAdapters adapters = FakeAdapters.reset();
+    try (RdmaEventChannel events = RdmaEventChannel.create();
+        RdmaCmId id = events.createId(RdmaCmId.PortSpace.TCP)) {
+      id.bind(new InetSocketAddress(InetAddress.ofLiteral("10.0.0.1"), 0));
+      IbvQp qp = id.createQpEx(null, ofEntries(2));
+      adapters.set(0, "destroy_qp_error", VerbsException.EBUSY);
+      assertIsBusy(qp);
+      assertIsBusy(id);
+      assertThat(id.qp()).isSameAs(qp);
+      assertThat(id.sendQueue().cq().isClosed()).isFalse();
+      adapters.set(0, "destroy_qp_error", 0);
+      qp.close();
+      assertThat(adapters.get(0, "destroy_qp")).isEqualTo(1);
+      id.createQpEx(null, ofEntries(2));
+    }
+    assertThat(adapters.get(0, "destroy_qp")).isEqualTo(2);
+  }
+
+  /** As while a queue pair of another id uses it. */
+  @Test
+  void aSharedReceiveQueueThatTheDeviceRefusesToDestroyStaysOpen() throws Exception {
+    FakeAdapters adapters = FakeAdapters.reset();
+    try (RdmaEventChannel events = RdmaEventChannel.create();
+        RdmaCmId id = events.createId(RdmaCmId.PortSpace.TCP)) {
+      id.bind(new InetSocketAddress(InetAddress.ofLiteral("10.0.0.1"), 0));
+      IbvSrq srq = id.createSrq(null, 1, 1);
+      adapters.set(0, "destroy_srq_error", VerbsException.EBUSY);
+      assertIsBusy(srq);
+      assertIsBusy(id);
+      assertThat(id.srq()).isSameAs(srq);
+      adapters.set(0, "destroy_srq_error", 0);
+      srq.close();
+      assertThat(adapters.get(0, "destroy_srq")).isEqualTo(1);
+      id.createSrq(null, 1, 1);
+    }
+    assertThat(adapters.get(0, "destroy_srq")).isEqualTo(2);
+  }
+
+  private static void assertIsBusy(NativeObject object) {
+    assertThatThrownBy(object::close)
+        .isInstanceOfSatisfying(
+            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(VerbsException.EBUSY));
+    assertThat(object.isClosed()).isFalse();
+  }
+
   @Test
   void aQueuePairAndItsIdCloseAtTheSameTime() throws Exception {
     FakeAdapters adapters = FakeAdapters.reset();
