@@ -20,6 +20,7 @@ import dev.sluice.verbs.ibv.IbvSrqInitAttrEx;
 import dev.sluice.verbs.ibv.IbvStructs;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 
 /**
@@ -36,6 +37,9 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
   private IbvSrq qpSrq;
   private volatile Queue sendQueue;
   private volatile Queue recvQueue;
+
+  /** Queue of the id's own shared receive queue of type XRC; null if the caller supplied it. */
+  private volatile Queue srqQueue;
 
   /** A completion queue with the channel on which it announces completions. */
   record Queue(IbvCq cq, IbvCompChannel channel) {}
@@ -108,7 +112,8 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
 
   /** Completion queue of receives; null if the caller supplied it. */
   Queue recvQueue() {
-    return recvQueue;
+    Queue ofQp = recvQueue;
+    return ofQp == null ? srqQueue : ofQp;
   }
 
   /**
@@ -118,8 +123,9 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
    *
    * @param domain domain of the id's device as librdmacm opened it; null for the default domain
    * @param attr attributes of the queue pair. The id replaces a null completion queue by a queue of
-   *     its own with a channel, and closes it with the queue pair. It replaces a null shared
-   *     receive queue by its own, if it has one
+   *     its own with a channel, and closes it with the queue pair. A queue that it created for its
+   *     shared receive queue takes the receives instead. It replaces a null shared receive queue by
+   *     its own, if it has one
    * @throws VerbsException EINVAL if the id has a queue pair
    */
   public synchronized IbvQp createQp(IbvPd domain, IbvQpInitAttr attr) throws VerbsException {
@@ -202,6 +208,16 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
     List<Queue> queues = Arrays.asList(sendQueue, recvQueue);
     sendQueue = null;
     recvQueue = null;
+    close(queues);
+  }
+
+  private void closeSrqQueue() {
+    Queue queue = srqQueue;
+    srqQueue = null;
+    close(Collections.singletonList(queue));
+  }
+
+  private static void close(List<Queue> queues) {
     for (Queue queue : queues) {
       try {
         if (queue != null) {
@@ -209,7 +225,7 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
           queue.channel().close();
         }
       } catch (VerbsException e) {
-        // The queue pair is destroyed nevertheless.
+        // The object that used the queues is destroyed nevertheless.
       }
     }
   }
@@ -218,13 +234,13 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
     if (attr.sendCq() == null) {
       sendQueue = queue(attr.cap().maxSendWr());
     }
-    if (attr.recvCq() == null) {
+    if (attr.recvCq() == null && srqQueue == null) {
       recvQueue = queue(recvEntries(attr));
     }
     return new IbvQpInitAttr(
         attr.type(),
         attr.sendCq() == null ? sendQueue.cq() : attr.sendCq(),
-        attr.recvCq() == null ? recvQueue.cq() : attr.recvCq(),
+        attr.recvCq() == null ? recvQueue().cq() : attr.recvCq(),
         attr.srq() == null ? srq() : attr.srq(),
         attr.cap(),
         attr.signalAll());
@@ -263,14 +279,30 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
    * Creates the id's own shared receive queue of any type, as {@link #createSrq}
    * (rdma_create_srq_ex(3)).
    *
+   * @param attr attributes of the queue. For type XRC, the id replaces a null completion queue by a
+   *     queue of its own with a channel, and closes it with the shared receive queue
    * @throws VerbsException EOPNOTSUPP if the device or its driver lacks the type
    */
   public synchronized IbvSrq createSrqEx(IbvPd domain, IbvSrqInitAttrEx attr)
       throws VerbsException {
     requireNoSrq();
     IbvPd used = domain == null ? defaultPd() : domain;
-    LibRdmacm.CREATE_SRQ_EX.call(pointer(), attr.write(HEAP, used));
+    try {
+      LibRdmacm.CREATE_SRQ_EX.call(pointer(), complete(attr).write(HEAP, used));
+    } catch (VerbsException e) {
+      closeSrqQueue();
+      throw e;
+    }
     return adoptSrq(used);
+  }
+
+  /** Supplies the completion queue: one that librdmacm creates would be out of Java's reach. */
+  private IbvSrqInitAttrEx complete(IbvSrqInitAttrEx attr) throws VerbsException {
+    if (attr.type() != IbvSrq.Type.XRC || attr.cq() != null) {
+      return attr;
+    }
+    srqQueue = queue(attr.maxWr());
+    return IbvSrqInitAttrEx.xrc(attr.maxWr(), attr.maxSge(), attr.xrcd(), srqQueue.cq());
   }
 
   /** librdmacm keeps one queue, and would destroy it twice. */
@@ -293,6 +325,7 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
   private void destroySrq(MemorySegment pointer) throws VerbsException {
     LibRdmacm.IBV_DESTROY_SRQ.call(pointer);
     RdmaCmStructs.CM_ID.set(struct(), "srq", MemorySegment.NULL);
+    closeSrqQueue();
   }
 
   /**

@@ -11,8 +11,8 @@ import java.lang.foreign.SegmentAllocator;
  *
  * @param maxWr minimum number of receives that the queue holds
  * @param maxSge scatter/gather entries of a receive
- * @param xrcd domain of a queue of type XRC; else null
- * @param cq queue for the completions of the types XRC and TM
+ * @param xrcd domain of a queue of type XRC, null for the default domain of an id; else null
+ * @param cq queue for the completions of the types XRC and TM; null lets an id create one for XRC
  * @param maxTags number of tags that a queue of type TM holds; else 0
  * @param maxOps maximum number of posted operations on its tags; else 0
  */
