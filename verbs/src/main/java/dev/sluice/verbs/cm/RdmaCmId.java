@@ -13,6 +13,7 @@ import dev.sluice.verbs.ffi.NativeFunction;
 import dev.sluice.verbs.ibv.IbvAsyncEvent;
 import dev.sluice.verbs.ibv.IbvEce;
 import dev.sluice.verbs.ibv.IbvPd;
+import dev.sluice.verbs.ibv.IbvQp;
 import dev.sluice.verbs.ibv.IbvQpInitAttr;
 import dev.sluice.verbs.ibv.IbvStructs;
 import java.lang.foreign.Arena;
@@ -307,15 +308,14 @@ public final class RdmaCmId extends RdmaCmIdMulticast {
 
   private void checkPrivateData(String operation, byte[] data, int connected, int datagram)
       throws VerbsException {
-    CValue<RdmaCmId.PortSpace> portSpace = portSpace();
-    boolean datagrams =
-        portSpace.is(RdmaCmId.PortSpace.UDP) || portSpace.is(RdmaCmId.PortSpace.IPOIB);
+    // The port space alone does not tell: IB has connections and datagrams.
+    boolean datagrams = RdmaCmStructs.CM_ID.getInt(struct(), "qp_type") == IbvQp.Type.UD.value();
     int limit = datagrams ? datagram : connected;
     if (data.length > limit) {
       throw new VerbsException(
           operation + "(" + this + ")",
           VerbsException.EINVAL,
-          data.length + " bytes of private data; " + portSpace + " takes at most " + limit);
+          data.length + " bytes of private data; " + portSpace() + " takes at most " + limit);
     }
   }
 

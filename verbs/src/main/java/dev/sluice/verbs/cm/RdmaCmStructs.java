@@ -44,7 +44,7 @@ final class RdmaCmStructs {
               "struct rdma_cm_id",
               """
           ptr verbs, channel, context, qp; struct rdma_route route; int ps; byte port_num;
-          ptr event; long [4]; ptr srq, pd;
+          ptr event; long [4]; ptr srq, pd; int qp_type;
           """,
               ROUTE)
           .ofSize(416);
