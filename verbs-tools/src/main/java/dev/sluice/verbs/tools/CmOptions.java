@@ -5,6 +5,7 @@ import dev.sluice.verbs.cm.RdmaAddrInfo;
 import dev.sluice.verbs.cm.RdmaCmId;
 import dev.sluice.verbs.ibv.IbvQp;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
@@ -37,7 +38,8 @@ final class CmOptions {
   }
 
   /**
-   * Resolves the server's address; the caller closes it.
+   * Resolves the server's address; the caller closes it. With --bind, a client connects from that
+   * address.
    *
    * @param server null on the server itself
    */
@@ -50,6 +52,8 @@ final class CmOptions {
         new RdmaAddrInfo.Hints(
             server == null ? RdmaAddrInfo.Flags.PASSIVE : 0,
             datagrams ? RdmaCmId.PortSpace.UDP : RdmaCmId.PortSpace.TCP,
-            type));
+            type,
+            null,
+            server == null || bind == null ? null : new InetSocketAddress(bind, 0)));
   }
 }

@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
+import java.net.StandardProtocolFamily;
 import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.List;
@@ -45,13 +46,33 @@ public final class RdmaAddrInfo extends NativeObject {
    * Criteria for addresses.
    *
    * @param flags of {@link Flags}
+   * @param family INET or INET6, for which the flag FAMILY is set; null for any
+   * @param source local address of the active side, whose device {@link RdmaCmId#createEp} uses;
+   *     port 0 is any port. Null to let the routing table choose
    */
-  public record Hints(int flags, RdmaCmId.PortSpace portSpace, IbvQp.Type qpType) {
-    MemorySegment write(Arena arena) {
+  public record Hints(
+      int flags,
+      RdmaCmId.PortSpace portSpace,
+      IbvQp.Type qpType,
+      StandardProtocolFamily family,
+      InetSocketAddress source) {
+
+    /** Sets neither family nor source. */
+    public Hints(int flags, RdmaCmId.PortSpace portSpace, IbvQp.Type qpType) {
+      this(flags, portSpace, qpType, null, null);
+    }
+
+    MemorySegment write(Arena arena) throws VerbsException {
       MemorySegment struct = RdmaCmStructs.ADDRINFO.allocate(arena);
-      RdmaCmStructs.ADDRINFO.set(struct, "ai_flags", flags);
+      RdmaCmStructs.ADDRINFO.set(struct, "ai_flags", family == null ? flags : flags | Flags.FAMILY);
+      RdmaCmStructs.ADDRINFO.set(struct, "ai_family", SocketAddresses.family(family));
       RdmaCmStructs.ADDRINFO.set(struct, "ai_port_space", portSpace.value());
       RdmaCmStructs.ADDRINFO.set(struct, "ai_qp_type", qpType.value());
+      if (source != null) {
+        MemorySegment address = SocketAddresses.write(source, arena);
+        RdmaCmStructs.ADDRINFO.set(struct, "ai_src_addr", address);
+        RdmaCmStructs.ADDRINFO.set(struct, "ai_src_len", address.byteSize());
+      }
       return struct;
     }
   }
@@ -102,7 +123,7 @@ public final class RdmaAddrInfo extends NativeObject {
    * Resolves a name (rdma_getaddrinfo(3)); the caller closes the result.
    *
    * @param node host name or address; null for any address on the passive side
-   * @param service name or port number
+   * @param service name or port number; null for none
    * @throws UnknownHostException when the name cannot be resolved
    * @throws ProviderUnavailableException when librdmacm cannot be loaded
    */
@@ -112,10 +133,7 @@ public final class RdmaAddrInfo extends NativeObject {
       MemorySegment result = arena.allocate(ADDRESS);
       int error =
           LibRdmacm.GETADDRINFO.call(
-              node == null ? MemorySegment.NULL : arena.allocateFrom(node),
-              arena.allocateFrom(service),
-              hints.write(arena),
-              result);
+              string(node, arena), string(service, arena), hints.write(arena), result);
       if (error != 0) {
         String text = CString.read(GAI_STRERROR.callForPointer(error));
         throw new UnknownHostException(
@@ -123,6 +141,10 @@ public final class RdmaAddrInfo extends NativeObject {
       }
       return new RdmaAddrInfo(result.get(ADDRESS, 0));
     }
+  }
+
+  private static MemorySegment string(String text, Arena arena) {
+    return text == null ? MemorySegment.NULL : arena.allocateFrom(text);
   }
 
   public List<Entry> entries() {

@@ -11,6 +11,7 @@ import java.lang.foreign.SegmentAllocator;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.StandardProtocolFamily;
 import java.net.UnknownHostException;
 
 /**
@@ -19,6 +20,7 @@ import java.net.UnknownHostException;
  * call it, on any thread. No state; the caller's allocator owns the memory.
  */
 final class SocketAddresses {
+  private static final short AF_UNSPEC = 0;
   static final short AF_INET = 2;
   static final short AF_INET6 = 10;
 
@@ -26,6 +28,22 @@ final class SocketAddresses {
   private static final CStruct IN6 = RdmaCmStructs.SOCKADDR_IN6;
 
   private SocketAddresses() {}
+
+  /**
+   * Returns the number of a family in C; 0 for null.
+   *
+   * @throws VerbsException EINVAL for a family without such addresses
+   */
+  static short family(StandardProtocolFamily family) throws VerbsException {
+    return switch (family) {
+      case null -> AF_UNSPEC;
+      case INET -> AF_INET;
+      case INET6 -> AF_INET6;
+      default ->
+          throw new VerbsException(
+              "use of address family " + family, VerbsException.EINVAL, "it is not INET or INET6");
+    };
+  }
 
   /**
    * Returns the C structure of an address.
