@@ -61,7 +61,10 @@ final class Applications implements AutoCloseable {
         before.stream()
             .map(
                 application ->
-                    Thread.ofPlatform().daemon().name("sluice-node-open").start(() -> open(application)))
+                    Thread.ofPlatform()
+                        .daemon()
+                        .name("sluice-node-open")
+                        .start(() -> open(application)))
             .toList();
     join(opening, OPEN_TIMEOUT_NANOS);
   }
@@ -172,7 +175,9 @@ final class Applications implements AutoCloseable {
     }
     List<Thread> closing =
         byName.values().stream()
-            .map(application -> Thread.ofPlatform().name("sluice-node-close").start(application::close))
+            .map(
+                application ->
+                    Thread.ofPlatform().name("sluice-node-close").start(application::close))
             .toList();
     join(closing, options.stopTimeout().toNanos());
   }

@@ -98,7 +98,9 @@ public final class NodeDaemon implements AutoCloseable {
   private ServedApplication serve(
       ApplicationState state, List<ApplicationFolder> kept, Runnable end) throws IOException {
     int[] ports =
-        options.ports().inTurn(state.port(), lastPort.get(), applications.portsOfOthers(state.name()));
+        options
+            .ports()
+            .inTurn(state.port(), lastPort.get(), applications.portsOfOthers(state.name()));
     ApplicationPort port = new ApplicationPort(options.host(), ports, state);
     NodeId nodeId = new NodeId(id, state.since());
     ServedApplication served = new ServedApplication(device, nodeId, port, kept, admission, end);

@@ -266,7 +266,10 @@ final class NodeFetch {
     return !hasRefused
         && nodeAttempts < limit
         && (nodeReported || !isOverdue())
-        && where.node().filter(node -> nodeReported || shared.unresponsive().admits(node)).isPresent();
+        && where
+            .node()
+            .filter(node -> nodeReported || shared.unresponsive().admits(node))
+            .isPresent();
   }
 
   private void fail(Map<String, Throwable> failed) {

@@ -107,8 +107,8 @@ public final class LocatorClient implements Locator {
   }
 
   /**
-   * @param unresponsiveNodes nodes that are not asked for locations; nodes that do not answer in time are
-   *     added
+   * @param unresponsiveNodes nodes that are not asked for locations; nodes that do not answer in
+   *     time are added
    */
   public LocatorClient(Services services, UnresponsiveNodes unresponsiveNodes) {
     this.services = services;

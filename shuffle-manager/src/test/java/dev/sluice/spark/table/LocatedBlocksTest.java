@@ -49,8 +49,7 @@ class LocatedBlocksTest {
   void aBlockMayHaveManyPartitions() {
     LocatedBlocks located = locate(LOCATION, 62, 66);
 
-    assertThat(located.range(0, 0, 1).region().address())
-        .isEqualTo(ADDRESS + 62 * PARTITION_BYTES);
+    assertThat(located.range(0, 0, 1).region().address()).isEqualTo(ADDRESS + 62 * PARTITION_BYTES);
     assertThat(located.length(0)).isEqualTo(4 * PARTITION_BYTES);
     assertThat(located.partitions(0)).isEqualTo(4);
     for (int partition = 0; partition < 4; partition++) {
