@@ -7,7 +7,7 @@ import picocli.CommandLine.Model.OptionSpec;
 public final class SparkOption {
   public static final String NAME = "--spark";
   public static final String LABEL = "4.0|4.1|4.2";
-  public static final String DESCRIPTION = "Spark version of drivers and executors (default: 4.2)";
+  public static final String DESCRIPTION = "Spark version of driver and executors (default: 4.2)";
 
   private SparkOption() {}
 

@@ -26,7 +26,7 @@ import picocli.CommandLine.ScopeType;
 @Command(
     name = "bench",
     description = {
-      "Measure Sluice together with a partner: stock Spark, its shuffle service or perftest.",
+      "Measure Sluice and a partner: stock Spark, its shuffle service or perftest.",
       "\"bench --quick\" is short for \"bench all --quick\"."
     },
     subcommands = {
