@@ -21,7 +21,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A node's block server: takes the map outputs that executors hand over, serves them, and keeps
+ * A node daemon: takes the map outputs that executors hand over, serves them, and keeps
  * them until their shuffles or applications are over. {@link NodeMain} starts it as a process,
  * tests start it in theirs. The starter closes it, which leaves the folders for the next start.
  *

@@ -9,7 +9,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Process of a node's block server, started by {@code bin/sluice-node}. The main thread starts the
+ * Process of a node daemon, started by {@code bin/sluice-node}. The main thread starts the
  * {@link NodeDaemon} and returns; a shutdown hook closes it. Ends at SIGTERM within its deadlines;
  * may be killed at any time.
  */

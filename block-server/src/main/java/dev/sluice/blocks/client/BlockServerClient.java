@@ -275,7 +275,7 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
   }
 
   /**
-   * Tells a node's block server that a shuffle or this process's application is over, or lives.
+   * Tells a node daemon that a shuffle or this process's application is over, or lives.
    *
    * @return the answer; completes exceptionally if the peer cannot be asked or is not a node, or if
    *     another application has its port by now

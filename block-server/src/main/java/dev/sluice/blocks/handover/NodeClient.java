@@ -23,7 +23,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Hands an executor's map outputs over to its node's block server. An executor's hand-over calls
+ * Hands an executor's map outputs over to the node daemon. An executor's hand-over calls
  * {@link #handOver} for each commit, and {@link #refresh} every few seconds on a timer. Any thread.
  * It blocks the caller, usually for a few system calls. The caller of {@link #enter} closes it.
  *

@@ -101,7 +101,7 @@ public final class LifetimeMessages {
   /**
    * The node has received the message.
    *
-   * @param nodeId the {@link NodeId} of the node's block server; changes when the server restarts,
+   * @param nodeId the {@link NodeId} of the node daemon; changes when the server restarts,
    *     which makes its earlier locations stale
    * @param nodeNanos time of receipt, by the node's own clock
    */

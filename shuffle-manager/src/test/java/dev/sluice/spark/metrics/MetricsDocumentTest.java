@@ -60,7 +60,7 @@ class MetricsDocumentTest {
   private static final String BLOCK_SERVER =
       """
 
-      ## The node's block server
+      ## The node daemon
 
       `bin/sluice-node` counts by itself: its page `/metrics` has names that begin with `sluice_node_`,
       each with its meaning as HELP ([node-daemon.md](node-daemon.md), Operation).

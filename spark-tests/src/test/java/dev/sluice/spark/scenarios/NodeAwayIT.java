@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The node's block server is away: for less than its limit, which only costs time, or for longer or
+ * The node daemon is away: for less than its limit, which only costs time, or for longer or
  * all the time, which fails no job either.
  */
 final class NodeAwayIT {

@@ -22,7 +22,7 @@ import org.apache.spark.scheduler.SparkListenerTaskStart;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Map outputs outlive their executors if the node's block server has them. */
+/** Map outputs outlive their executors if the node daemon has them. */
 final class NodeIT {
   private static final KnownShuffle DATA = new KnownShuffle(16, 5_000, 400, 100);
   private static final int PARTITIONS = 8;
@@ -233,7 +233,7 @@ final class NodeIT {
     assertThat(removed.await(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)).isTrue();
   }
 
-  /** The executors among this process's children, which include the node's block server. */
+  /** The executors among this process's children, which include the node daemon. */
   static List<ProcessHandle> executors(LocalCluster cluster, NodeProcess node) {
     return cluster.executors().stream().filter(process -> process.pid() != node.pid()).toList();
   }

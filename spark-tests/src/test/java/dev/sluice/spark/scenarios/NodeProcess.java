@@ -119,7 +119,7 @@ public final class NodeProcess implements AutoCloseable {
       if (!process.isAlive() || System.nanoTime() - deadline > 0) {
         close();
         throw new IOException(
-            "The node's block server has not started: " + Files.readString(log()));
+            "The node daemon has not started: " + Files.readString(log()));
       }
       TimeUnit.MILLISECONDS.sleep(20);
     }
