@@ -21,9 +21,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A node daemon: takes the map outputs that executors hand over, serves them, and keeps
- * them until their shuffles or applications are over. {@link NodeMain} starts it as a process,
- * tests start it in theirs. The starter closes it, which leaves the folders for the next start.
+ * A node daemon: takes the map outputs that executors hand over, serves them, and keeps them until
+ * their shuffles or applications are over. {@link NodeMain} starts it as a process, tests start it
+ * in theirs. The starter closes it, which leaves the folders for the next start.
  *
  * <p>{@link SocketServer} lets executors in. Each application has an {@link Application}, which
  * waits only for its own disks. The thread {@code sluice-node} never waits for a disk; it looks for

@@ -9,9 +9,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Process of a node daemon, started by {@code bin/sluice-node}. The main thread starts the
- * {@link NodeDaemon} and returns; a shutdown hook closes it. Ends at SIGTERM within its deadlines;
- * may be killed at any time.
+ * Process of a node daemon, started by {@code bin/sluice-node}. The main thread starts the {@link
+ * NodeDaemon} and returns; a shutdown hook closes it. Ends at SIGTERM within its deadlines; may be
+ * killed at any time.
  */
 public final class NodeMain {
   private static final Logger LOG = LoggerFactory.getLogger(NodeMain.class);

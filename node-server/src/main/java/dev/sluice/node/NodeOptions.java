@@ -28,8 +28,8 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * The configuration of a node daemon, validated. {@link NodeArguments} makes it at the
- * start; all parts of the daemon read it, on any thread. Immutable. A getter parses its value anew.
+ * The configuration of a node daemon, validated. {@link NodeArguments} makes it at the start; all
+ * parts of the daemon read it, on any thread. Immutable. A getter parses its value anew.
  *
  * @see NodeSetting
  */

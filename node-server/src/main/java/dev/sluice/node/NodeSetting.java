@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Settings of a node daemon, in a file of {@code key=value} lines. {@link NodeOptions}
- * parses each value; other parts name the keys in messages. The keys are in users' files.
+ * Settings of a node daemon, in a file of {@code key=value} lines. {@link NodeOptions} parses each
+ * value; other parts name the keys in messages. The keys are in users' files.
  */
 enum NodeSetting {
   DIRECTORIES(

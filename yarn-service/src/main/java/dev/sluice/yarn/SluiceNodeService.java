@@ -24,8 +24,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs the node daemon for the lifetime of a NodeManager, under the same user and on the
- * disks of the NodeManager's local directories. Containers find the daemon's socket in the variable
+ * Runs the node daemon for the lifetime of a NodeManager, under the same user and on the disks of
+ * the NodeManager's local directories. Containers find the daemon's socket in the variable
  * NM_AUX_SERVICE_sluice_node, which the NodeManager sets from {@link #getMetaData}. The NodeManager
  * creates one instance and calls it on its own threads: init, start, applications, stop. Fields are
  * set by init and not changed afterwards.

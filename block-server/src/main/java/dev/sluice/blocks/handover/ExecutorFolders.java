@@ -26,10 +26,9 @@ import org.slf4j.LoggerFactory;
  * Folders {@code blockmgr-*} that Spark makes for an executor's files, one in each of its local
  * directories. The executor keeps a file in each folder locked while its process lives. The kernel
  * releases the lock however the process ends, and shows it to all containers that see the file. The
- * node daemon deletes folders whose lock is gone. It has to see a folder locked first,
- * since some kernels and file systems do not show locks. An executor's runtime holds the folders
- * and closes this, on one thread at a time. The daemon calls {@link #removeDead} on its tidying
- * thread.
+ * node daemon deletes folders whose lock is gone. It has to see a folder locked first, since some
+ * kernels and file systems do not show locks. An executor's runtime holds the folders and closes
+ * this, on one thread at a time. The daemon calls {@link #removeDead} on its tidying thread.
  */
 public final class ExecutorFolders implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ExecutorFolders.class);

@@ -23,9 +23,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Hands an executor's map outputs over to the node daemon. An executor's hand-over calls
- * {@link #handOver} for each commit, and {@link #refresh} every few seconds on a timer. Any thread.
- * It blocks the caller, usually for a few system calls. The caller of {@link #enter} closes it.
+ * Hands an executor's map outputs over to the node daemon. An executor's hand-over calls {@link
+ * #handOver} for each commit, and {@link #refresh} every few seconds on a timer. Any thread. It
+ * blocks the caller, usually for a few system calls. The caller of {@link #enter} closes it.
  *
  * <p>The data file is linked into a folder of the node. The executor may delete its own name of the
  * file, or die, at any time after {@link #handOver} has returned.

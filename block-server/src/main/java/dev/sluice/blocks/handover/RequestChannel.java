@@ -16,11 +16,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Executor's end of a connection to the node daemon. Requests are answered one after the
- * other, each within a deadline. They run on the caller's own thread: another thread would have to
- * wait for a processor, which takes milliseconds while all are busy. A caller that is interrupted
- * leaves its answer unread; the next caller reads and drops it first. Any thread; {@link
- * NodeConnection} closes it.
+ * Executor's end of a connection to the node daemon. Requests are answered one after the other,
+ * each within a deadline. They run on the caller's own thread: another thread would have to wait
+ * for a processor, which takes milliseconds while all are busy. A caller that is interrupted leaves
+ * its answer unread; the next caller reads and drops it first. Any thread; {@link NodeConnection}
+ * closes it.
  */
 final class RequestChannel implements AutoCloseable {
   private final SocketChannel socket = SocketChannel.open(StandardProtocolFamily.UNIX);

@@ -101,8 +101,8 @@ public final class LifetimeMessages {
   /**
    * The node has received the message.
    *
-   * @param nodeId the {@link NodeId} of the node daemon; changes when the server restarts,
-   *     which makes its earlier locations stale
+   * @param nodeId the {@link NodeId} of the node daemon; changes when the server restarts, which
+   *     makes its earlier locations stale
    * @param nodeNanos time of receipt, by the node's own clock
    */
   public record NodeResponse(String nodeId, long nodeNanos) {

@@ -7,8 +7,7 @@ package dev.sluice.blocks.wire;
  * for, so another process at that address refuses it. Immutable.
  *
  * @param application id of the application, and a part that differs for each of its runs
- * @param id executor id, or {@link NodeId} of a node daemon; never used again in the
- *     application
+ * @param id executor id, or {@link NodeId} of a node daemon; never used again in the application
  */
 public record ProcessName(String application, String id) {
   @Override

@@ -21,8 +21,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The node daemon is away: for less than its limit, which only costs time, or for longer or
- * all the time, which fails no job either.
+ * The node daemon is away: for less than its limit, which only costs time, or for longer or all the
+ * time, which fails no job either.
  */
 final class NodeAwayIT {
   private static final KnownShuffle DATA = new KnownShuffle(16, 20_000, 400, 200);

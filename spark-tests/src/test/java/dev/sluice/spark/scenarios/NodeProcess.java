@@ -118,8 +118,7 @@ public final class NodeProcess implements AutoCloseable {
     while (!Files.exists(socket)) {
       if (!process.isAlive() || System.nanoTime() - deadline > 0) {
         close();
-        throw new IOException(
-            "The node daemon has not started: " + Files.readString(log()));
+        throw new IOException("The node daemon has not started: " + Files.readString(log()));
       }
       TimeUnit.MILLISECONDS.sleep(20);
     }
