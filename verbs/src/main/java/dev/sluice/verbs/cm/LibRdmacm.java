@@ -91,10 +91,10 @@ final class LibRdmacm {
   static final NativeFunction CREATE_QP_EX =
       function("int rdma_create_qp_ex(ptr id, ptr qp_init_attr)");
 
-  /** Of libibverbs, on which librdmacm depends, instead of rdma_destroy_qp. */
+  /** Function of libibverbs, on which librdmacm depends; used instead of rdma_destroy_qp. */
   static final NativeFunction IBV_DESTROY_QP = function("int ibv_destroy_qp(ptr qp)", ERROR_NUMBER);
 
-  /** Of libibverbs, instead of rdma_destroy_srq. */
+  /** Function of libibverbs, used instead of rdma_destroy_srq. */
   static final NativeFunction IBV_DESTROY_SRQ =
       function("int ibv_destroy_srq(ptr srq)", ERROR_NUMBER);
 
