@@ -42,7 +42,7 @@ class NodeFoldersTest extends NodeDaemonTestCase {
     Files.setPosixFilePermissions(root, PosixFilePermissions.fromString("rwxrwxrwx"));
     assertThatThrownBy(this::start)
         .hasMessageContaining(".sluice")
-        .hasMessageContaining("accessible to other users");
+        .hasMessageContaining("accessible to other users (rwxrwxrwx)");
   }
 
   /** The other user could open even files that root writes there. */

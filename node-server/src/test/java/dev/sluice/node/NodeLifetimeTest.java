@@ -242,7 +242,7 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
       awaitNone(APPLICATION);
 
       assertThatThrownBy(() -> executor.handOver(SHUFFLE, 11, outputs.find(SHUFFLE, 11)))
-          .hasMessageContaining("application app-1-ab has ended");
+          .hasMessageContaining("application app-1-ab has ended, as its driver reported");
       assertThat(folder(APPLICATION)).doesNotExist();
       assertThat(daemon.applications()).isEmpty();
     }

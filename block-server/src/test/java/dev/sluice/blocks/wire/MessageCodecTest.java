@@ -253,7 +253,7 @@ class MessageCodecTest {
     ByteBuffer frame = ByteBuffer.allocate(MessageCodec.MAX_FRAME_BYTES + 1);
     assertThatThrownBy(() -> codec.decode(frame))
         .isInstanceOf(MessageException.class)
-        .hasMessageContaining("bytes exceeds the limit of");
+        .hasMessageContaining("16777217 bytes exceeds the limit of 16777216 bytes");
   }
 
   @Test
