@@ -36,7 +36,7 @@ class StartedPartsTest {
     assertThat(closed).containsExactly("third", "first");
   }
 
-  /** Such as a class that cannot be loaded any more while the process ends. */
+  /** The cause may be a class that cannot be loaded any more while the process ends. */
   @Test
   void anErrorOfAPartLeavesNoOtherOpen() {
     start("first");
