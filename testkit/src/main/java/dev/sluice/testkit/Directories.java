@@ -1,16 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.testkit;
 
+import static java.nio.file.StandardOpenOption.CREATE;
+import static java.nio.file.StandardOpenOption.WRITE;
+
 import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
-/** Deletes directory trees, which java.nio.file lacks. Any thread may call it. */
+/** Deletes and publishes directory trees, which java.nio.file lacks. Any thread may call it. */
 public final class Directories {
   private Directories() {}
+
+  /** Tells whether a directory has everything that was to be generated in it. */
+  @FunctionalInterface
+  public interface Completeness {
+    boolean isComplete(Path directory) throws IOException;
+  }
+
+  /**
+   * Renames a generated directory; if another process or thread was faster, deletes it and keeps
+   * the other's. Replaces an incomplete one.
+   *
+   * @param made on the same file system
+   */
+  public static void publish(Path made, Path kept, Completeness completeness) throws IOException {
+    Path lock = kept.resolveSibling(kept.getFileName() + ".lock");
+    synchronized (Directories.class) { // The file lock works only between processes.
+      try (FileChannel file = FileChannel.open(lock, CREATE, WRITE);
+          FileLock _ = file.lock()) {
+        if (completeness.isComplete(kept)) {
+          delete(made);
+        } else {
+          delete(kept);
+          Files.move(made, kept);
+        }
+      }
+    }
+  }
 
   /**
    * Deletes a directory with its content; does not follow symbolic links. Tolerates executors that

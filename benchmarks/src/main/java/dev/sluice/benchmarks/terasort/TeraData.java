@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.terasort;
 
-import static java.nio.file.StandardOpenOption.CREATE;
-import static java.nio.file.StandardOpenOption.WRITE;
-
 import dev.sluice.benchmarks.Sizes;
 import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.JsonFile;
 import java.io.IOException;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -37,9 +32,6 @@ record TeraData(Path directory, Path temporary, int parallelism) {
 
   /** File name with an underscore, which Hadoop's input formats ignore. */
   private static final String MARKER = "_input.json";
-
-  /** File that a process locks while it puts an input in place. */
-  private static final String LOCK = "inputs.lock";
 
   /**
    * Sort buffer in MB of Hadoop's map tasks, which write only a few records for a reduce task. The
@@ -72,24 +64,8 @@ record TeraData(Path directory, Path temporary, int parallelism) {
     Path made = temporary.resolve("input");
     run(new TeraGen(), Long.toString(records), made.toString());
     JsonFile.write(made.resolve(MARKER), new Marker(GENERATOR, records, checksum(made)));
-    return publish(made, kept, records);
-  }
-
-  /** Renames a generated input; if another process was faster, deletes it and takes the other's. */
-  private Input publish(Path made, Path kept, long records) throws IOException {
-    synchronized (TeraData.class) { // The lock works between processes, not between threads of one.
-      try (FileChannel file = FileChannel.open(directory.resolve(LOCK), CREATE, WRITE);
-          FileLock _ = file.lock()) {
-        Input existing = readMarker(kept, records);
-        if (existing != null) {
-          Directories.delete(made);
-          return existing;
-        }
-        Directories.delete(kept); // incomplete, or of another generator
-        Files.move(made, kept);
-        return readMarker(kept, records);
-      }
-    }
+    Directories.publish(made, kept, data -> readMarker(data, records) != null);
+    return readMarker(kept, records);
   }
 
   /**

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.tpcds;
 
-import static java.nio.file.StandardOpenOption.CREATE;
-import static java.nio.file.StandardOpenOption.WRITE;
-
 import dev.sluice.testkit.ClusterConf;
 import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.DriverProcess;
 import dev.sluice.testkit.Installation;
 import dev.sluice.testkit.Shuffle;
 import java.io.IOException;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
@@ -29,9 +24,6 @@ final class TpcdsData {
 
   /** File that Spark writes last into a table's directory. */
   private static final String COMPLETE = "_SUCCESS";
-
-  /** File that a process locks while it puts tables in place. */
-  private static final String LOCK = "tpcds.lock";
 
   private TpcdsData() {}
 
@@ -62,19 +54,9 @@ final class TpcdsData {
     Directories.delete(temporary);
   }
 
-  /**
-   * Renames generated tables; if another process was faster, deletes them and keeps the other's.
-   */
+  /** Puts generated tables in place, unless another process was faster. */
   static void publish(Path tables, Path kept) throws IOException {
-    try (FileChannel file = FileChannel.open(kept.resolveSibling(LOCK), CREATE, WRITE);
-        FileLock _ = file.lock()) {
-      if (complete(kept)) {
-        Directories.delete(tables);
-      } else {
-        Directories.delete(kept);
-        Files.move(tables, kept);
-      }
-    }
+    Directories.publish(tables, kept, TpcdsData::complete);
   }
 
   private static boolean complete(Path tables) {
