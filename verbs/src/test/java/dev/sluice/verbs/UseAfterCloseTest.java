@@ -13,6 +13,7 @@ import dev.sluice.verbs.ffi.NativeObject;
 import dev.sluice.verbs.ibv.IbvAh;
 import dev.sluice.verbs.ibv.IbvAhAttr;
 import dev.sluice.verbs.ibv.IbvAsyncEvent;
+import dev.sluice.verbs.ibv.IbvBuf;
 import dev.sluice.verbs.ibv.IbvCompChannel;
 import dev.sluice.verbs.ibv.IbvContext;
 import dev.sluice.verbs.ibv.IbvCq;
@@ -20,9 +21,11 @@ import dev.sluice.verbs.ibv.IbvCqEx;
 import dev.sluice.verbs.ibv.IbvCqInitAttrEx;
 import dev.sluice.verbs.ibv.IbvDevice;
 import dev.sluice.verbs.ibv.IbvDeviceList;
+import dev.sluice.verbs.ibv.IbvDmah;
 import dev.sluice.verbs.ibv.IbvEce;
 import dev.sluice.verbs.ibv.IbvGrh;
 import dev.sluice.verbs.ibv.IbvMr;
+import dev.sluice.verbs.ibv.IbvMrInitAttr;
 import dev.sluice.verbs.ibv.IbvMw;
 import dev.sluice.verbs.ibv.IbvPd;
 import dev.sluice.verbs.ibv.IbvQp;
@@ -52,6 +55,8 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -81,6 +86,9 @@ class UseAfterCloseTest {
 
   /** All send operations, or all members of completions. */
   private static final long ALL = 0x7ff;
+
+  private static final IbvDmah.InitAttr ANY_HANDLE =
+      new IbvDmah.InitAttr(OptionalInt.empty(), OptionalInt.empty(), Optional.empty());
 
   private static final IbvQpCap CAP = new IbvQpCap(1, 1, 1, 1, 0);
 
@@ -144,6 +152,8 @@ class UseAfterCloseTest {
             pd.allocMw(IbvMw.Type.TYPE_1),
             pd.createAh(IbvAhAttr.ZERO),
             context.openXrcd(-1, 0),
+            pd.allocBuf(8),
+            context.allocDmah(ANY_HANDLE),
             cq,
             channel,
             pd,
@@ -184,6 +194,9 @@ class UseAfterCloseTest {
     SAMPLES.put(IbvCqInitAttrEx.class, IbvCqInitAttrEx.of(1, ALL));
     SAMPLES.put(IbvAh.class, pd.createAh(IbvAhAttr.ZERO));
     SAMPLES.put(IbvMr.class, pd.regMr(ARENA.allocate(8), IbvMr.Access.LOCAL_WRITE));
+    SAMPLES.put(IbvMrInitAttr.class, IbvMrInitAttr.of(ARENA.allocate(8), 0));
+    SAMPLES.put(IbvBuf.class, pd.allocBuf(8));
+    SAMPLES.put(IbvDmah.InitAttr.class, ANY_HANDLE);
     SAMPLES.put(IbvMr.Advice.class, IbvMr.Advice.PREFETCH);
     SAMPLES.put(IbvMw.class, pd.allocMw(IbvMw.Type.TYPE_1));
     SAMPLES.put(IbvMw.Type.class, IbvMw.Type.TYPE_1);
@@ -205,6 +218,8 @@ class UseAfterCloseTest {
     SAMPLES.put(RdmaConnParam.class, RdmaConnParam.DEFAULT);
     SAMPLES.put(RdmaEventChannel.class, RdmaEventChannel.create());
     SAMPLES.put(IbvEce.class, new IbvEce(0, 0, 0));
+    SAMPLES.put(
+        RdmaAddrInfo.Hints.class, new RdmaAddrInfo.Hints(0, RdmaCmId.PortSpace.TCP, IbvQp.Type.RC));
     SAMPLES.put(RdmaCmId.PortSpace.class, RdmaCmId.PortSpace.TCP);
   }
 

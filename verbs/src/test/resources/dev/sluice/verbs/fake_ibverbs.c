@@ -360,6 +360,103 @@ int ibv_dereg_mr(struct ibv_mr *mr) {
   return 0;
 }
 
+struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova,
+                                 int fd, int access) {
+  fake_set(of(pd->context) - adapters, "mr_fd", fd);
+  fake_set(of(pd->context) - adapters, "mr_iova", iova);
+  return ibv_reg_mr_iova2(pd, (void *)(uintptr_t)offset, length, iova, access);
+}
+
+/* Functions of rdma-core 59 to 65, by names of their own: the installed headers may be older. */
+
+struct mr_init_attr {
+  size_t length;
+  int access;
+  uint64_t comp_mask, iova;
+  void *addr;
+  int fd;
+  uint64_t fd_offset;
+  struct ibv_dmah *dmah;
+  struct buf *buf;
+};
+
+struct buf { struct ibv_pd *pd; char *memory; size_t size; };
+
+struct dmah { struct ibv_context *context; };
+
+struct dmah_init_attr { uint32_t comp_mask, cpu_id; uint8_t ph, tph_mem_type; };
+
+struct ibv_mr *fake_reg_mr_ex(struct ibv_pd *pd, struct mr_init_attr *attr) __asm__("ibv_reg_mr_ex");
+struct ibv_mr *fake_reg_mr_ex(struct ibv_pd *pd, struct mr_init_attr *attr) {
+  int adapter = of(pd->context) - adapters;
+  fake_set(adapter, "mr_mask", attr->comp_mask);
+  fake_set(adapter, "mr_iova", attr->iova);
+  fake_set(adapter, "mr_fd", attr->fd);
+  fake_set(adapter, "mr_fd_offset", attr->fd_offset);
+  fake_set(adapter, "mr_dmah", (intptr_t)attr->dmah);
+  fake_set(adapter, "mr_buf", (intptr_t)attr->buf);
+  return ibv_reg_mr_iova2(pd, attr->addr, attr->length, attr->iova, attr->access);
+}
+
+void *fake_alloc_buf(struct ibv_pd *pd, size_t size, struct buf **handle) __asm__("ibv_alloc_buf");
+void *fake_alloc_buf(struct ibv_pd *pd, size_t size, struct buf **handle) {
+  struct buf *buf = calloc(1, sizeof *buf);
+  if (failure(of(pd->context), "alloc_buf_error")) return NULL;
+  buf->pd = pd;
+  buf->size = size;
+  buf->memory = aligned_alloc(4096, (size + 4095) / 4096 * 4096);
+  *handle = buf;
+  return buf->memory;
+}
+
+void fake_free_buf(struct buf *buf) __asm__("ibv_free_buf");
+void fake_free_buf(struct buf *buf) {
+  count(of(buf->pd->context), "free_buf");
+  fake_set(of(buf->pd->context) - adapters, "mrs_at_free", 0);
+  for (int i = 0; i < OBJECTS; i++)
+    if (of(buf->pd->context)->mrs[i]) count(of(buf->pd->context), "mrs_at_free");
+  free(buf->memory);
+}
+
+struct ibv_mr *fake_reg_buf_mr(struct ibv_pd *pd, struct buf *buf, void *addr, size_t length,
+                               int access) __asm__("ibv_reg_buf_mr");
+struct ibv_mr *fake_reg_buf_mr(struct ibv_pd *pd, struct buf *buf, void *addr, size_t length,
+                               int access) {
+  if (pd != buf->pd || (char *)addr < buf->memory ||
+      (char *)addr + length > buf->memory + buf->size) {
+    errno = EINVAL;
+    return NULL;
+  }
+  return ibv_reg_mr_iova2(pd, addr, length, (uintptr_t)addr, access);
+}
+
+int fake_export_buf_dmabuf_fd(struct buf *buf) __asm__("ibv_export_buf_dmabuf_fd");
+int fake_export_buf_dmabuf_fd(struct buf *buf) {
+  int fd = get(of(buf->pd->context), "dmabuf_fd");
+  errno = ENODATA;
+  return fd ? fd : -1;
+}
+
+struct dmah *fake_alloc_dmah(struct ibv_context *context, struct dmah_init_attr *attr)
+    __asm__("ibv_alloc_dmah");
+struct dmah *fake_alloc_dmah(struct ibv_context *context, struct dmah_init_attr *attr) {
+  struct dmah *dmah = calloc(1, sizeof *dmah);
+  int adapter = of(context) - adapters;
+  if (failure(of(context), "alloc_dmah_error")) return NULL;
+  fake_set(adapter, "dmah_mask", attr->comp_mask);
+  fake_set(adapter, "dmah_cpu", attr->cpu_id);
+  fake_set(adapter, "dmah_ph", attr->ph);
+  fake_set(adapter, "dmah_memory", attr->tph_mem_type);
+  dmah->context = context;
+  return dmah;
+}
+
+int fake_dealloc_dmah(struct dmah *dmah) __asm__("ibv_dealloc_dmah");
+int fake_dealloc_dmah(struct dmah *dmah) {
+  count(of(dmah->context), "dealloc_dmah");
+  return 0;
+}
+
 static struct ibv_mw *alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type) {
   struct ibv_mw *mw = calloc(1, sizeof *mw);
   mw->context = pd->context;

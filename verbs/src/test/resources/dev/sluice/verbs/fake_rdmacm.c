@@ -131,6 +131,41 @@ int rdma_getaddrinfo(const char *node, const char *service, const struct rdma_ad
 
 void rdma_freeaddrinfo(struct rdma_addrinfo *result) { free(result); }
 
+/* Functions of rdma-core 60, by names of their own: the installed header may be older. */
+
+static struct rdma_addrinfo *resolved;
+
+int fake_resolve_addrinfo(struct rdma_cm_id *id, const char *node, const char *service,
+                          const struct rdma_addrinfo *hints) __asm__("rdma_resolve_addrinfo");
+int fake_resolve_addrinfo(struct rdma_cm_id *id, const char *node, const char *service,
+                          const struct rdma_addrinfo *hints) {
+  fake_set(0, "has_node", !!node);
+  rdma_getaddrinfo(node, service, hints, &resolved);
+  return announce(id, NULL, 16, NULL);
+}
+
+int fake_query_addrinfo(struct rdma_cm_id *id, struct rdma_addrinfo **info)
+    __asm__("rdma_query_addrinfo");
+int fake_query_addrinfo(struct rdma_cm_id *id, struct rdma_addrinfo **info) {
+  *info = resolved;
+  resolved = NULL;
+  errno = ENOENT;
+  return *info ? 0 : -1;
+}
+
+int fake_write_cm_event(struct rdma_cm_id *id, int type, int status, uint64_t arg)
+    __asm__("rdma_write_cm_event");
+int fake_write_cm_event(struct rdma_cm_id *id, int type, int status, uint64_t arg) {
+  struct rdma_cm_event *event = calloc(1, sizeof *event);
+  event->id = id;
+  event->event = type;
+  event->status = status;
+  memcpy(&event->param, &arg, sizeof arg);
+  /* The field of the private data's length, which is not of this event. */
+  event->param.conn.private_data_len = 8;
+  return write((intptr_t)((struct rdma_event_channel **)id->channel)[1], &event, sizeof event) < 0;
+}
+
 static int bind_id(struct rdma_cm_id *id, const struct sockaddr *address) {
   struct id *mine = (struct id *)id;
   mine->context = new_context();

@@ -62,6 +62,16 @@ final class LibRdmacm {
       function("int rdma_getaddrinfo(ptr node, ptr service, ptr hints, ptr res)");
 
   static final NativeFunction FREEADDRINFO = function("void rdma_freeaddrinfo(ptr res)");
+
+  /** Exists since rdma-core 60, as the two functions after it. */
+  static final NativeFunction RESOLVE_ADDRINFO =
+      function("int rdma_resolve_addrinfo(ptr id, ptr node, ptr service, ptr hints)");
+
+  static final NativeFunction QUERY_ADDRINFO =
+      function("int rdma_query_addrinfo(ptr id, ptr info)");
+  static final NativeFunction WRITE_CM_EVENT =
+      function("int rdma_write_cm_event(ptr id, int event, int status, long arg)");
+
   static final NativeFunction CREATE_EP =
       function("int rdma_create_ep(ptr id, ptr res, ptr pd, ptr qp_init_attr)");
   static final NativeFunction DESTROY_EP = function("void rdma_destroy_ep(ptr id)");

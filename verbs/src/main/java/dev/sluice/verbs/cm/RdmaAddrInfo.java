@@ -23,8 +23,8 @@ import java.util.List;
 
 /**
  * A resolved name: a list of {@code struct rdma_addrinfo} (rdma_getaddrinfo(3)). Any thread. The
- * caller of {@link #get} closes it, after the last {@link RdmaCmId#createEp} with it; the entries
- * are copies and stay readable.
+ * caller of {@link #get} or {@link RdmaCmId#queryAddrInfo} closes it, after the last {@link
+ * RdmaCmId#createEp} with it; the entries are copies and stay readable.
  */
 public final class RdmaAddrInfo extends NativeObject {
   /** Flags of {@link Hints}. Bits, to be combined by {@code |}. */
@@ -33,6 +33,12 @@ public final class RdmaAddrInfo extends NativeObject {
     public static final int NUMERICHOST = 1 << 1;
     public static final int NOROUTE = 1 << 2;
     public static final int FAMILY = 1 << 3;
+
+    /** Asks the subnet administrator; only for {@link RdmaCmId#resolveAddrInfo}. */
+    public static final int SA = 1 << 4;
+
+    /** Asks the name service, as without this flag; excludes SA. */
+    public static final int DNS = 1 << 5;
 
     private Flags() {}
   }
@@ -108,7 +114,7 @@ public final class RdmaAddrInfo extends NativeObject {
     }
   }
 
-  private RdmaAddrInfo(MemorySegment list) {
+  RdmaAddrInfo(MemorySegment list) {
     super("address information", null, list);
     List<Entry> read = new ArrayList<>();
     for (MemorySegment next = list; next.address() != 0; ) {
@@ -143,7 +149,7 @@ public final class RdmaAddrInfo extends NativeObject {
     }
   }
 
-  private static MemorySegment string(String text, Arena arena) {
+  static MemorySegment string(String text, Arena arena) {
     return text == null ? MemorySegment.NULL : arena.allocateFrom(text);
   }
 

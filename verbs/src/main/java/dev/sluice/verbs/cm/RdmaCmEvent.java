@@ -38,7 +38,7 @@ public final class RdmaCmEvent implements AutoCloseable {
     TIMEWAIT_EXIT,
     ADDRINFO_RESOLVED,
     ADDRINFO_ERROR,
-    /** Sent by this process itself, with rdma_write_cm_event(3) of librdmacm 60. */
+    /** Sent by this process itself, with {@link RdmaCmId#writeCmEvent}. */
     USER,
     INTERNAL
   }
@@ -70,7 +70,8 @@ public final class RdmaCmEvent implements AutoCloseable {
     MemorySegment event = RdmaCmStructs.CM_EVENT.at(pointer);
     long words = RdmaCmStructs.CM_EVENT.size() / Long.BYTES;
     struct = MemorySegment.ofArray(new long[(int) words]).copyFrom(event);
-    int length = RdmaCmStructs.CM_EVENT.getInt(event, "param.ud.private_data_len");
+    boolean user = RdmaCmStructs.CM_EVENT.getInt(event, "event") == Type.USER.value();
+    int length = user ? 0 : RdmaCmStructs.CM_EVENT.getInt(event, "param.ud.private_data_len");
     privateData =
         RdmaCmStructs.CM_EVENT
             .getPointer(event, "param.ud.private_data")
@@ -120,6 +121,11 @@ public final class RdmaCmEvent implements AutoCloseable {
   /** Datagram parameters, for an id of datagrams and for a MULTICAST_JOIN. */
   public RdmaUdParam udParam() {
     return RdmaUdParam.read(RdmaCmStructs.CM_EVENT.part(struct, "param.ud"), privateData());
+  }
+
+  /** Argument of a USER event, as given to {@link RdmaCmId#writeCmEvent}. */
+  public long userArgument() {
+    return RdmaCmStructs.CM_EVENT_USER.getLong(struct, "param.arg");
   }
 
   /** Acknowledges the event (rdma_ack_cm_event(3)). Idempotent. */

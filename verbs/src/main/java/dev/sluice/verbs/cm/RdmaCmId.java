@@ -233,6 +233,47 @@ public final class RdmaCmId extends RdmaCmIdMulticast {
     LibRdmacm.RESOLVE_ADDR.call(pointer(), from, to, timeoutMs);
   }
 
+  /**
+   * Resolves a name (rdma_resolve_addrinfo(3)). Leads to ADDRINFO_RESOLVED, after which {@link
+   * #queryAddrInfo} has the result, or to ADDRINFO_ERROR.
+   *
+   * @param node host name or address; null if the flag SA is set
+   * @param service name or port number; for the flag SA, name or id of a service of InfiniBand
+   * @param hints with the flag SA the id must be bound to a port of InfiniBand
+   * @throws VerbsException ENOSYS with rdma-core before 60
+   */
+  public void resolveAddrInfo(String node, String service, RdmaAddrInfo.Hints hints)
+      throws VerbsException {
+    try (Arena arena = Arena.ofConfined()) {
+      LibRdmacm.RESOLVE_ADDRINFO.call(
+          pointer(),
+          RdmaAddrInfo.string(node, arena),
+          RdmaAddrInfo.string(service, arena),
+          hints.write(arena));
+    }
+  }
+
+  /**
+   * Returns the result of {@link #resolveAddrInfo} (rdma_query_addrinfo(3)); the caller closes it.
+   */
+  public RdmaAddrInfo queryAddrInfo() throws VerbsException {
+    MemorySegment result = HEAP.allocate(ADDRESS);
+    LibRdmacm.QUERY_ADDRINFO.call(pointer(), result);
+    return new RdmaAddrInfo(result.get(ADDRESS, 0));
+  }
+
+  /**
+   * Adds a USER event to the id's channel (rdma_write_cm_event(3)), for example to wake the thread
+   * that waits for events.
+   *
+   * @param status {@link RdmaCmEvent#status} of the event
+   * @param argument {@link RdmaCmEvent#userArgument} of the event
+   * @throws VerbsException ENOSYS with rdma-core before 60, or if the kernel lacks the command
+   */
+  public void writeCmEvent(int status, long argument) throws VerbsException {
+    LibRdmacm.WRITE_CM_EVENT.call(pointer(), RdmaCmEvent.Type.USER.value(), status, argument);
+  }
+
   /** Finds the route (rdma_resolve_route(3)). Leads to ROUTE_RESOLVED or ROUTE_ERROR. */
   public void resolveRoute(int timeoutMs) throws VerbsException {
     LibRdmacm.RESOLVE_ROUTE.call(pointer(), timeoutMs);

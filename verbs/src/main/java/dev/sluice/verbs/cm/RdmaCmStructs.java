@@ -75,6 +75,10 @@ final class RdmaCmStructs {
       CStruct.of("struct rdma_cm_event", "byte [24]; struct rdma_conn_param param.conn", CONN_PARAM)
           .ofSize(CM_EVENT.size());
 
+  /** The view for a USER event; the member arg exists since rdma-core 60. */
+  static final CStruct CM_EVENT_USER =
+      CStruct.of("struct rdma_cm_event", "byte [24]; long param.arg").ofSize(CM_EVENT.size());
+
   static final CStruct ADDRINFO =
       CStruct.of(
           "struct rdma_addrinfo",

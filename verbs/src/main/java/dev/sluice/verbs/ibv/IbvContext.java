@@ -254,6 +254,16 @@ public final class IbvContext extends NativeObject {
     return adopt(IbvXrcd.open(this, fd, oflags));
   }
 
+  /**
+   * Allocates a DMA handle (ibv_alloc_dmah(3)).
+   *
+   * @throws VerbsException ENOSYS with rdma-core before 59, EOPNOTSUPP if the device has none
+   */
+  public IbvDmah allocDmah(IbvDmah.InitAttr attr) throws VerbsException {
+    MemorySegment struct = attr.write(HEAP);
+    return adopt(new IbvDmah(this, LibIbverbs.ALLOC_DMAH.callForPointer(pointer(), struct)));
+  }
+
   /** Creates a completion event channel (ibv_create_comp_channel(3)). */
   public IbvCompChannel createCompChannel() throws VerbsException {
     return adopt(

@@ -2,6 +2,7 @@
 package dev.sluice.verbs.ibv;
 
 import static dev.sluice.verbs.ffi.NativeFunction.HEAP;
+import static java.lang.foreign.ValueLayout.ADDRESS;
 
 import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.ffi.NativeObject;
@@ -86,6 +87,61 @@ public final class IbvPd extends NativeObject {
             this,
             LibIbverbs.REG_MR_IOVA2.callForPointer(
                 pointer(), pinnable(memory), memory.byteSize(), iova, access)));
+  }
+
+  /**
+   * Registers a part of a DMA-BUF, such as memory of a GPU (ibv_reg_dmabuf_mr(3)).
+   *
+   * @param fd descriptor of the DMA-BUF
+   * @param iova the peers' address of the first byte, with the same offset within a page as {@code
+   *     offset}
+   * @throws VerbsException ENOSYS with rdma-core before 34, EOPNOTSUPP if the device lacks it
+   */
+  public IbvMr regDmabufMr(int fd, long offset, long length, long iova, int access)
+      throws VerbsException {
+    return adopt(
+        new IbvMr(
+            this,
+            LibIbverbs.REG_DMABUF_MR.callForPointer(pointer(), offset, length, iova, fd, access)));
+  }
+
+  /**
+   * Registers memory, a part of a buffer or a DMA-BUF, with any combination of options
+   * (ibv_reg_mr_ex(3)).
+   *
+   * @throws VerbsException ENOSYS with rdma-core before 59, EOPNOTSUPP for an option that the
+   *     device lacks; otherwise as {@link #regMr}
+   */
+  public IbvMr regMrEx(IbvMrInitAttr attr) throws VerbsException {
+    return adopt(new IbvMr(this, LibIbverbs.REG_MR_EX.callForPointer(pointer(), attr.write(HEAP))));
+  }
+
+  /**
+   * Allocates memory in the way that the device's driver prefers (ibv_alloc_buf(3)). Close the
+   * regions of the buffer before it.
+   *
+   * @param size in bytes
+   * @throws VerbsException ENOSYS with rdma-core before 64, ENOMEM
+   */
+  public IbvBuf allocBuf(long size) throws VerbsException {
+    MemorySegment handle = HEAP.allocate(ADDRESS);
+    MemorySegment memory = LibIbverbs.ALLOC_BUF.callForPointer(pointer(), size, handle);
+    return adopt(new IbvBuf(this, handle.get(ADDRESS, 0), memory, size));
+  }
+
+  /**
+   * Registers a part of a buffer of this domain (ibv_reg_buf_mr(3)).
+   *
+   * @param part of {@link IbvBuf#memory}
+   * @throws VerbsException EINVAL for a buffer of another domain or for memory outside the buffer;
+   *     otherwise as {@link #regMr}
+   */
+  public IbvMr regBufMr(IbvBuf buf, MemorySegment part, int access) throws VerbsException {
+    return adopt(
+        new IbvMr(
+            this,
+            LibIbverbs.REG_BUF_MR.callForPointer(
+                pointer(), buf.pointer(), part, part.byteSize(), access)));
   }
 
   /** Registers the whole address space on demand (ibv_reg_mr(3), implicit on-demand paging). */

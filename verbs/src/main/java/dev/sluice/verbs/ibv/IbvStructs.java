@@ -159,6 +159,19 @@ public final class IbvStructs {
           short pkey_index, slid; byte sl, dlid_path_bits;
           """);
 
+  /** Exists since rdma-core 59; the member buf since 64. */
+  static final CStruct MR_INIT_ATTR =
+      CStruct.of(
+          "struct ibv_mr_init_attr",
+          """
+          long length; int access; long comp_mask, iova; ptr addr; int fd; long fd_offset;
+          ptr dmah, buf;
+          """);
+
+  /** Exists since rdma-core 59. */
+  static final CStruct DMAH_INIT_ATTR =
+      CStruct.of("struct ibv_dmah_init_attr", "int comp_mask, cpu_id; byte ph, tph_mem_type");
+
   static final CStruct MW_BIND_INFO =
       CStruct.of("struct ibv_mw_bind_info", "ptr mr; long addr, length; int mw_access_flags");
 

@@ -85,6 +85,10 @@ final class LibIbverbs {
   static final NativeFunction REG_MR =
       function("ptr ibv_reg_mr(ptr pd, ptr addr, long length, int access)");
 
+  static final NativeFunction REG_DMABUF_MR =
+      function(
+          "ptr ibv_reg_dmabuf_mr(ptr pd, long offset, long length, long iova, int fd, int access)");
+
   static final NativeFunction DEREG_MR = function("int ibv_dereg_mr(ptr mr)");
 
   static final NativeFunction CREATE_COMP_CHANNEL =
@@ -152,6 +156,25 @@ final class LibIbverbs {
   /** Exists since rdma-core 62. */
   static final NativeFunction QUERY_PORT_SPEED =
       function("int ibv_query_port_speed(ptr context, int port_num, ptr port_speed)");
+
+  /** Exists since rdma-core 59. */
+  static final NativeFunction REG_MR_EX = function("ptr ibv_reg_mr_ex(ptr pd, ptr mr_init_attr)");
+
+  /** Exists since rdma-core 59. */
+  static final NativeFunction ALLOC_DMAH = function("ptr ibv_alloc_dmah(ptr context, ptr attr)");
+
+  static final NativeFunction DEALLOC_DMAH = function("int ibv_dealloc_dmah(ptr dmah)");
+
+  /** Exists since rdma-core 64. */
+  static final NativeFunction ALLOC_BUF = function("ptr ibv_alloc_buf(ptr pd, long size, ptr buf)");
+
+  static final NativeFunction FREE_BUF = function("void ibv_free_buf(ptr buf)");
+  static final NativeFunction REG_BUF_MR =
+      function("ptr ibv_reg_buf_mr(ptr pd, ptr buf, ptr addr, long length, int access)");
+
+  /** Exists since rdma-core 65. */
+  static final NativeFunction EXPORT_BUF_DMABUF_FD =
+      function("int ibv_export_buf_dmabuf_fd(ptr buf)", MINUS_ONE_WITH_ERRNO);
 
   static final NativeFunction QP_TO_QP_EX = function("ptr ibv_qp_to_qp_ex(ptr qp)", NONE);
 

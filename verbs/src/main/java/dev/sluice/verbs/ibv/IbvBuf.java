@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.sluice.verbs.ibv;
+
+import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ffi.NativeObject;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Memory that the device's driver allocated for registration: {@code struct ibv_buf}
+ * (ibv_alloc_buf(3)). Its {@link IbvPd} closes it, after regions. Any thread.
+ */
+public final class IbvBuf extends NativeObject {
+  /** Ends when the memory is freed, so that later accesses throw. */
+  private final Arena lifetime = Arena.ofShared();
+
+  private final MemorySegment memory;
+
+  @SuppressWarnings("restricted")
+  IbvBuf(IbvPd pd, MemorySegment pointer, MemorySegment address, long size) {
+    super("buffer", pd, pointer);
+    memory = address.reinterpret(size, lifetime, null);
+  }
+
+  /**
+   * Returns the buffer's memory, which begins at a page. It cannot be used after {@link #close}.
+   */
+  public MemorySegment memory() {
+    struct(); // throws once the buffer is closed
+    return memory;
+  }
+
+  /**
+   * Returns a new file descriptor of the DMA-BUF behind the buffer (ibv_export_buf_dmabuf_fd(3)).
+   * The caller closes it.
+   *
+   * @throws VerbsException ENODATA if the buffer is ordinary memory, ENOSYS with rdma-core before
+   *     65
+   */
+  public int exportDmabufFd() throws VerbsException {
+    return LibIbverbs.EXPORT_BUF_DMABUF_FD.call(pointer());
+  }
+
+  /** Closes after memory regions, which have rank 2. */
+  @Override
+  protected int rank() {
+    return 3;
+  }
+
+  @Override
+  protected void destroy(MemorySegment pointer) throws VerbsException {
+    lifetime.close();
+    LibIbverbs.FREE_BUF.invoke(pointer);
+  }
+}
