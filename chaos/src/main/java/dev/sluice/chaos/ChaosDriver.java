@@ -4,6 +4,8 @@ package dev.sluice.chaos;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.chaos.RunResult.Outcome;
 import dev.sluice.chaos.RunResult.Run;
+import dev.sluice.chaos.cluster.Cluster;
+import dev.sluice.chaos.cluster.LeakCheck;
 import dev.sluice.chaos.fault.Fault;
 import dev.sluice.chaos.inject.ChaosShuffleManager;
 import dev.sluice.chaos.workload.Workload;
@@ -13,13 +15,17 @@ import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.DriverProcess;
 import dev.sluice.testkit.Installation;
 import dev.sluice.testkit.Shuffle;
+import dev.sluice.testkit.StandardOutput;
 import java.io.File;
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.apache.spark.sql.SparkSession;
 
 /**
  * A driver process with its executors, shared by faults that can strike the same cluster. It starts
@@ -208,5 +214,42 @@ final class ChaosDriver implements AutoCloseable {
     }
     broken = false;
     kept = false;
+  }
+
+  /**
+   * Main class of the driver process. It answers each line, a {@link Run}, by running the workload
+   * under the fault, with a {@link RunResult}; its main thread does so. {@link ChaosDriver} starts
+   * and ends it. Between two runs it waits until all executors are there again.
+   */
+  static final class ChaosJob {
+    private final Cluster cluster;
+    private final LeakCheck leaks;
+    private final long limitMs;
+
+    private ChaosJob(SparkSession session, long limitMs) {
+      this.cluster = new Cluster(session);
+      this.leaks = new LeakCheck(cluster);
+      this.limitMs = limitMs;
+    }
+
+    /**
+     * @param arguments seconds after which a job counts as hanging
+     */
+    public static void main(String[] arguments) throws Exception {
+      PrintStream out = StandardOutput.claim();
+      ObjectMapper json = new ObjectMapper();
+      long limitMs = TimeUnit.SECONDS.toMillis(Integer.parseInt(arguments[0]));
+      try (SparkSession session = SparkSession.builder().getOrCreate()) {
+        ChaosJob job = new ChaosJob(session, limitMs);
+        job.cluster.awaitWhole();
+        AnsweringProcess.answer(out, line -> job.run(json.readValue(line, Run.class)));
+      }
+    }
+
+    private RunResult run(Run run) throws Exception {
+      cluster.awaitWhole();
+      cluster.watch();
+      return new FaultedJob(run, cluster, limitMs).run(leaks);
+    }
   }
 }

@@ -2,8 +2,9 @@
 package dev.sluice.chaos;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
+import dev.sluice.chaos.ChaosRuns.ChaosFile;
 import dev.sluice.chaos.RunResult.Outcome;
-import dev.sluice.chaos.cluster.Losses;
+import dev.sluice.chaos.cluster.Stages.Losses;
 import dev.sluice.chaos.fault.Fault;
 import dev.sluice.chaos.fault.Faults;
 import dev.sluice.chaos.workload.Workload;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.chaos;
 
+import dev.sluice.chaos.ChaosCommand.ChaosReport;
 import dev.sluice.chaos.RunResult.Outcome;
 import dev.sluice.testkit.Columns;
 import dev.sluice.testkit.Spread;

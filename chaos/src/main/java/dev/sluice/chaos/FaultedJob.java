@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.chaos;
 
+import dev.sluice.chaos.ChaosDriver.ChaosJob;
 import dev.sluice.chaos.RunResult.Outcome;
 import dev.sluice.chaos.RunResult.Run;
 import dev.sluice.chaos.cluster.Cluster;
 import dev.sluice.chaos.cluster.LeakCheck;
-import dev.sluice.chaos.fault.Evidence;
 import dev.sluice.chaos.fault.Fault;
 import dev.sluice.chaos.fault.Fault.Moment;
+import dev.sluice.chaos.fault.FaultAction.Evidence;
 import dev.sluice.chaos.fault.Faults;
 import dev.sluice.chaos.workload.Workload;
 import dev.sluice.testkit.ExecutorProcess;

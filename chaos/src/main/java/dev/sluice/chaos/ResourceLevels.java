@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.chaos;
 
+import dev.sluice.chaos.ChaosCommand.ChaosReport;
 import dev.sluice.chaos.fault.Faults;
 import dev.sluice.testkit.Spread;
 import java.util.ArrayList;

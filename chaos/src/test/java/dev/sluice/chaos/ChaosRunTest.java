@@ -4,11 +4,13 @@ package dev.sluice.chaos;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.chaos.ChaosCommand.ChaosReport;
 import dev.sluice.chaos.ChaosRun.Stock;
 import dev.sluice.chaos.ChaosRuns.Cell;
+import dev.sluice.chaos.ChaosRuns.ChaosFile;
 import dev.sluice.chaos.RunResult.Outcome;
 import dev.sluice.chaos.RunResult.Run;
-import dev.sluice.chaos.cluster.Losses;
+import dev.sluice.chaos.cluster.Stages.Losses;
 import dev.sluice.chaos.fault.Fault;
 import dev.sluice.chaos.fault.Faults;
 import dev.sluice.chaos.workload.Workload;

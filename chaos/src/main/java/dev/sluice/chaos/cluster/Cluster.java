@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.chaos.cluster;
 
+import dev.sluice.chaos.inject.ChaosAgent.Order;
+import dev.sluice.chaos.inject.ChaosAgent.Status;
 import dev.sluice.chaos.inject.ChaosShuffleManager;
 import dev.sluice.chaos.inject.Injection;
-import dev.sluice.chaos.inject.Order;
-import dev.sluice.chaos.inject.Status;
 import dev.sluice.testkit.ExecutorProcess;
 import dev.sluice.testkit.Executors;
 import dev.sluice.testkit.JsonFile;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.chaos.cluster;
 
+import dev.sluice.chaos.inject.ChaosAgent.Status;
 import dev.sluice.chaos.inject.LiveHeap;
-import dev.sluice.chaos.inject.Status;
 import dev.sluice.testkit.ExecutorProcess;
 import dev.sluice.testkit.Poll;
 import java.io.IOException;

@@ -2,6 +2,9 @@
 package dev.sluice.chaos.fault;
 
 import dev.sluice.chaos.cluster.Cluster;
+import dev.sluice.chaos.fault.ExecutorFaults.SlowDisk;
+import dev.sluice.chaos.fault.ExecutorFaults.StoppedProcess;
+import dev.sluice.chaos.fault.FaultAction.Evidence;
 import dev.sluice.chaos.inject.Injection;
 import java.util.List;
 import java.util.Map;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.chaos.fault;
 
+import dev.sluice.chaos.fault.FaultAction.Evidence;
 import dev.sluice.chaos.workload.Workload;
 import java.io.IOException;
 import java.nio.file.Path;

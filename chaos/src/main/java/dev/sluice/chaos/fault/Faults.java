@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.chaos.fault;
 
+import dev.sluice.chaos.fault.ExecutorFaults.InjectedFault;
+import dev.sluice.chaos.fault.ExecutorFaults.ShuffleRemoved;
+import dev.sluice.chaos.fault.ExecutorFaults.SlowDisk;
+import dev.sluice.chaos.fault.ExecutorFaults.StoppedProcess;
+import dev.sluice.chaos.fault.ExecutorFaults.TasksKilled;
 import dev.sluice.chaos.fault.Fault.Moment;
+import dev.sluice.chaos.fault.FaultAction.Evidence;
 import dev.sluice.chaos.inject.Injection;
 import dev.sluice.testkit.Commands;
 import java.util.ArrayList;
@@ -48,7 +54,7 @@ public final class Faults {
                   "mappings",
                   "an executor can map no more memory for 2 s",
                   Moment.BEFORE,
-                  new ExhaustedResource.Mappings())
+                  new ExecutorFaults.Mappings())
               .shared(STAGE_RETRIES, 1)
               .lasting(2_000)
               .wanting("cogroup", "group-by", "sort-by-key") // workloads that write early
@@ -98,16 +104,19 @@ public final class Faults {
           StoppedProcess.of(30),
           StoppedProcess.of(120),
           FilesDamaged.fault(
-              "file-deleted", "map output files are deleted", ".data", FileDamage::delete),
+              "file-deleted", "map output files are deleted", ".data", FilesDamaged::delete),
           FilesDamaged.fault(
-              "file-truncated", "map output files are truncated", ".data", FileDamage::truncate),
+              "file-truncated", "map output files are truncated", ".data", FilesDamaged::truncate),
           FilesDamaged.fault(
-              "file-flipped", "a byte in map output files changes", ".data", FileDamage::flipByte),
+              "file-flipped",
+              "a byte in map output files changes",
+              ".data",
+              FilesDamaged::flipByte),
           FilesDamaged.fault(
               "index-wrong",
               "an offset in index files is wrong",
               ".index",
-              FileDamage::falsifyOffset),
+              FilesDamaged::falsifyOffset),
           FilesDamaged.harmless(
               "cache-dropped",
               "map output files are dropped from the page cache",
@@ -152,7 +161,7 @@ public final class Faults {
           reading(
                   "descriptors",
                   "an executor can open no more files for 1 s",
-                  new ExhaustedResource.Descriptors())
+                  new ExecutorFaults.Descriptors())
               .shared(8, 0)
               .lasting(1_000)
               .alone(_ -> Map.of("spark.task.maxFailures", "2000")),
@@ -256,7 +265,8 @@ public final class Faults {
       bad-key bad-address reader-error server-error corrupt slow-post \
       register-enomem queue-pair-enomem publish-lost driver-unreachable \
       control-refused control-reset control-garbage killed-in-read \
-      stopped-5s file-deleted file-truncated shuffle-removed tasks-killed""";
+      stopped-5s file-deleted file-truncated shuffle-removed tasks-killed\
+      """;
 
   /** Names of the faults that are also tried with staging. */
   private static final String STAGED =
@@ -264,7 +274,8 @@ public final class Faults {
       none bad-key reader-error server-error corrupt slow-post control-reset control-trickle \
       control-replayed control-truncated killed-reading killed-in-read stopped-5s stopped-30s \
       file-deleted file-truncated file-flipped cache-dropped disk-slow disk-slow-at-one \
-      tasks-killed shuffle-removed killed-on-its-ports""";
+      tasks-killed shuffle-removed killed-on-its-ports\
+      """;
 
   public static final List<Fault> ALL = all();
 

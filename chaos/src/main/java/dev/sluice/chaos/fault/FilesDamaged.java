@@ -4,8 +4,11 @@ package dev.sluice.chaos.fault;
 import dev.sluice.chaos.cluster.Cluster;
 import dev.sluice.chaos.fault.Fault.Moment;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -13,8 +16,9 @@ import java.util.Random;
 import org.apache.commons.lang3.function.FailableFunction;
 
 /**
- * Damages a few map output files while reduce tasks read. The driver's main thread strikes; nothing
- * heals the files: Spark writes lost map outputs again, or readers use another copy.
+ * Damages a few map output files while reduce tasks read, in place and for good, while executors
+ * and peers may have them open. The driver's main thread strikes; nothing heals the files: Spark
+ * writes lost map outputs again, or readers use another copy.
  */
 final class FilesDamaged implements FaultAction {
   private static final int FILES = 3;
@@ -64,5 +68,38 @@ final class FilesDamaged implements FaultAction {
   @Override
   public boolean hasStruck(Cluster cluster, boolean inTime) {
     return inTime && damaged > 0;
+  }
+
+  static void delete(Path file, Random random) throws IOException {
+    Files.deleteIfExists(file);
+  }
+
+  static void truncate(Path file, Random random) throws IOException {
+    try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+      channel.truncate(channel.size() / 2);
+    }
+  }
+
+  static void flipByte(Path file, Random random) throws IOException {
+    try (FileChannel channel =
+        FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+      if (channel.size() == 0) {
+        return;
+      }
+      long position = random.nextLong(channel.size());
+      ByteBuffer flipped = ByteBuffer.allocate(1);
+      channel.read(flipped, position);
+      flipped.put(0, (byte) (flipped.get(0) ^ 0x20)).rewind();
+      channel.write(flipped, position);
+    }
+  }
+
+  /** Replaces one offset of an index by an offset that no file reaches. */
+  static void falsifyOffset(Path file, Random random) throws IOException {
+    try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+      int offsets = (int) (channel.size() / Long.BYTES);
+      ByteBuffer wrong = ByteBuffer.allocate(Long.BYTES).putLong(0, Long.MAX_VALUE / 2);
+      channel.write(wrong, (long) random.nextInt(offsets) * Long.BYTES);
+    }
   }
 }

@@ -2,6 +2,7 @@
 package dev.sluice.chaos.fault;
 
 import dev.sluice.chaos.cluster.Cluster;
+import dev.sluice.chaos.fault.ExecutorFaults.StoppedProcess;
 import dev.sluice.chaos.fault.Fault.Moment;
 import dev.sluice.testkit.ExecutorProcess;
 import dev.sluice.testkit.NodeProcess;
@@ -56,14 +57,14 @@ final class NodeServer {
                 "index-truncated",
                 "its index files are truncated",
                 Moment.REDUCE,
-                new FilesDamaged(NodeServer::indexes, FileDamage::truncate))
+                new FilesDamaged(NodeServer::indexes, FilesDamaged::truncate))
             .within(50),
         // The daemon and the executors share these files.
         FilesDamaged.fault(
                 "node-file-truncated",
                 "map output files of the node daemon are truncated",
                 ".data",
-                FileDamage::truncate)
+                FilesDamaged::truncate)
             .on(CLUSTER, new Server()),
         new Fault(
                 "node-executor-killed",

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileTime;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.SplittableRandom;
@@ -26,7 +27,7 @@ import org.slf4j.LoggerFactory;
  * thread polls every 10 ms; when an order changes, it first runs the callback and then answers. Any
  * thread asks whether an injection acts.
  */
-final class ChaosAgent {
+public final class ChaosAgent {
   private static final Logger LOG = LoggerFactory.getLogger(ChaosAgent.class);
   private static final long LOOK_MS = 10;
 
@@ -192,5 +193,62 @@ final class ChaosAgent {
 
   boolean isVictim() {
     return victim() == ProcessHandle.current().pid();
+  }
+
+  /**
+   * Faults that every executor injects until the next order. {@code Cluster} writes it in the
+   * driver; {@link ChaosAgent} reads it.
+   *
+   * @param sequence a larger number than that of the order before
+   * @param seed seed of the decisions
+   * @param rates probabilities of the injections
+   * @param victim process id, for injections into one executor; 0 for none
+   */
+  public record Order(long sequence, long seed, Map<Injection, Double> rates, long victim) {
+    public static final Order NONE = new Order(0, 0, Map.of(), 0);
+
+    /** Returns the same order with the next sequence, to get new answers only. */
+    public Order again() {
+      return new Order(sequence + 1, seed, rates, victim);
+    }
+
+    boolean isSameAs(Order other) {
+      return equals(new Order(sequence, other.seed, other.rates, other.victim));
+    }
+  }
+
+  /**
+   * State of an executor, as its agent reports it. {@link ChaosBackends} creates it on the agent's
+   * thread; {@code Cluster} reads it in the driver.
+   *
+   * @param sequence sequence of the last order that it has taken
+   * @param hits how often each injection has acted since its start
+   * @param servedRegions memory regions that peers may READ
+   * @param readingQueuePairs queue pairs through which it READs
+   * @param servingQueuePairs queue pairs through which peers READ
+   * @param mostBroken maximum of outstanding READs of a queue pair that it broke on purpose
+   * @param underWay READs that have no completion yet
+   * @param overlaps READs so far that were posted into memory of an outstanding READ
+   * @param shuffleFiles names of the shuffle files in its local directories
+   * @param heapBytes bytes of live objects after the last collections
+   * @param counters Sluice's counters
+   */
+  public record Status(
+      long sequence,
+      Map<Injection, Long> hits,
+      int servedRegions,
+      int readingQueuePairs,
+      int servingQueuePairs,
+      long mostBroken,
+      int underWay,
+      long overlaps,
+      List<String> shuffleFiles,
+      long heapBytes,
+      Map<String, Long> counters) {
+
+    /** Returns the blocks that it has READ since its start; batch fetches may include its own. */
+    public long readBlocks() {
+      return counters.getOrDefault("read.blocks", 0L);
+    }
   }
 }

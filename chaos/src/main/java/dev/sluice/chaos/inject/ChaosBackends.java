@@ -2,6 +2,7 @@
 package dev.sluice.chaos.inject;
 
 import com.codahale.metrics.Gauge;
+import dev.sluice.chaos.inject.ChaosAgent.Status;
 import dev.sluice.rdma.Device;
 import dev.sluice.spark.SluiceShuffle;
 import dev.sluice.spark.conf.SluiceConf;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.chaos.inject;
 
+import dev.sluice.chaos.inject.ChaosAgent.Order;
+
 /**
  * Faults that can be injected into an executor, each with a probability. An {@link Order} carries
  * them; {@link ChaosAgent} decides and counts. Names that begin with CONTROL_ have a meaning: such

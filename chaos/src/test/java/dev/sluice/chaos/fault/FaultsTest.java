@@ -42,13 +42,13 @@ class FaultsTest {
     Path file = directory.resolve("shuffle_0_1_0.index");
     byte[] written = new byte[64];
     Files.write(file, written);
-    FileDamage.flipByte(file, new Random(1));
+    FilesDamaged.flipByte(file, new Random(1));
     assertThat(Files.readAllBytes(file)).hasSameSizeAs(written).isNotEqualTo(written);
-    FileDamage.truncate(file, new Random(1));
+    FilesDamaged.truncate(file, new Random(1));
     assertThat(file).hasSize(32);
-    FileDamage.falsifyOffset(file, new Random(1));
+    FilesDamaged.falsifyOffset(file, new Random(1));
     assertThat(file).hasSize(32);
-    FileDamage.delete(file, new Random(1));
+    FilesDamaged.delete(file, new Random(1));
     assertThat(file).doesNotExist();
   }
 }

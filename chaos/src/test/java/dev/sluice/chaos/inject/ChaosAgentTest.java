@@ -4,6 +4,8 @@ package dev.sluice.chaos.inject;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.chaos.inject.ChaosAgent.Order;
+import dev.sluice.chaos.inject.ChaosAgent.Status;
 import dev.sluice.testkit.JsonFile;
 import java.io.IOException;
 import java.nio.file.Files;
