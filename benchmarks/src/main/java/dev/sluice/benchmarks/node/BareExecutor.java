@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.node;
 
+import dev.sluice.benchmarks.node.NodeLevels.SimulatedApplications;
 import dev.sluice.benchmarks.stage.SampleOutputs;
 import dev.sluice.blocks.StartedParts;
 import dev.sluice.blocks.client.BlockServerClient;

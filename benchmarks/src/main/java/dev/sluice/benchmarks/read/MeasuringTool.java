@@ -2,6 +2,7 @@
 package dev.sluice.benchmarks.read;
 
 import dev.sluice.benchmarks.VerbsTool;
+import dev.sluice.benchmarks.read.Workload.Operation;
 import dev.sluice.testkit.Poll;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

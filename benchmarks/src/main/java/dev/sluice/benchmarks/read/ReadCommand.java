@@ -3,6 +3,7 @@ package dev.sluice.benchmarks.read;
 
 import dev.sluice.benchmarks.ComparisonOutput;
 import dev.sluice.benchmarks.Pairs;
+import dev.sluice.benchmarks.read.Workload.Operation;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.row;
 
+import dev.sluice.benchmarks.row.HardwareRow.RowColumn;
 import dev.sluice.verbs.ibv.IbvContext;
 import dev.sluice.verbs.ibv.IbvDevice;
 import dev.sluice.verbs.ibv.IbvDeviceAttr;

@@ -4,6 +4,7 @@ package dev.sluice.benchmarks.row;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.benchmarks.VerbsTool;
+import dev.sluice.benchmarks.row.HardwareRow.RowColumn;
 import dev.sluice.testkit.Poll;
 import java.io.IOException;
 import java.io.InputStream;

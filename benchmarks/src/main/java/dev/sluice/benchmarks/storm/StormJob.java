@@ -4,6 +4,7 @@ package dev.sluice.benchmarks.storm;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.benchmarks.CompletedStages;
 import dev.sluice.benchmarks.SluiceTotals;
+import dev.sluice.benchmarks.storm.StormResult.ReduceStage;
 import dev.sluice.benchmarks.storm.StormResult.Repetition;
 import dev.sluice.testkit.Commands;
 import dev.sluice.testkit.Executors;

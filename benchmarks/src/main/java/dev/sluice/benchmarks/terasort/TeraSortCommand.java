@@ -5,6 +5,7 @@ import dev.sluice.benchmarks.BenchmarkRun;
 import dev.sluice.benchmarks.ComparisonOutput;
 import dev.sluice.benchmarks.Sizes;
 import dev.sluice.benchmarks.node.NodeCluster;
+import dev.sluice.benchmarks.terasort.SortJob.SortResult;
 import dev.sluice.testkit.ClusterConf;
 import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.DriverProcess;

@@ -7,6 +7,7 @@ import dev.sluice.benchmarks.BenchmarkRun;
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.ComparisonTable;
 import dev.sluice.benchmarks.SluiceTotals;
+import dev.sluice.benchmarks.terasort.SortJob.SortResult;
 import dev.sluice.testkit.Shuffle;
 import java.io.IOException;
 import java.util.ArrayList;

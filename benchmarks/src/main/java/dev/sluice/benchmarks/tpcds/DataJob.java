@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.tpcds;
 
+import dev.sluice.benchmarks.tpcds.TpcdsData.TableColumns;
 import dev.sluice.testkit.StandardOutput;
 import java.io.PrintStream;
 import java.nio.file.Path;

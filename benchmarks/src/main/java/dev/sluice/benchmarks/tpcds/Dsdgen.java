@@ -4,7 +4,15 @@ package dev.sluice.benchmarks.tpcds;
 import io.trino.tpcds.Results;
 import io.trino.tpcds.Session;
 import io.trino.tpcds.Table;
+import io.trino.tpcds.random.RandomNumberStream;
 import java.io.IOException;
+import java.io.InputStream;
+import java.lang.classfile.ClassFile;
+import java.lang.classfile.ClassModel;
+import java.lang.classfile.ClassTransform;
+import java.lang.classfile.CodeElement;
+import java.lang.classfile.instruction.ConstantInstruction;
+import java.lang.invoke.MethodHandles;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.stream.Stream;
@@ -48,5 +56,65 @@ final class Dsdgen {
     return value == null || value.chars().allMatch(letter -> letter < 0x80)
         ? value
         : new String(value.getBytes(StandardCharsets.ISO_8859_1), StandardCharsets.UTF_8);
+  }
+
+  /**
+   * Changes the seed of the TPC-DS generator. The Java port has no {@code dsdgen -RNGSEED}: the
+   * seed is a constant in one constructor. This class defines a copy of that class with another
+   * constant, in the generator's class loader and before its first use. The jar stays as it is on
+   * Maven Central, and its other classes are not affected.
+   */
+  static final class GeneratorSeed {
+    /** Seed of the data from which the golden answers of Spark's TPCDSQueryTestSuite come. */
+    static final int OF_GOLDEN_ANSWERS = 100;
+
+    /** The generator's own seed, which the copied class replaces. */
+    private static final Integer COMPILED_IN = 19620718;
+
+    private static final String CLASS_FILE = "RandomNumberStreamImpl.class";
+
+    private GeneratorSeed() {}
+
+    /**
+     * Sets the seed. Call it once in a process, before the generator is used.
+     *
+     * @throws LinkageError if the generator's class is already loaded
+     */
+    static void set(int seed) throws IOException, IllegalAccessException {
+      try (InputStream original = RandomNumberStream.class.getResourceAsStream(CLASS_FILE)) {
+        MethodHandles.privateLookupIn(RandomNumberStream.class, MethodHandles.lookup())
+            .defineClass(withSeed(original.readAllBytes(), seed));
+      }
+    }
+
+    private static byte[] withSeed(byte[] original, int seed) {
+      ClassModel stream = ClassFile.of().parse(original);
+      long places =
+          stream.methods().stream()
+              .flatMap(method -> method.code().stream())
+              .flatMap(code -> code.elementStream())
+              .filter(GeneratorSeed::loadsSeed)
+              .count();
+      if (places != 1) {
+        throw new IllegalStateException(
+            CLASS_FILE + " has its seed in " + places + " places; expected 1");
+      }
+      return ClassFile.of()
+          .transformClass(
+              stream,
+              ClassTransform.transformingMethodBodies(
+                  (code, element) -> {
+                    if (loadsSeed(element)) {
+                      code.loadConstant(seed);
+                    } else {
+                      code.with(element);
+                    }
+                  }));
+    }
+
+    private static boolean loadsSeed(CodeElement element) {
+      return element instanceof ConstantInstruction load
+          && COMPILED_IN.equals(load.constantValue());
+    }
   }
 }

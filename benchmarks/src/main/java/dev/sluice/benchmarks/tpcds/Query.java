@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.tpcds;
 
+import dev.sluice.benchmarks.tpcds.Answer.GoldenAnswer;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;

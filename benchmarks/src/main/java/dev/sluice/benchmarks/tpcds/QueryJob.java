@@ -2,6 +2,8 @@
 package dev.sluice.benchmarks.tpcds;
 
 import dev.sluice.benchmarks.SluiceTotals;
+import dev.sluice.benchmarks.tpcds.ProcessResult.QueryAttempt;
+import dev.sluice.benchmarks.tpcds.TpcdsData.TableColumns;
 import dev.sluice.testkit.AnsweringProcess;
 import dev.sluice.testkit.Executors;
 import dev.sluice.testkit.StandardOutput;

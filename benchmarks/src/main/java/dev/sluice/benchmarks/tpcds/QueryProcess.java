@@ -2,6 +2,8 @@
 package dev.sluice.benchmarks.tpcds;
 
 import dev.sluice.benchmarks.SluiceTotals;
+import dev.sluice.benchmarks.tpcds.ProcessResult.QueryAttempt;
+import dev.sluice.benchmarks.tpcds.ProcessResult.QueryResult;
 import dev.sluice.testkit.AnsweringProcess;
 import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.Shuffle;

@@ -10,6 +10,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import org.apache.spark.sql.TPCDSSchema;
+import scala.collection.immutable.Seq;
+import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * Generates the tables, which stay for later runs. {@link TpcdsCommand} calls it on its thread.
@@ -62,5 +65,45 @@ final class TpcdsData {
   private static boolean complete(Path tables) {
     return TableColumns.byTable().keySet().stream()
         .allMatch(table -> Files.exists(tables.resolve(table).resolve(COMPLETE)));
+  }
+
+  /**
+   * Columns of the TPC-DS tables as Spark's tests declare them: mixes in their Scala trait, whose
+   * initializer sets the fields by the method with the long name.
+   */
+  static final class TableColumns implements TPCDSSchema {
+    private scala.collection.immutable.Map<String, String> tableColumns;
+    private scala.collection.immutable.Map<String, Seq<String>> tablePartitionColumns;
+
+    private TableColumns() {
+      TPCDSSchema.$init$(this);
+    }
+
+    /** Returns the columns by table, in the form that CREATE TABLE takes. */
+    static Map<String, String> byTable() {
+      return CollectionConverters.asJava(new TableColumns().tableColumns);
+    }
+
+    @Override
+    public scala.collection.immutable.Map<String, String> tableColumns() {
+      return tableColumns;
+    }
+
+    @Override
+    public scala.collection.immutable.Map<String, Seq<String>> tablePartitionColumns() {
+      return tablePartitionColumns;
+    }
+
+    @Override
+    public void org$apache$spark$sql$TPCDSSchema$_setter_$tableColumns_$eq(
+        scala.collection.immutable.Map<String, String> columns) {
+      tableColumns = columns;
+    }
+
+    @Override
+    public void org$apache$spark$sql$TPCDSSchema$_setter_$tablePartitionColumns_$eq(
+        scala.collection.immutable.Map<String, Seq<String>> columns) {
+      tablePartitionColumns = columns;
+    }
   }
 }

@@ -3,6 +3,8 @@ package dev.sluice.benchmarks.tpcds;
 
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.SluiceTotals;
+import dev.sluice.benchmarks.tpcds.ProcessResult.QueryAttempt;
+import dev.sluice.benchmarks.tpcds.ProcessResult.QueryResult;
 import dev.sluice.testkit.Shuffle;
 import dev.sluice.testkit.Spread;
 import java.util.ArrayList;

@@ -3,6 +3,7 @@ package dev.sluice.benchmarks.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.benchmarks.node.NodeLevels.SimulatedApplications;
 import dev.sluice.benchmarks.stage.SampleOutputs;
 import dev.sluice.node.NodeDaemon;
 import dev.sluice.node.NodeOptions;

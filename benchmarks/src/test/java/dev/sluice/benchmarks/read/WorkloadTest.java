@@ -3,6 +3,7 @@ package dev.sluice.benchmarks.read;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.benchmarks.read.Workload.Operation;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

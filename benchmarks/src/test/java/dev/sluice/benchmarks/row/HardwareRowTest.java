@@ -4,6 +4,8 @@ package dev.sluice.benchmarks.row;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.benchmarks.row.HardwareRow.RowColumn;
+import dev.sluice.benchmarks.row.RowCommand.TeraSortResult;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -4,6 +4,7 @@ package dev.sluice.benchmarks.storm;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.benchmarks.CompletedStages;
+import dev.sluice.benchmarks.storm.StormResult.ReduceStage;
 import org.apache.spark.executor.TaskMetrics;
 import org.apache.spark.scheduler.SparkListenerStageCompleted;
 import org.apache.spark.scheduler.StageInfo;

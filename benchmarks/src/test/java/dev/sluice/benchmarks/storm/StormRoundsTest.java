@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.SluiceTotals;
+import dev.sluice.benchmarks.storm.StormResult.ReduceStage;
 import dev.sluice.benchmarks.storm.StormResult.Repetition;
 import dev.sluice.testkit.Shuffle;
 import dev.sluice.testkit.Sums;

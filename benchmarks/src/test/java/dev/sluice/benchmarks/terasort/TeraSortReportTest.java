@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.SluiceTotals;
+import dev.sluice.benchmarks.terasort.SortJob.SortResult;
 import dev.sluice.testkit.Shuffle;
 import java.io.IOException;
 import java.nio.file.Path;

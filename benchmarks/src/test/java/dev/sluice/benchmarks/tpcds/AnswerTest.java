@@ -3,6 +3,7 @@ package dev.sluice.benchmarks.tpcds;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.benchmarks.tpcds.Answer.GoldenAnswer;
 import java.util.List;
 import org.apache.spark.sql.types.StructType;
 import org.junit.jupiter.api.Test;

@@ -4,6 +4,8 @@ package dev.sluice.benchmarks.tpcds;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.benchmarks.tpcds.Dsdgen.GeneratorSeed;
+import dev.sluice.benchmarks.tpcds.TpcdsData.TableColumns;
 import io.trino.tpcds.random.RandomNumberStreamImpl;
 import java.util.List;
 import org.apache.spark.sql.types.StructType;

@@ -2,6 +2,8 @@
 package dev.sluice.benchmarks.tpcds;
 
 import dev.sluice.benchmarks.SluiceTotals;
+import dev.sluice.benchmarks.tpcds.ProcessResult.QueryAttempt;
+import dev.sluice.benchmarks.tpcds.ProcessResult.QueryResult;
 import dev.sluice.testkit.Shuffle;
 import java.util.List;
 import java.util.Map;

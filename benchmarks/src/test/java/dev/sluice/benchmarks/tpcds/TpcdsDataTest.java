@@ -3,6 +3,7 @@ package dev.sluice.benchmarks.tpcds;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.benchmarks.tpcds.TpcdsData.TableColumns;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

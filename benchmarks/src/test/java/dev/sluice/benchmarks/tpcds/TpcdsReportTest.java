@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.SluiceTotals;
+import dev.sluice.benchmarks.tpcds.ProcessResult.QueryResult;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
