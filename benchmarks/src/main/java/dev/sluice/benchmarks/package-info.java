@@ -13,7 +13,7 @@
  */
 package dev.sluice.benchmarks;
 
-import dev.sluice.testkit.ClusterConf;
 import dev.sluice.testkit.DriverProcess;
+import dev.sluice.testkit.DriverProcess.ClusterConf;
 import dev.sluice.testkit.Executors;
 import dev.sluice.testkit.Shuffle;

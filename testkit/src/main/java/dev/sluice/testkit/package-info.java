@@ -3,9 +3,10 @@
  * and no module of Sluice: Sluice runs in processes that it starts from their jars.
  *
  * <p><b>Drivers.</b> A command finds the jars by {@link Installation}, makes a {@link RunDirectory}
- * and starts a {@link DriverProcess} with a {@link ClusterConf} for each {@link Shuffle}. The
- * driver is a {@link SparkJvm} that answers lines ({@link AnsweringProcess}); larger results are in
- * a {@link JsonFile}, and {@link Sums} tells whether two shuffles gave the same records.
+ * and starts a {@link DriverProcess} with a {@link DriverProcess.ClusterConf} for each {@link
+ * Shuffle}. The driver is a {@link SparkJvm} that answers lines ({@link AnsweringProcess}); larger
+ * results are in a {@link JsonFile}, and {@link Sums} tells whether two shuffles gave the same
+ * records.
  *
  * <p><b>Processes.</b> {@link Executors} finds and measures the executors of a driver, and {@link
  * ExecutorProcess} is the kernel's view of one of them. {@link NodeProcess} is a node daemon.
@@ -13,7 +14,7 @@
  * and {@link Poll} waits.
  *
  * <p><b>Commands.</b> The main classes claim {@link StandardOutput} and check options by {@link
- * Usage} and {@link SparkOption}. {@link Columns} and {@link Spread} format their output. Tests
- * compare the options with the documents' command lines ({@link DocumentBlock}).
+ * Usage} and {@link Usage.SparkOption}. {@link Columns} and {@link Spread} format their output.
+ * Tests compare the options with the documents' command lines ({@link DocumentBlock}).
  */
 package dev.sluice.testkit;

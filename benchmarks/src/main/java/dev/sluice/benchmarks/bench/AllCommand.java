@@ -6,7 +6,7 @@ import dev.sluice.benchmarks.ResultFile;
 import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.Installation;
 import dev.sluice.testkit.RunDirectory;
-import dev.sluice.testkit.SparkOption;
+import dev.sluice.testkit.Usage.SparkOption;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

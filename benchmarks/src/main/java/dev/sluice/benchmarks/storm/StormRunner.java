@@ -2,9 +2,9 @@
 package dev.sluice.benchmarks.storm;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.testkit.ClusterConf;
 import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.DriverProcess;
+import dev.sluice.testkit.DriverProcess.ClusterConf;
 import dev.sluice.testkit.JsonFile;
 import dev.sluice.testkit.Shuffle;
 import java.io.IOException;

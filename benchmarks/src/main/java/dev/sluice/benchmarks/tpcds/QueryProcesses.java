@@ -2,8 +2,8 @@
 package dev.sluice.benchmarks.tpcds;
 
 import dev.sluice.testkit.AnsweringProcess;
-import dev.sluice.testkit.ClusterConf;
 import dev.sluice.testkit.DriverProcess;
+import dev.sluice.testkit.DriverProcess.ClusterConf;
 import dev.sluice.testkit.Shuffle;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.tpcds;
 
-import dev.sluice.testkit.ClusterConf;
 import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.DriverProcess;
+import dev.sluice.testkit.DriverProcess.ClusterConf;
 import dev.sluice.testkit.Installation;
 import dev.sluice.testkit.Shuffle;
 import java.io.IOException;
