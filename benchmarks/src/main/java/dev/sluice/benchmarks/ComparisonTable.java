@@ -9,8 +9,8 @@ import java.util.List;
 
 /**
  * The one table format for results, on a terminal ({@link ComparisonOutput}) and in documents
- * ({@code GeneratedParts}, {@code TeraSortReport}). Called on the command's thread; no state. A
- * change of the columns changes docs/figures/performance-tables.md.
+ * ({@code PerformanceDocument}, {@code TeraSortReport}). Called on the command's thread; no state.
+ * A change of the columns changes docs/figures/performance-tables.md.
  */
 public final class ComparisonTable {
   private static final List<String> HEADER =
