@@ -3,6 +3,7 @@ package dev.sluice.benchmarks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.benchmarks.ComparisonOutput.ComparisonTable;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;

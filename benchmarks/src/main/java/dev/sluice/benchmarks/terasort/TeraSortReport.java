@@ -5,7 +5,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.benchmarks.BenchmarkRun;
 import dev.sluice.benchmarks.Comparison;
-import dev.sluice.benchmarks.ComparisonTable;
+import dev.sluice.benchmarks.ComparisonOutput.ComparisonTable;
 import dev.sluice.benchmarks.SluiceTotals;
 import dev.sluice.benchmarks.terasort.SortJob.SortResult;
 import dev.sluice.testkit.Shuffle;

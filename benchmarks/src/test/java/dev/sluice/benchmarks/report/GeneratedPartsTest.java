@@ -4,6 +4,7 @@ package dev.sluice.benchmarks.report;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.benchmarks.Comparison;
+import dev.sluice.benchmarks.report.ReportCommand.PerformanceDocument;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

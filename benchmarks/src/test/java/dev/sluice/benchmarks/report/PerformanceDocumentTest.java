@@ -3,6 +3,7 @@ package dev.sluice.benchmarks.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.benchmarks.report.ReportCommand.PerformanceDocument;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
