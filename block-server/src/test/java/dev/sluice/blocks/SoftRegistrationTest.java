@@ -2,8 +2,8 @@
 package dev.sluice.blocks;
 
 import dev.sluice.rdma.Device;
-import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.soft.SoftProvider;
+import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
 import java.io.IOException;
 import java.net.InetAddress;
 

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.providers.Providers;
-import dev.sluice.rdma.soft.SoftOptions;
+import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
 import dev.sluice.rdma.verbs.VerbsOptions;
 import java.io.IOException;
 import java.net.InetAddress;

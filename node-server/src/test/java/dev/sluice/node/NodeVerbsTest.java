@@ -8,7 +8,7 @@ import dev.sluice.blocks.TestMapOutputs;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.providers.Providers;
-import dev.sluice.rdma.soft.SoftOptions;
+import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.verbs.VerbsOptions;
 import java.io.IOException;

@@ -2,7 +2,7 @@
 package dev.sluice.rdma;
 
 import dev.sluice.rdma.providers.Providers;
-import dev.sluice.rdma.soft.SoftOptions;
+import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
 import dev.sluice.rdma.verbs.ConnectMode;
 import dev.sluice.rdma.verbs.VerbsOptions;
 import dev.sluice.verbs.Gid;

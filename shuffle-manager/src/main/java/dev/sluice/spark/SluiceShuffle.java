@@ -5,7 +5,7 @@ import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.RegistrationUnavailableException;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.providers.Providers;
-import dev.sluice.rdma.soft.SoftOptions;
+import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
 import dev.sluice.spark.conf.ExecutorMemory;
 import dev.sluice.spark.conf.SluiceConf;
 import dev.sluice.spark.fetch.PerTask;

@@ -3,8 +3,8 @@ package dev.sluice.rdma.providers;
 
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.Provider;
-import dev.sluice.rdma.soft.SoftOptions;
 import dev.sluice.rdma.soft.SoftProvider;
+import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
 import dev.sluice.rdma.verbs.VerbsOptions;
 import dev.sluice.rdma.verbs.VerbsProvider;
 import dev.sluice.verbs.ProviderUnavailableException;

@@ -2,6 +2,7 @@
 package dev.sluice.rdma.soft;
 
 import dev.sluice.rdma.WorkCompletionStatus;
+import dev.sluice.rdma.soft.FrameBatch.FrameBuffers;
 import java.nio.ByteBuffer;
 import java.util.EnumSet;
 import java.util.Set;

@@ -2,6 +2,8 @@
 package dev.sluice.rdma.soft;
 
 import dev.sluice.rdma.WorkCompletionStatus;
+import dev.sluice.rdma.soft.Initiator.PendingSend;
+import dev.sluice.rdma.soft.SoftCompletionQueue.Completion;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;

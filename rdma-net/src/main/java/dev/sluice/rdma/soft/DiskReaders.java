@@ -2,6 +2,7 @@
 package dev.sluice.rdma.soft;
 
 import dev.sluice.rdma.TaskFailures;
+import dev.sluice.rdma.soft.FrameBatch.FrameBuffers;
 import dev.sluice.rdma.transfer.DaemonThreads;
 import java.io.IOException;
 import java.nio.ByteBuffer;

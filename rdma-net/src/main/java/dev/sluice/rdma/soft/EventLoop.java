@@ -3,6 +3,7 @@ package dev.sluice.rdma.soft;
 
 import dev.sluice.rdma.TaskFailures;
 import dev.sluice.rdma.leak.LeakTracker;
+import dev.sluice.rdma.soft.FrameBatch.FrameBuffers;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -10,10 +11,13 @@ import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -194,5 +198,56 @@ final class EventLoop implements AutoCloseable {
       throw new UncheckedIOException(e);
     }
     leak.closed();
+  }
+
+  /**
+   * The event loops of a software device. A queue pair stays with one loop, so that a file on a
+   * slow disk delays the queue pairs of that loop only. Any thread; closed by the device.
+   */
+  static final class EventLoops implements AutoCloseable {
+    /** A slow file blocks one loop; another one remains. */
+    private static final int MIN_LOOPS = 2;
+
+    /** The limit of Spark's own transfer, NettyUtils.MAX_DEFAULT_NETTY_THREADS. */
+    private static final int MAX_LOOPS = 8;
+
+    private final List<EventLoop> loops = new ArrayList<>();
+    private final AtomicInteger given = new AtomicInteger();
+
+    /**
+     * @param timer of every loop
+     * @param threads makes the threads of the loops
+     */
+    EventLoops(EventLoop.Timer timer, LeakTracker leaks, ThreadFactory threads) throws IOException {
+      int processors = Runtime.getRuntime().availableProcessors();
+      int count = Math.clamp(processors, MIN_LOOPS, MAX_LOOPS);
+      try {
+        for (int i = 0; i < count; i++) {
+          loops.add(new EventLoop(threads, timer, leaks));
+        }
+      } catch (IOException | RuntimeException | Error e) {
+        close();
+        throw e;
+      }
+    }
+
+    void start() {
+      loops.forEach(EventLoop::start);
+    }
+
+    /** The loop that also has the listening socket. */
+    EventLoop first() {
+      return loops.getFirst();
+    }
+
+    /** The loop for a new queue pair. */
+    EventLoop next() {
+      return loops.get(Math.floorMod(given.getAndIncrement(), loops.size()));
+    }
+
+    @Override
+    public void close() {
+      loops.forEach(EventLoop::close);
+    }
   }
 }

@@ -2,6 +2,7 @@
 package dev.sluice.rdma.soft;
 
 import dev.sluice.rdma.ConnectionAttributes;
+import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.rdma.WorkCompletionStatus;
 import java.net.ProtocolException;
 import java.util.ArrayDeque;
@@ -188,5 +189,26 @@ final class Initiator {
     inFlight.clear();
     unsent.clear();
     return all;
+  }
+
+  /**
+   * A work request in a send queue, with its progress. {@link SoftQueuePair} makes it on the
+   * posting thread, the {@link Initiator} keeps it until it completes. Guarded by the queue pair's
+   * lock.
+   */
+  static final class PendingSend {
+    final SendWorkRequest request;
+
+    /** Bytes that have arrived. */
+    int received;
+
+    PendingSend(SendWorkRequest request) {
+      this.request = request.copy();
+    }
+
+    /** Bytes that the request asks for. */
+    int length() {
+      return request.length();
+    }
   }
 }

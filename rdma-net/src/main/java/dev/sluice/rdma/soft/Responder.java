@@ -3,6 +3,7 @@ package dev.sluice.rdma.soft;
 
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.WorkCompletionStatus;
+import dev.sluice.rdma.soft.FaultPlan.Fault;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;

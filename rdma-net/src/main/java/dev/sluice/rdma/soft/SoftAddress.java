@@ -2,10 +2,13 @@
 package dev.sluice.rdma.soft;
 
 import dev.sluice.rdma.QueuePairAddress;
+import dev.sluice.rdma.soft.Link.Hello;
 import dev.sluice.verbs.Gid;
 import dev.sluice.verbs.VerbsException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.security.MessageDigest;
+import java.security.SecureRandom;
 import java.util.Comparator;
 
 /**
@@ -64,5 +67,46 @@ record SoftAddress(Gid gid, int port, int qpNumber, Token token) {
   @Override
   public String toString() {
     return "QP 0x%06x at %s port %d".formatted(qpNumber, gid, port);
+  }
+
+  /**
+   * A secret of 128 bits that lets one peer connect to one queue pair once. {@link SoftDevice}
+   * makes it, the peer gets it in a {@link SoftAddress} and shows it in a {@link Hello}. Immutable.
+   * Never logged.
+   */
+  static final class Token {
+    static final int BYTES = 16;
+
+    private final byte[] bytes;
+
+    private Token(byte[] bytes) {
+      this.bytes = bytes;
+    }
+
+    static Token random(SecureRandom random) {
+      byte[] bytes = new byte[BYTES];
+      random.nextBytes(bytes);
+      return new Token(bytes);
+    }
+
+    static Token read(ByteBuffer in) {
+      byte[] bytes = new byte[BYTES];
+      in.get(bytes);
+      return new Token(bytes);
+    }
+
+    void write(ByteBuffer out) {
+      out.put(bytes);
+    }
+
+    /** Compares in constant time. */
+    boolean matches(Token other) {
+      return MessageDigest.isEqual(bytes, other.bytes);
+    }
+
+    @Override
+    public String toString() {
+      return "token";
+    }
   }
 }

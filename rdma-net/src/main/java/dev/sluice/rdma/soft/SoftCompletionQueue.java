@@ -2,6 +2,7 @@
 package dev.sluice.rdma.soft;
 
 import dev.sluice.rdma.CompletionQueue;
+import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.WorkCompletions;
 import dev.sluice.rdma.leak.LeakTracker;
 import dev.sluice.verbs.VerbsException;
@@ -157,5 +158,21 @@ final class SoftCompletionQueue implements CompletionQueue {
     }
     device.forget(this);
     leak.closed();
+  }
+
+  /**
+   * A work completion in a completion queue. {@link CompletionReporter} makes it under the queue
+   * pair's lock; {@link SoftCompletionQueue} moves it to the thread that polls. Immutable.
+   *
+   * @param owner queue pair whose work request completed
+   * @param retired entries of the send queue that become free once this completion is polled: its
+   *     own and those of the unsignaled work requests before it
+   */
+  record Completion(long wrId, WorkCompletionStatus status, SoftQueuePair owner, int retired) {
+
+    void moveTo(WorkCompletions into) {
+      into.add(wrId, status, owner.qpNumber(), 0);
+      owner.polled(this);
+    }
   }
 }

@@ -2,6 +2,7 @@
 package dev.sluice.rdma.soft;
 
 import dev.sluice.rdma.leak.LeakTracker;
+import dev.sluice.rdma.soft.Link.Hello;
 import java.io.IOException;
 import java.net.ProtocolException;
 import java.nio.ByteBuffer;

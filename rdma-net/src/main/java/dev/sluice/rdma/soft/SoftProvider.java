@@ -3,8 +3,12 @@ package dev.sluice.rdma.soft;
 
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.Provider;
+import dev.sluice.rdma.leak.LeakTracker;
+import dev.sluice.verbs.Records;
 import java.io.IOException;
 import java.net.InetAddress;
+import java.util.Objects;
+import java.util.function.Consumer;
 
 /**
  * RDMA in software over TCP, with the semantics of a NIC. Works on every machine. Any thread; the
@@ -27,5 +31,46 @@ public final class SoftProvider implements Provider {
   @Override
   public Device open(InetAddress localAddress) throws IOException {
     return new SoftDevice(localAddress, options);
+  }
+
+  /**
+   * Options for opening a software device. The configuration makes them, {@link SoftProvider}
+   * passes them to each device that it opens. Immutable.
+   *
+   * @param faults that the device's responders inject
+   * @param port TCP port to listen on; 0 for any
+   * @param portRetries number of following ports to try if this one is in use
+   * @param maxDiskReadMs maximum time of one read of a registered file, before its disk counts as
+   *     hanging. An initiator waits for 8.6 s by default.
+   * @param leaks tracks open objects
+   */
+  public record SoftOptions(
+      FaultPlan faults, int port, int portRetries, int maxDiskReadMs, LeakTracker leaks) {
+
+    public static final SoftOptions DEFAULT = Records.of(SoftOptions.class, new Builder());
+
+    public SoftOptions {
+      Objects.requireNonNull(faults, "faults");
+      Objects.requireNonNull(leaks, "leaks");
+    }
+
+    /** A copy with changes to the named components. */
+    public SoftOptions with(Consumer<Builder> change) {
+      return Records.with(SoftOptions.class, this, new Builder(), change);
+    }
+
+    /**
+     * The components by name: each component has a field of its name here. The values are the
+     * defaults.
+     */
+    public static final class Builder {
+      public FaultPlan faults = FaultPlan.NONE;
+      public int port;
+      public int portRetries;
+      public int maxDiskReadMs = 3_000;
+      public LeakTracker leaks = LeakTracker.NONE;
+
+      private Builder() {}
+    }
   }
 }

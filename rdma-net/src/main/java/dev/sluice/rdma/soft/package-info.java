@@ -5,8 +5,8 @@
  *
  * <p>{@link dev.sluice.rdma.soft.SoftProvider} is the entry; it opens a {@link
  * dev.sluice.rdma.soft.SoftDevice}. A device has a few threads, its {@link
- * dev.sluice.rdma.soft.EventLoops}, and one TCP connection per queue pair, which stays with one
- * thread. The {@link dev.sluice.rdma.soft.Initiator} of a {@link
+ * dev.sluice.rdma.soft.EventLoop.EventLoops}, and one TCP connection per queue pair, which stays
+ * with one thread. The {@link dev.sluice.rdma.soft.Initiator} of a {@link
  * dev.sluice.rdma.soft.SoftQueuePair} sends requests, and its {@link
  * dev.sluice.rdma.soft.Responder} answers those of the peer. Its {@link
  * dev.sluice.rdma.soft.SoftConnection} moves their frames between the socket and registered memory,
@@ -14,7 +14,7 @@
  * files that the page cache lacks. A {@link dev.sluice.rdma.soft.FaultPlan} makes requests fail on
  * purpose.
  *
- * <p>A connection begins with a {@link dev.sluice.rdma.soft.Hello}. Frames follow: a {@link
+ * <p>A connection begins with a {@link dev.sluice.rdma.soft.Link.Hello}. Frames follow: a {@link
  * dev.sluice.rdma.soft.FrameHeader} and, for one type, a payload. Each side sends READ frames, and
  * answers those of the other side in order: with DATA frames, or with a NAK, which is the last
  * frame that it sends.

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.rdma.leak.LeakCheck;
+import dev.sluice.rdma.soft.Link.Hello;
+import dev.sluice.rdma.soft.SoftAddress.Token;
+import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
 import dev.sluice.rdma.transfer.DaemonThreads;
 import java.io.IOException;
 import java.net.InetAddress;

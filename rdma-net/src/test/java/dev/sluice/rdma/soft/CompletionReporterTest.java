@@ -10,6 +10,8 @@ import dev.sluice.rdma.TestNode;
 import dev.sluice.rdma.TestNode.Completed;
 import dev.sluice.rdma.WorkCompletions;
 import dev.sluice.rdma.leak.LeakCheck;
+import dev.sluice.rdma.soft.Initiator.PendingSend;
+import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
 import java.io.IOException;
 import java.net.InetAddress;
 import org.junit.jupiter.api.AfterEach;

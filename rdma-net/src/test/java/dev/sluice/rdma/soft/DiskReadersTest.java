@@ -16,6 +16,8 @@ import dev.sluice.rdma.TestNode.Completed;
 import dev.sluice.rdma.WorkCompletions;
 import dev.sluice.rdma.file.DiskFile;
 import dev.sluice.rdma.file.PageCache;
+import dev.sluice.rdma.soft.FrameBatch.FrameBuffers;
+import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.RandomAccessFile;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.rdma.WorkCompletionStatus;
+import dev.sluice.rdma.soft.FaultPlan.Fault;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;

@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.sluice.rdma.TestNode;
 import dev.sluice.rdma.file.DiskFile;
 import dev.sluice.rdma.leak.LeakCheck;
+import dev.sluice.rdma.soft.FrameBatch.FrameBuffers;
+import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
 import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
 import java.io.IOException;

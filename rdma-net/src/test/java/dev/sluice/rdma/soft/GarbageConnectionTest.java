@@ -7,6 +7,8 @@ import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.TestNode;
 import dev.sluice.rdma.fuzz.Mutator;
+import dev.sluice.rdma.soft.Link.Hello;
+import dev.sluice.rdma.soft.SoftAddress.Token;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;

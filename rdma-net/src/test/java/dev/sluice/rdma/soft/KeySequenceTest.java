@@ -3,6 +3,7 @@ package dev.sluice.rdma.soft;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.rdma.soft.SoftRegion.KeySequence;
 import java.security.SecureRandom;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;

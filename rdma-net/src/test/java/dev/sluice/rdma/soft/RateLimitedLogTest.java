@@ -3,6 +3,7 @@ package dev.sluice.rdma.soft;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.rdma.soft.Acceptor.RateLimitedLog;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 

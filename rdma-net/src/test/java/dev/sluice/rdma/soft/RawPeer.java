@@ -8,6 +8,8 @@ import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.RemoteRegion;
+import dev.sluice.rdma.soft.Link.Hello;
+import dev.sluice.rdma.soft.SoftAddress.Token;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;

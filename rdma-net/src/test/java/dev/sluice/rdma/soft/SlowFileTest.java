@@ -12,6 +12,7 @@ import dev.sluice.rdma.ScatterGatherEntry;
 import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.rdma.TestNode;
 import dev.sluice.rdma.file.DiskFile;
+import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;

@@ -9,6 +9,7 @@ import dev.sluice.rdma.FewThreads;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.TestNode;
 import dev.sluice.rdma.leak.LeakTracker;
+import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
 import dev.sluice.verbs.Gid;
 import java.io.IOException;
 import java.net.InetAddress;

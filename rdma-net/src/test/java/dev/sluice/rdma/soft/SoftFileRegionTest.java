@@ -19,6 +19,8 @@ import dev.sluice.rdma.ScatterGatherEntry;
 import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.rdma.TestNode;
 import dev.sluice.rdma.WorkCompletionStatus;
+import dev.sluice.rdma.soft.FrameHeader.FrameType;
+import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
 import dev.sluice.verbs.VerbsException;
 import java.io.EOFException;
 import java.io.File;

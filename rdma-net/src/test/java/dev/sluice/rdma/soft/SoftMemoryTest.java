@@ -14,6 +14,7 @@ import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.ScatterGatherEntry;
 import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.rdma.TestNode;
+import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -10,6 +10,7 @@ import dev.sluice.rdma.TestNode;
 import dev.sluice.rdma.TestNode.Completed;
 import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.leak.LeakCheck;
+import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
 import dev.sluice.verbs.VerbsException;
 import java.io.IOException;
 import java.net.InetAddress;

@@ -9,6 +9,7 @@ import dev.sluice.rdma.contract.ReadContract;
 import dev.sluice.rdma.contract.ScanContract;
 import dev.sluice.rdma.contract.StateMachineContract;
 import dev.sluice.rdma.contract.Subject;
+import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
 import org.junit.jupiter.api.Nested;
 
 /** Runs the contract of all providers on the software provider. */

@@ -11,6 +11,8 @@ import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.rdma.TestNode;
 import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.leak.LeakCheck;
+import dev.sluice.rdma.soft.FrameHeader.FrameType;
+import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.net.InetAddress;

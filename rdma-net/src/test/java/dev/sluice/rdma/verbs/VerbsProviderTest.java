@@ -16,7 +16,7 @@ import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.WorkCompletions;
 import dev.sluice.rdma.leak.LeakCheck;
 import dev.sluice.rdma.providers.Providers;
-import dev.sluice.rdma.soft.SoftOptions;
+import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
 import dev.sluice.verbs.Gid;
 import dev.sluice.verbs.NeedsRdmaDevice;
 import dev.sluice.verbs.ProviderUnavailableException;

@@ -4,7 +4,7 @@ package dev.sluice.doctor.alone;
 import dev.sluice.blocks.RegistrationMode;
 import dev.sluice.doctor.Options;
 import dev.sluice.doctor.check.CheckContext;
-import dev.sluice.rdma.soft.SoftOptions;
+import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
 import dev.sluice.rdma.transfer.TransferOptions;
 import dev.sluice.rdma.verbs.VerbsOptions;
 import dev.sluice.spark.conf.Cgroup;

@@ -7,7 +7,7 @@ import dev.sluice.blocks.conf.VerbsSetting;
 import dev.sluice.blocks.handover.NodeClient;
 import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.soft.FaultPlan;
-import dev.sluice.rdma.soft.SoftOptions;
+import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
 import dev.sluice.rdma.transfer.TransferOptions;
 import dev.sluice.rdma.verbs.VerbsOptions;
 import dev.sluice.spark.fetch.ReadOptions;

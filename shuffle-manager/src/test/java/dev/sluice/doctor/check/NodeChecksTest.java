@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.blocks.RegistrationMode;
 import dev.sluice.doctor.Finding;
 import dev.sluice.doctor.Finding.Level;
-import dev.sluice.rdma.soft.SoftOptions;
+import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
 import dev.sluice.rdma.transfer.TransferOptions;
 import dev.sluice.rdma.verbs.VerbsOptions;
 import dev.sluice.spark.conf.Cgroup;

@@ -11,7 +11,7 @@ import dev.sluice.doctor.Finding;
 import dev.sluice.doctor.Finding.Level;
 import dev.sluice.doctor.check.CheckContext;
 import dev.sluice.rdma.soft.FaultPlan;
-import dev.sluice.rdma.soft.SoftOptions;
+import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.TransferOptions;
 import dev.sluice.rdma.verbs.VerbsOptions;
@@ -37,7 +37,8 @@ class PeerCheckTest {
       assertThat(finding.level()).as(finding.said()).isEqualTo(Level.OK);
       assertThat(finding.said())
           .matches(
-              "READ from localhost \\(soft soft0\\): \\d+ MB/s, .* us, not judged: provider soft has no port");
+              "READ from localhost \\(soft soft0\\): \\d+ MB/s, .* us, not judged: provider soft"
+                  + " has no port");
       assertThat(finding.values())
           .containsEntry("host", "localhost")
           .containsKeys("read_bytes_per_second", "read_latency_microseconds");
