@@ -4,8 +4,8 @@ package dev.sluice.node;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.sluice.rdma.verbs.ConnectMode;
 import dev.sluice.rdma.verbs.VerbsOptions;
+import dev.sluice.rdma.verbs.VerbsOptions.ConnectMode;
 import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -3,8 +3,8 @@ package dev.sluice.rdma;
 
 import dev.sluice.rdma.providers.Providers;
 import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
-import dev.sluice.rdma.verbs.ConnectMode;
 import dev.sluice.rdma.verbs.VerbsOptions;
+import dev.sluice.rdma.verbs.VerbsOptions.ConnectMode;
 import dev.sluice.verbs.Gid;
 import dev.sluice.verbs.VerbsException;
 import java.io.BufferedReader;

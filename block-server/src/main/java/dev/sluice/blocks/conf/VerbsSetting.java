@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.blocks.conf;
 
-import dev.sluice.rdma.verbs.AddressRange;
-import dev.sluice.rdma.verbs.ConnectMode;
 import dev.sluice.rdma.verbs.DeviceFilter;
 import dev.sluice.rdma.verbs.GidPolicy;
+import dev.sluice.rdma.verbs.GidPolicy.AddressRange;
 import dev.sluice.rdma.verbs.GidPolicy.Family;
 import dev.sluice.rdma.verbs.VerbsOptions;
+import dev.sluice.rdma.verbs.VerbsOptions.ConnectMode;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BiConsumer;

@@ -8,6 +8,7 @@ import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.QueuePairState;
+import dev.sluice.rdma.transfer.RdmaEndpoint.ConnectThreads;
 import dev.sluice.verbs.VerbsException;
 import java.util.ArrayList;
 import java.util.EnumSet;

@@ -5,6 +5,7 @@ import dev.sluice.rdma.CompletionQueue;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.QueuePairAddress;
+import dev.sluice.rdma.transfer.RdmaEndpoint.ConnectThreads;
 import dev.sluice.verbs.VerbsException;
 import java.util.Set;
 import java.util.concurrent.CompletionException;

@@ -4,6 +4,7 @@ package dev.sluice.rdma.transfer;
 import dev.sluice.rdma.DeviceAttributes;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.TaskFailures;
+import dev.sluice.rdma.transfer.Connection.WorkRequestChain;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;

@@ -2,6 +2,7 @@
 package dev.sluice.rdma.transfer;
 
 import dev.sluice.rdma.QueuePairAddress;
+import dev.sluice.rdma.transfer.RdmaEndpoint.ConnectThreads;
 import java.util.concurrent.CompletableFuture;
 
 /**

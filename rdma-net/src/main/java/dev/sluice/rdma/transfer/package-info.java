@@ -9,8 +9,9 @@
  * and enforces deadlines. {@link Recovery} handles failed work requests, and a {@link
  * CircuitBreaker} stops repeated tries of a bad peer.
  *
- * <p>{@link ConnectThreads} connect queue pairs: a {@link ConnectAttempt} exchanges addresses
- * through a {@link QueuePairConnector}, and {@link AcceptedQueuePairs} is the serving side. The
- * package knows no shuffle and does not fall back: a failed read ends with a {@link ReadException}.
+ * <p>{@link RdmaEndpoint.ConnectThreads} connect queue pairs: a {@link ConnectAttempt} exchanges
+ * addresses through a {@link QueuePairConnector}, and {@link AcceptedQueuePairs} is the serving
+ * side. The package knows no shuffle and does not fall back: a failed read ends with a {@link
+ * ReadException}.
  */
 package dev.sluice.rdma.transfer;

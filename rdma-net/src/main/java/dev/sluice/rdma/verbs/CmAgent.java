@@ -2,6 +2,7 @@
 package dev.sluice.rdma.verbs;
 
 import dev.sluice.rdma.verbs.CmAttempt.Wish;
+import dev.sluice.rdma.verbs.PortReader.PortInfo;
 import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.cm.RdmaCmEvent;
 import dev.sluice.verbs.cm.RdmaCmId;

@@ -3,6 +3,8 @@ package dev.sluice.rdma.verbs;
 
 import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.QueuePairAddress;
+import dev.sluice.rdma.verbs.PortChooser.ChosenPort;
+import dev.sluice.rdma.verbs.VerbsQueuePair.Handshake;
 import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.cm.RdmaCmId;
 import dev.sluice.verbs.cm.RdmaConnParam;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.rdma.verbs;
 
+import dev.sluice.rdma.verbs.PortChooser.ChosenPort;
+import dev.sluice.rdma.verbs.PortChooser.PortRefusal;
+import dev.sluice.rdma.verbs.PortReader.PortInfo;
 import dev.sluice.verbs.VerbsException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.rdma.verbs;
 
+import dev.sluice.rdma.verbs.VerbsQueuePair.Handshake;
 import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.cm.RdmaCmId;
 import dev.sluice.verbs.ibv.IbvEce;

@@ -2,6 +2,9 @@
 package dev.sluice.rdma.verbs;
 
 import dev.sluice.rdma.verbs.GidPolicy.Family;
+import dev.sluice.rdma.verbs.PortChooser.PortRefusal;
+import dev.sluice.rdma.verbs.PortReader.PortInfo;
+import dev.sluice.rdma.verbs.VerbsSurvey.Refusal;
 import dev.sluice.verbs.Gid;
 import java.net.InetAddress;
 import java.util.ArrayList;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.rdma.verbs;
 
+import dev.sluice.rdma.verbs.PortReader.PortInfo;
+import dev.sluice.rdma.verbs.VerbsSurvey.Refusal;
 import dev.sluice.verbs.ProviderUnavailableException;
 import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.ibv.IbvContext;

@@ -4,6 +4,8 @@ package dev.sluice.rdma.verbs;
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.QueuePairAddress;
+import dev.sluice.rdma.verbs.PortChooser.ChosenPort;
+import dev.sluice.rdma.verbs.VerbsQueuePair.Handshake;
 import dev.sluice.verbs.ibv.IbvAhAttr;
 import dev.sluice.verbs.ibv.IbvPortAttr;
 import dev.sluice.verbs.ibv.IbvQp;

@@ -7,11 +7,16 @@ import dev.sluice.rdma.Device;
 import dev.sluice.rdma.DeviceAttributes;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.leak.LeakTracker;
+import dev.sluice.rdma.verbs.PortChooser.ChosenPort;
+import dev.sluice.rdma.verbs.VerbsChild.Children;
+import dev.sluice.rdma.verbs.VerbsOptions.ConnectMode;
+import dev.sluice.rdma.verbs.VerbsQueuePair.Handshake;
 import dev.sluice.verbs.Gid;
 import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.ibv.IbvCompChannel;
 import dev.sluice.verbs.ibv.IbvContext;
 import dev.sluice.verbs.ibv.IbvCq;
+import dev.sluice.verbs.ibv.IbvDeviceAttr;
 import dev.sluice.verbs.ibv.IbvQp;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -290,5 +295,36 @@ final class VerbsDevice implements Device {
   @Override
   public String toString() {
     return port.last().port() + " at " + gid();
+  }
+
+  /** Asks a device for its limits, once when a {@link VerbsDevice} is opened. */
+  private record DeviceLimits(IbvContext context, int port) {
+    /** Maximum of a queue pair's 8-bit attribute. */
+    private static final int MAX_RD_ATOMIC = 255;
+
+    /** RXE_VENDOR_ID of the kernel, which is no IEEE organisation. */
+    private static final int SOFT_ROCE_VENDOR = 0xFFFFFF;
+
+    DeviceAttributes read() throws VerbsException {
+      IbvDeviceAttr device = context.queryDevice();
+      long maxMessageSize = context.queryPort(port).maxMsgSz();
+      return DeviceAttributes.NONE.with(
+          limits -> {
+            limits.maxQueuePairs = device.maxQp();
+            limits.maxQueuePairWr = device.maxQpWr();
+            limits.maxCompletionQueueEntries = device.maxCqe();
+            limits.maxQueuePairRdAtomic = Math.min(device.maxQpRdAtom(), MAX_RD_ATOMIC);
+            limits.maxQueuePairInitRdAtomic = Math.min(device.maxQpInitRdAtom(), MAX_RD_ATOMIC);
+            limits.maxMessageSize = maxMessageSize;
+          });
+    }
+
+    /**
+     * Maximum number of retries of a request. The kernel's soft-RoCE device takes 7 as infinite,
+     * and would never notice a dead peer.
+     */
+    int maxRetryCount() throws VerbsException {
+      return context.queryDevice().vendorId() == SOFT_ROCE_VENDOR ? 6 : 7;
+    }
   }
 }

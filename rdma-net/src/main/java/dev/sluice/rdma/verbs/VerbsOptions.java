@@ -80,4 +80,12 @@ public record VerbsOptions(
 
     private Builder() {}
   }
+
+  /** Ways to connect queue pairs of verbs devices. */
+  public enum ConnectMode {
+    /** By the parameters that peers exchange over their control channel. */
+    CONTROL,
+    /** By rdma_cm. The control channel only tells where to connect to. */
+    CM
+  }
 }

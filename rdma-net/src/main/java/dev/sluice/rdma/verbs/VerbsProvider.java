@@ -4,6 +4,8 @@ package dev.sluice.rdma.verbs;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.Provider;
 import dev.sluice.rdma.transfer.DaemonThreads;
+import dev.sluice.rdma.verbs.PortChooser.ChosenPort;
+import dev.sluice.rdma.verbs.VerbsSurvey.Refusal;
 import dev.sluice.verbs.ProviderUnavailableException;
 import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.ibv.IbvContext;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.rdma.verbs;
 
+import dev.sluice.rdma.verbs.PortChooser.ChosenPort;
+import dev.sluice.rdma.verbs.PortChooser.PortRefusal;
+import dev.sluice.rdma.verbs.PortReader.PortInfo;
 import dev.sluice.verbs.ProviderUnavailableException;
 import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.ibv.IbvContext;
@@ -93,5 +96,33 @@ public record VerbsSurvey(
     IbvDeviceAttr attr = context.queryDevice();
     return "%s, firmware %s, %d port(s)"
         .formatted(context.device(), attr.fwVer(), attr.physPortCnt());
+  }
+
+  /**
+   * Device or port that is not used, and the reason. {@link OpenPorts}, {@link PortReader} and
+   * {@link VerbsSurvey} make it; the doctor chooses a remedy by its kind. Immutable.
+   *
+   * @param name name of the device or port
+   * @param reason continues a sentence that begins with the name
+   */
+  public record Refusal(String name, Kind kind, String reason) {
+    /** Kinds of reasons, as far as they have different remedies. */
+    public enum Kind {
+      /** The options leave it out. */
+      EXCLUDED,
+      /** Its device file is missing, or may not be opened. */
+      NOT_OPENED,
+      NOT_ACTIVE,
+      /** It has no GID, or none that the options allow. */
+      NO_GID,
+      /** It has a GID, but of another network namespace. */
+      FOREIGN_GID,
+      OTHER
+    }
+
+    /** Returns the sentence. */
+    public String words() {
+      return name + " " + reason;
+    }
   }
 }

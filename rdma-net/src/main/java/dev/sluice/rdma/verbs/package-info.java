@@ -9,8 +9,8 @@
  *
  * <p>The result is a {@link dev.sluice.rdma.verbs.VerbsDevice}, which creates protection domains,
  * memory regions, queue pairs and completion queues. A queue pair connects by its {@link
- * dev.sluice.rdma.verbs.Handshake}: with addresses from the control channel, or by rdma_cm ({@link
- * dev.sluice.rdma.verbs.CmAgent}). It then posts READs by {@link
+ * dev.sluice.rdma.verbs.VerbsQueuePair.Handshake}: with addresses from the control channel, or by
+ * rdma_cm ({@link dev.sluice.rdma.verbs.CmAgent}). It then posts READs by {@link
  * dev.sluice.rdma.verbs.PostedSends}. {@link dev.sluice.rdma.verbs.AsyncEvents} reports failures,
  * and keeps {@link dev.sluice.rdma.verbs.CurrentPort} up to date.
  *

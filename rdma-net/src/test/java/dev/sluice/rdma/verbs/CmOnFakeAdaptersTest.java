@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.rdma.log.LogCapture;
 import dev.sluice.rdma.transfer.ReadException;
+import dev.sluice.rdma.verbs.VerbsOptions.ConnectMode;
 import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.ibv.IbvAsyncEvent;
 import dev.sluice.verbs.ibv.IbvGidEntry;

@@ -8,6 +8,7 @@ import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.QueuePairState;
 import dev.sluice.rdma.TestNode;
 import dev.sluice.rdma.log.LogCapture;
+import dev.sluice.rdma.verbs.VerbsOptions.ConnectMode;
 import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.ibv.IbvEce;
 import dev.sluice.verbs.ibv.IbvGidEntry;

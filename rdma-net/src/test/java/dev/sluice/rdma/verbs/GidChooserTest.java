@@ -9,7 +9,11 @@ import static dev.sluice.rdma.verbs.VerbsOptions.AUTO;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.rdma.verbs.GidPolicy.AddressRange;
 import dev.sluice.rdma.verbs.GidPolicy.Family;
+import dev.sluice.rdma.verbs.PortChooser.PortRefusal;
+import dev.sluice.rdma.verbs.PortReader.PortInfo;
+import dev.sluice.rdma.verbs.VerbsSurvey.Refusal;
 import java.net.InetAddress;
 import java.util.List;
 import java.util.Optional;

@@ -8,6 +8,8 @@ import static dev.sluice.rdma.verbs.VerbsOptions.AUTO;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.rdma.verbs.PortChooser.ChosenPort;
+import dev.sluice.rdma.verbs.PortReader.PortInfo;
 import dev.sluice.verbs.ProviderUnavailableException;
 import dev.sluice.verbs.ibv.IbvDevice;
 import dev.sluice.verbs.ibv.IbvPortAttr;

@@ -2,6 +2,7 @@
 package dev.sluice.rdma.verbs;
 
 import dev.sluice.rdma.verbs.GidEntry.Type;
+import dev.sluice.rdma.verbs.PortReader.PortInfo;
 import dev.sluice.verbs.Gid;
 import dev.sluice.verbs.ffi.CValue;
 import dev.sluice.verbs.ibv.IbvDevice;

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.QueuePairAddress;
+import dev.sluice.rdma.verbs.PortChooser.ChosenPort;
+import dev.sluice.rdma.verbs.PortReader.PortInfo;
 import dev.sluice.verbs.Gid;
 import dev.sluice.verbs.ffi.CValue;
 import dev.sluice.verbs.ibv.IbvAhAttr;

@@ -16,6 +16,7 @@ import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.rdma.TestNode;
 import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.leak.LeakCheck;
+import dev.sluice.rdma.verbs.VerbsOptions.ConnectMode;
 import dev.sluice.verbs.Gid;
 import dev.sluice.verbs.NeedsRdmaDevice;
 import dev.sluice.verbs.RdmaDevices;

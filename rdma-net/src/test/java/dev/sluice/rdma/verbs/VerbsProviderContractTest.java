@@ -12,6 +12,7 @@ import dev.sluice.rdma.contract.ScanContract;
 import dev.sluice.rdma.contract.StateMachineContract;
 import dev.sluice.rdma.contract.Subject;
 import dev.sluice.rdma.leak.LeakTracker;
+import dev.sluice.rdma.verbs.VerbsOptions.ConnectMode;
 import dev.sluice.verbs.NeedsRdmaDevice;
 import dev.sluice.verbs.RdmaDevices;
 import java.net.InetAddress;

@@ -8,6 +8,7 @@ import dev.sluice.rdma.FewThreads;
 import dev.sluice.rdma.NewThreads;
 import dev.sluice.rdma.leak.LeakCheck;
 import dev.sluice.rdma.transfer.DaemonThreads;
+import dev.sluice.rdma.verbs.VerbsOptions.ConnectMode;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.file.Files;

@@ -2,7 +2,7 @@
 package dev.sluice.doctor.check;
 
 import dev.sluice.blocks.RegionLimit;
-import dev.sluice.rdma.verbs.ConnectMode;
+import dev.sluice.rdma.verbs.VerbsOptions.ConnectMode;
 import dev.sluice.spark.conf.Cgroup;
 import dev.sluice.spark.version.JvmDefect;
 import java.util.ArrayList;

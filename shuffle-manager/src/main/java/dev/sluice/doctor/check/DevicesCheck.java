@@ -2,8 +2,8 @@
 package dev.sluice.doctor.check;
 
 import dev.sluice.doctor.Finding;
-import dev.sluice.rdma.verbs.Refusal;
 import dev.sluice.rdma.verbs.VerbsSurvey;
+import dev.sluice.rdma.verbs.VerbsSurvey.Refusal;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.doctor.Finding;
 import dev.sluice.doctor.Finding.Level;
-import dev.sluice.rdma.verbs.Refusal;
 import dev.sluice.rdma.verbs.VerbsSurvey;
+import dev.sluice.rdma.verbs.VerbsSurvey.Refusal;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
