@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.blocks;
 
+import dev.sluice.blocks.RegionLimit.OpenFileLimit;
 import dev.sluice.rdma.file.ReadAhead;
 import dev.sluice.rdma.file.SharedFile;
 import java.io.EOFException;

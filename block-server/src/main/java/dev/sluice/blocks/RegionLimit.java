@@ -5,6 +5,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.slf4j.Logger;
@@ -50,6 +51,43 @@ public record RegionLimit(String path, Pattern line, int each, int otherwise) {
     } catch (IOException | RuntimeException e) {
       LOG.warn("Cannot read the limit in {}; assuming {}", file, otherwise, e);
       return otherwise;
+    }
+  }
+
+  /**
+   * Number of files that a process may still keep open for a moment after they were read. All
+   * {@link OpenFiles} of the process share it, such as those of a node daemon's applications. Files
+   * that are being read may exceed it. {@link OpenFiles} counts each file once when it opens it,
+   * and once when it closes it. Any thread; nothing to close.
+   */
+  public static final class OpenFileLimit {
+    /** Cap where the descriptor limit is high. */
+    private static final int MOST = 1024;
+
+    /** Divisor of the process's descriptor limit: sockets and registered files need most of it. */
+    private static final int PARTS = 8;
+
+    private final AtomicInteger files;
+
+    public OpenFileLimit() {
+      this(Math.min(MOST, RegionLimit.FILES.kernels(Path.of("/")) / PARTS));
+    }
+
+    OpenFileLimit(int files) {
+      this.files = new AtomicInteger(files);
+    }
+
+    void opened() {
+      files.decrementAndGet();
+    }
+
+    void closed() {
+      files.incrementAndGet();
+    }
+
+    /** Returns true if more files are open than may be. */
+    boolean isShort() {
+      return files.get() < 0;
     }
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.blocks;
 
+import dev.sluice.blocks.MapOutput.PartitionTable;
 import dev.sluice.blocks.RegistrationBudget.Cost;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.MapOutputHeader;

@@ -3,6 +3,7 @@ package dev.sluice.blocks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.blocks.RegionLimit.OpenFileLimit;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;

@@ -2,6 +2,8 @@
 package dev.sluice.node;
 
 import dev.sluice.blocks.handover.ApplicationFolder;
+import dev.sluice.node.NodeDaemon.TidyThread;
+import dev.sluice.node.StateFile.ApplicationState;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -2,6 +2,7 @@
 package dev.sluice.node;
 
 import dev.sluice.blocks.server.BlockServer;
+import dev.sluice.node.StateFile.ApplicationState;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.NetworkInterface;

@@ -2,6 +2,7 @@
 package dev.sluice.node;
 
 import dev.sluice.blocks.wire.NodeMessages.RegisterExecutor;
+import dev.sluice.node.StateFile.ApplicationState;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Collection;

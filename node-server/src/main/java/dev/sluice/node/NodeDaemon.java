@@ -5,6 +5,7 @@ import dev.sluice.blocks.StartedParts;
 import dev.sluice.blocks.handover.ApplicationFolder;
 import dev.sluice.blocks.wire.NodeId;
 import dev.sluice.blocks.wire.NodeMessages.RegisterExecutor;
+import dev.sluice.node.StateFile.ApplicationState;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
@@ -231,5 +232,40 @@ public final class NodeDaemon implements AutoCloseable {
     timer.shutdown();
     applications.close();
     folders.close();
+  }
+
+  /**
+   * Deletes files of ended applications and executors. {@link Application} and {@link NodeDaemon}
+   * start tasks on any thread, and do not wait for them. Each task has a daemon thread of its own,
+   * as disks may hang. Tasks may overlap: each caller guards its own files.
+   */
+  static final class TidyThread {
+    private static final Logger LOG = LoggerFactory.getLogger(TidyThread.class);
+
+    private TidyThread() {}
+
+    interface Task {
+      void run() throws IOException;
+    }
+
+    /**
+     * Starts a task, and does not wait for it. A failure is logged, and the rest of the files stays
+     * for now; an Error goes to the process's handler.
+     *
+     * @param whose owner of the files, in the words of the message
+     */
+    static void start(String whose, Task task) {
+      Thread.ofPlatform()
+          .daemon()
+          .name("sluice-node-tidy")
+          .start(
+              () -> {
+                try {
+                  task.run();
+                } catch (IOException | RuntimeException e) {
+                  LOG.error("Cleaning up after {} failed; its files stay for now", whose, e);
+                }
+              });
+    }
   }
 }

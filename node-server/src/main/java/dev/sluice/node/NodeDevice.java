@@ -2,7 +2,7 @@
 package dev.sluice.node;
 
 import dev.sluice.blocks.IndexCache;
-import dev.sluice.blocks.OpenFileLimit;
+import dev.sluice.blocks.RegionLimit.OpenFileLimit;
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.MemoryRegion;

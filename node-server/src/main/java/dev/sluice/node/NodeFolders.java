@@ -5,6 +5,7 @@ import dev.sluice.blocks.LocalDirectories;
 import dev.sluice.blocks.handover.ApplicationFolder;
 import dev.sluice.blocks.handover.ExecutorFolders;
 import dev.sluice.blocks.handover.FileTree;
+import dev.sluice.node.StateFile.ApplicationState;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -14,6 +14,7 @@ import dev.sluice.blocks.wire.LifetimeMessages.Renew;
 import dev.sluice.blocks.wire.NodeId;
 import dev.sluice.blocks.wire.NodeMessages.Registered;
 import dev.sluice.blocks.wire.ProcessName;
+import dev.sluice.node.StateFile.ApplicationState;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
 import java.io.IOException;
 import java.nio.file.Path;

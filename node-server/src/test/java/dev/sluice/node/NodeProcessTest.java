@@ -9,7 +9,7 @@ import dev.sluice.blocks.TestMapOutputs;
 import dev.sluice.blocks.handover.ExecutorFolders;
 import dev.sluice.blocks.handover.MessageChannel;
 import dev.sluice.blocks.handover.NodeClient;
-import dev.sluice.blocks.handover.NodeEndpoint;
+import dev.sluice.blocks.handover.NodeClient.NodeEndpoint;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
 import dev.sluice.blocks.wire.LifetimeMessages.NodeResponse;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;

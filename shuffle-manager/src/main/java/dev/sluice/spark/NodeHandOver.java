@@ -3,7 +3,7 @@ package dev.sluice.spark;
 
 import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.handover.NodeClient;
-import dev.sluice.blocks.handover.NodeEndpoint;
+import dev.sluice.blocks.handover.NodeClient.NodeEndpoint;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.spark.conf.NodeAccess;

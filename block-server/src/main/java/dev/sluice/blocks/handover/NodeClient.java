@@ -11,6 +11,7 @@ import dev.sluice.blocks.wire.NodeMessages.HandOver;
 import dev.sluice.blocks.wire.NodeMessages.RegisterExecutor;
 import dev.sluice.blocks.wire.NodeMessages.Registered;
 import dev.sluice.blocks.wire.ProcessName;
+import dev.sluice.rdma.transfer.PeerAddress;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
@@ -289,4 +290,12 @@ public final class NodeClient implements AutoCloseable {
     closed = true;
     connection.close();
   }
+
+  /**
+   * Address of a node daemon for the peers of one application.
+   *
+   * @param peer its id changes each time that the block server starts
+   * @param provider provider of the node's device
+   */
+  public record NodeEndpoint(PeerAddress peer, String provider) {}
 }

@@ -2,6 +2,7 @@
 package dev.sluice.blocks.handover;
 
 import dev.sluice.blocks.MapOutputFiles;
+import dev.sluice.blocks.handover.NodeClient.NodeEndpoint;
 import dev.sluice.blocks.wire.ControlMessages.Refused;
 import dev.sluice.blocks.wire.NodeMessages.RegisterExecutor;
 import dev.sluice.blocks.wire.NodeMessages.Registered;
