@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark;
 
+import dev.sluice.spark.HandOver.NodeOutputs;
 import dev.sluice.spark.metrics.ShuffleCounters;
 import java.io.IOException;
 import java.util.Optional;

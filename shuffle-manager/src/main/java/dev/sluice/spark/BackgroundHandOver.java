@@ -3,6 +3,7 @@ package dev.sluice.spark;
 
 import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.rdma.transfer.DaemonThreads;
+import dev.sluice.spark.HandOver.NodeOutputs;
 import dev.sluice.spark.metrics.ShuffleCounters;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;

@@ -17,10 +17,13 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.apache.spark.MapOutputTrackerMaster;
 import org.apache.spark.SparkContext;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.internal.config.package$;
+import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -132,6 +135,59 @@ final class DriverRuntime implements AutoCloseable {
       nodes.ifPresent(NodeLifetimes::close);
       endpoint.close();
       shipper.shutdownNow();
+    }
+  }
+
+  /**
+   * Times that the driver has to decide about a node daemon that did not answer an executor. {@link
+   * NodeLifetimes} asks the daemon, then finds out whether its port refuses connections, then asks
+   * it once more. The executor waits for the decision, and goes on without it when its own time is
+   * over.
+   *
+   * @param checkMs time for the answer to the first question
+   * @param connectMs time for a connection to the daemon's port to be taken or refused
+   * @param lastTryMs time for one more answer before map outputs are lost
+   */
+  record DecisionTimes(long checkMs, int connectMs, long lastTryMs) {
+    /** A machine that is there takes or refuses a connection at once. */
+    private static final long MOST_CONNECT_MS = 1_000;
+
+    /** Enough to ask once again after a connection that failed in the last second. */
+    private static final long MOST_LAST_TRY_MS = 2_000;
+
+    /**
+     * Returns the times for an executor that waits so long for the driver. A tenth is left for the
+     * way of the report and of its answer. Below 5.5 s the last try is too short to connect again
+     * after a connection that has just failed.
+     */
+    static DecisionTimes within(long executorMs) {
+      return new DecisionTimes(
+          executorMs * 3 / 5,
+          (int) Math.min(executorMs / 10, MOST_CONNECT_MS),
+          Math.min(executorMs / 5, MOST_LAST_TRY_MS));
+    }
+  }
+
+  /**
+   * Reports executors that are lost for good, from the driver's listener bus. Spark never uses
+   * their ids again. {@link DriverRuntime} adds it to the bus's management queue, whose thread
+   * calls it. Other listeners of that queue wait meanwhile, so it must not block.
+   *
+   * <p>The removal of an executor's block manager would be weaker evidence. A fetch failure causes
+   * it as well, and then the executor may live on. Until the bus delivers the event, that executor
+   * may have published new map outputs. Older ones in the table do no harm: Spark has given them
+   * up, so no reader asks for them.
+   */
+  static final class LostExecutors extends SparkListener {
+    private final Consumer<String> lost;
+
+    LostExecutors(Consumer<String> lost) {
+      this.lost = lost;
+    }
+
+    @Override
+    public void onExecutorRemoved(SparkListenerExecutorRemoved event) {
+      lost.accept(event.executorId());
     }
   }
 }

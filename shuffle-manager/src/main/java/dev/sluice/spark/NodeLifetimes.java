@@ -9,6 +9,7 @@ import dev.sluice.blocks.wire.LifetimeMessages.RemoveShuffle;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;
 import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.spark.DriverRuntime.DecisionTimes;
 import dev.sluice.spark.locate.AwayNodes;
 import dev.sluice.spark.locate.LocationDirectory;
 import java.util.HashSet;

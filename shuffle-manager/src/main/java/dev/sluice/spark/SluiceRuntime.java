@@ -15,7 +15,7 @@ import dev.sluice.spark.metrics.CountersReporter;
 import dev.sluice.spark.metrics.ExecutorMetrics;
 import dev.sluice.spark.metrics.ShuffleCounters;
 import dev.sluice.spark.reduce.ExecutorFetching;
-import dev.sluice.spark.write.OpenWriters;
+import dev.sluice.spark.write.RegisteringShuffleWriter.OpenWriters;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;

@@ -6,6 +6,7 @@ import dev.sluice.blocks.RegistrationUnavailableException;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.providers.Providers;
 import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
+import dev.sluice.spark.RdmaShuffle.BlockRange;
 import dev.sluice.spark.conf.ExecutorMemory;
 import dev.sluice.spark.conf.SluiceConf;
 import dev.sluice.spark.fetch.PerTask;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark;
 
+import dev.sluice.spark.RdmaShuffle.BlockRange;
 import dev.sluice.spark.version.Platform;
 import java.lang.reflect.InvocationTargetException;
 import java.util.Map;
@@ -196,4 +197,56 @@ public abstract class RdmaShuffle implements AutoCloseable {
 
   @Override
   public abstract void close();
+
+  /**
+   * Blocks of a shuffle that a reduce task reads, as Spark passes them to a shuffle manager. {@link
+   * RdmaShuffleManager} makes it for {@link RdmaShuffle#reader}. Compiled for Java 17.
+   *
+   * @param startMapIndex the first map output, by the index of its task
+   * @param endMapIndex index after the last one; Integer.MAX_VALUE for all
+   * @param startPartition the first partition of each map output
+   * @param endPartition partition after the last one
+   */
+  record BlockRange(int startMapIndex, int endMapIndex, int startPartition, int endPartition) {}
+
+  /**
+   * Fails an executor's tasks where settings require RDMA that cannot run: a provider by name, or
+   * {@code spark.shuffle.rdma.node=on}, with a Java or a Spark that Sluice does not support. {@link
+   * RdmaShuffle#create} makes it on executors; a driver fails at once instead. Spark's task threads
+   * call it. {@link #resolver} still works. Compiled for Java 17.
+   */
+  static final class RefusedShuffle extends StockShuffle {
+    private final String reason;
+
+    RefusedShuffle(IndexShuffleBlockResolver stock, String reason) {
+      super(stock);
+      this.reason = reason;
+    }
+
+    private IllegalStateException refused() {
+      return new IllegalStateException(reason);
+    }
+
+    @Override
+    public <K, V> ShuffleWriter<K, V> registering(
+        ShuffleWriter<K, V> writer, int shuffleId, long mapId, TaskContext context) {
+      writer.stop(false); // Spark never gets this writer, so it cannot stop it.
+      throw refused();
+    }
+
+    @Override
+    public BlockStoreClient client(TaskContext context) {
+      throw refused();
+    }
+
+    @Override
+    <K, C> ShuffleReader<K, C> reader(
+        BaseShuffleHandle<K, ?, C> handle,
+        BlockRange blocks,
+        TaskContext context,
+        ShuffleReadMetricsReporter metrics,
+        Supplier<ShuffleReader<K, C>> stockReader) {
+      throw refused();
+    }
+  }
 }

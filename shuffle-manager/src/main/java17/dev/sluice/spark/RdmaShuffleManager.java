@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark;
 
+import dev.sluice.spark.RdmaShuffle.BlockRange;
 import java.util.Map;
 import java.util.function.Function;
 import org.apache.spark.ShuffleDependency;

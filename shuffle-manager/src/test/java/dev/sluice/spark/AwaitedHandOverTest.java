@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.rdma.log.LogCapture;
 import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.spark.HandOver.NodeOutputs;
 import dev.sluice.spark.locate.DirectoryMessage;
 import dev.sluice.spark.locate.DirectoryMessage.Ack;
 import dev.sluice.spark.locate.DirectoryMessage.Kept;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.rdma.log.LogCapture;
+import dev.sluice.spark.HandOver.NodeOutputs;
 import dev.sluice.spark.metrics.ShuffleCounters;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -3,6 +3,7 @@ package dev.sluice.spark;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.spark.DriverRuntime.DecisionTimes;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;

@@ -4,6 +4,7 @@ package dev.sluice.spark;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.spark.ReadingRuntime.FreePort;
 import java.io.IOException;
 import java.net.BindException;
 import java.util.ArrayList;

@@ -4,6 +4,7 @@ package dev.sluice.spark;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.spark.DriverRuntime.LostExecutors;
 import dev.sluice.spark.locate.Broadcasts;
 import dev.sluice.spark.locate.DirectoryMessage.Arrival;
 import dev.sluice.spark.locate.DirectoryMessage.Locate;

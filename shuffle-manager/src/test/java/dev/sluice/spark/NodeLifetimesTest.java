@@ -11,6 +11,7 @@ import dev.sluice.node.NodeDaemon;
 import dev.sluice.node.NodeOptions;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.TransferOptions;
+import dev.sluice.spark.DriverRuntime.DecisionTimes;
 import dev.sluice.spark.locate.AwayNodes;
 import dev.sluice.spark.locate.Broadcasts;
 import dev.sluice.spark.locate.DirectoryMessage.Find;

@@ -10,7 +10,7 @@ import dev.sluice.rdma.soft.FaultPlan;
 import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
 import dev.sluice.rdma.transfer.TransferOptions;
 import dev.sluice.rdma.verbs.VerbsOptions;
-import dev.sluice.spark.fetch.ReadOptions;
+import dev.sluice.spark.fetch.RdmaBlockStoreClient.ReadOptions;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

@@ -3,6 +3,7 @@ package dev.sluice.spark.fetch;
 
 import dev.sluice.blocks.wire.ControlMessages.Touch;
 import dev.sluice.rdma.TaskFailures;
+import dev.sluice.spark.fetch.RemoteBatches.Arrival;
 import dev.sluice.spark.table.BlockLocator;
 import dev.sluice.spark.table.LocatedBlocks;
 import dev.sluice.spark.transport.FallbackReason;

@@ -3,6 +3,8 @@ package dev.sluice.spark.fetch;
 
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.PeerQuota;
+import dev.sluice.spark.fetch.RdmaBlockStoreClient.ReadOptions;
+import dev.sluice.spark.fetch.ReadThreads.DeadlineTimer;
 import dev.sluice.spark.metrics.ShuffleCounters;
 import dev.sluice.spark.table.BlockList;
 import dev.sluice.spark.table.BlockLocator;

@@ -2,6 +2,7 @@
 package dev.sluice.spark.fetch;
 
 import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.spark.fetch.ReadThreads.DeadlineTimer;
 import dev.sluice.spark.locate.AwayNodes;
 import dev.sluice.spark.locate.Locator;
 import dev.sluice.spark.locate.Locator.Whereabouts;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.fetch;
 
+import dev.sluice.spark.fetch.LargeBlockRead.PartialBlock;
+import dev.sluice.spark.fetch.SharedBytes.NettyBuffer;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.CompositeByteBuf;

@@ -40,4 +40,10 @@ public interface RemoteBatches {
 
   /** Ends all fetches and releases all batches. Idempotent. */
   void close();
+
+  /**
+   * Event for a task that waits for blocks. {@link RemoteBatches#poll} returns events in the order
+   * in which they happen.
+   */
+  public sealed interface Arrival permits FetchedBatch, SparkBlocks {}
 }

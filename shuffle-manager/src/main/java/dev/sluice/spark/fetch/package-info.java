@@ -11,8 +11,8 @@
  * returns their streams. It takes {@link FetchedBatch}es of other executors from {@link
  * RemoteBatches}, which {@link BatchFetcher} implements, and those of its own executor from {@link
  * LocalBatches}. Spark's own iterators fetch the rest and all members that a group leaves; each is
- * a {@link SparkBlocks}. {@link BatchStreams} makes a {@link DecodedBatchStream} of a batch's
- * members for the deserialiser.
+ * a {@link SparkBlocks}. {@link DecodedBatchStream.BatchStreams} makes a {@link DecodedBatchStream}
+ * of a batch's members for the deserialiser.
  *
  * <p><b>Reading.</b> A {@code FetchCall} makes a {@link ReadAttempt} of blocks that are located
  * together. It READs small blocks as {@link ClientBatchRead}s and large ones by {@link

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.reduce;
 
-import dev.sluice.spark.fetch.BatchFetchMetrics;
 import dev.sluice.spark.fetch.BlocksByAddress;
 import dev.sluice.spark.fetch.FetchPlan;
+import dev.sluice.spark.fetch.FetchedBatch.BatchFetchMetrics;
 import dev.sluice.spark.fetch.RdmaBlockFetcherIterator;
+import dev.sluice.spark.fetch.RdmaBlockFetcherIterator.SparkReading;
 import dev.sluice.spark.fetch.RdmaBlockStoreClient;
 import dev.sluice.spark.fetch.SparkBlocks;
-import dev.sluice.spark.fetch.SparkReading;
 import dev.sluice.spark.version.ExternalSorters;
 import java.io.InputStream;
 import java.util.List;

@@ -2,6 +2,7 @@
 package dev.sluice.spark.resolve;
 
 import dev.sluice.blocks.RegisteredInputStream;
+import dev.sluice.spark.resolve.SluiceBlockResolver.FileSegments;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;

@@ -13,7 +13,7 @@ import dev.sluice.rdma.verbs.GidPolicy.AddressRange;
 import dev.sluice.rdma.verbs.GidPolicy.Family;
 import dev.sluice.rdma.verbs.VerbsOptions;
 import dev.sluice.rdma.verbs.VerbsOptions.ConnectMode;
-import dev.sluice.spark.fetch.ReadOptions;
+import dev.sluice.spark.fetch.RdmaBlockStoreClient.ReadOptions;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;

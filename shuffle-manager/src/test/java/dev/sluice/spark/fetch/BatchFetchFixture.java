@@ -2,6 +2,8 @@
 package dev.sluice.spark.fetch;
 
 import dev.sluice.blocks.MapOutputRegistry;
+import dev.sluice.spark.fetch.FetchedBatch.BatchFetchMetrics;
+import dev.sluice.spark.fetch.RdmaBlockFetcherIterator.SparkReading;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;

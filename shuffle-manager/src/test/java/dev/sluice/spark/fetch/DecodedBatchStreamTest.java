@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import dev.sluice.spark.fetch.DecodedBatchStream.BatchStreams;
+import dev.sluice.spark.fetch.RdmaBlockFetcherIterator.SparkReading;
 import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

@@ -4,6 +4,7 @@ package dev.sluice.spark.fetch;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.spark.fetch.RdmaBlockStoreClient.ReadOptions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;

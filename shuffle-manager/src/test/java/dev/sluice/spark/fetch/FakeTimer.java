@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.fetch;
 
+import dev.sluice.spark.fetch.ReadThreads.DeadlineTimer;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

@@ -9,6 +9,8 @@ import dev.sluice.blocks.wire.ControlMessages.NotStaged;
 import dev.sluice.blocks.wire.ControlMessages.Piece;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.rdma.transfer.ReadException.Cause;
+import dev.sluice.spark.fetch.RdmaBlockStoreClient.ReadOptions;
+import dev.sluice.spark.fetch.SharedBytes.NettyBuffer;
 import dev.sluice.spark.transport.FakeTransport;
 import dev.sluice.spark.transport.FallbackReason;
 import io.netty.buffer.PoolArenaMetric;

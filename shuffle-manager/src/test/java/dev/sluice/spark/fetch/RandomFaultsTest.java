@@ -3,6 +3,7 @@ package dev.sluice.spark.fetch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.spark.fetch.RdmaBlockStoreClient.ReadOptions;
 import dev.sluice.spark.transport.MapOutput;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.rdma.transfer.ReadException.Cause;
+import dev.sluice.spark.fetch.RdmaBlockStoreClient.ReadOptions;
 import dev.sluice.spark.transport.FakeTransport;
 import dev.sluice.spark.transport.FallbackReason;
 import dev.sluice.spark.transport.MapOutput;

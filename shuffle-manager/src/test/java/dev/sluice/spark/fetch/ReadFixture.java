@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.transfer.ReadException.Cause;
+import dev.sluice.spark.fetch.RdmaBlockStoreClient.ReadOptions;
 import dev.sluice.spark.metrics.ShuffleCounters;
 import dev.sluice.spark.transport.FakeStager;
 import dev.sluice.spark.transport.FakeTransport;

@@ -4,6 +4,9 @@ package dev.sluice.spark.fetch;
 import static dev.sluice.spark.fetch.ReadFixture.block;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.spark.fetch.FetchedBatch.BatchFetchMetrics;
+import dev.sluice.spark.fetch.RdmaBlockFetcherIterator.SparkReading;
+import dev.sluice.spark.fetch.RemoteBatches.Arrival;
 import java.io.InputStream;
 import java.lang.reflect.Proxy;
 import java.util.ArrayDeque;

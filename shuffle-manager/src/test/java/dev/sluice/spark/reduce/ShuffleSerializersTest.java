@@ -3,6 +3,7 @@ package dev.sluice.spark.reduce;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.spark.reduce.ExecutorFetching.ShuffleSerializers;
 import java.lang.ref.WeakReference;
 import java.net.URL;
 import java.net.URLClassLoader;

@@ -4,6 +4,7 @@ package dev.sluice.spark.write;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.spark.write.RegisteringShuffleWriter.OpenWriters;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
