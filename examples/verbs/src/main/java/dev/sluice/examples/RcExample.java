@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.examples;
 
+import dev.sluice.examples.RcEndpoint.RcAddress;
 import dev.sluice.verbs.ibv.IbvAhAttr;
 import dev.sluice.verbs.ibv.IbvContext;
 import dev.sluice.verbs.ibv.IbvDeviceList;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.cluster;
 
+import dev.sluice.spark.cluster.StandaloneCluster.Submission;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -81,4 +82,15 @@ public record SparkHome(Path directory, Path java) {
         "SPARK_LOCAL_IP",
         "127.0.0.1");
   }
+
+  /**
+   * A main class to run in a JVM of its own. {@link StandaloneCluster} makes it for Spark's Master,
+   * Worker and history server, {@link Submission} for SparkSubmit. A {@link SparkProcess} starts
+   * it, by the command line that {@link SparkHome} makes of it. Immutable; any thread.
+   *
+   * @param classPath entries that precede Spark's jars
+   * @param options JVM options, in addition to those that Spark requires
+   */
+  record JavaCommand(
+      List<Path> classPath, List<String> options, String mainClass, List<String> arguments) {}
 }

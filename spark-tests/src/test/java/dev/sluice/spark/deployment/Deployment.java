@@ -5,7 +5,7 @@ import dev.sluice.spark.account.WorkDirectory;
 import dev.sluice.spark.cluster.SparkHome;
 import dev.sluice.spark.cluster.SparkProcess;
 import dev.sluice.spark.cluster.StandaloneCluster;
-import dev.sluice.spark.cluster.Submission;
+import dev.sluice.spark.cluster.StandaloneCluster.Submission;
 import dev.sluice.spark.cluster.UnusedPort;
 import dev.sluice.spark.examples.GroupByExample;
 import dev.sluice.spark.other.SparkJars;
