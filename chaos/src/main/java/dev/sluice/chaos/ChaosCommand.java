@@ -7,7 +7,6 @@ import dev.sluice.chaos.fault.Fault;
 import dev.sluice.chaos.fault.Faults;
 import dev.sluice.chaos.workload.Workload;
 import dev.sluice.testkit.Directories;
-import dev.sluice.testkit.RunDirectory;
 import dev.sluice.testkit.StandardOutput;
 import dev.sluice.testkit.Usage.SparkOption;
 import java.io.PrintWriter;
@@ -143,7 +142,7 @@ public final class ChaosCommand implements Callable<Integer> {
     }
     List<Fault> chosen = known(this::chosenFaults);
     known(() -> workloadsOf(Faults.ALL.getFirst()));
-    Path directory = RunDirectory.of("chaos");
+    Path directory = Directories.ofRun("chaos");
     ChaosRuns runs =
         new ChaosRuns(
             provider,

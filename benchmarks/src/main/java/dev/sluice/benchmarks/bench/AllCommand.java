@@ -5,7 +5,6 @@ import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.ResultFile;
 import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.Installation;
-import dev.sluice.testkit.RunDirectory;
 import dev.sluice.testkit.Usage.SparkOption;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -60,7 +59,7 @@ public final class AllCommand implements Callable<Integer> {
     List<Comparison> before = results.read();
     left.removeIf(part -> part.isIn(before));
     List<String> failed = new ArrayList<>();
-    Path directory = RunDirectory.of("all");
+    Path directory = Directories.ofRun("all");
     while (!left.isEmpty()) {
       System.err.println(progress(parts.size(), left));
       Part part = left.removeFirst();

@@ -7,7 +7,6 @@ import dev.sluice.benchmarks.Sizes;
 import dev.sluice.benchmarks.disk.DiskPeers.Rates;
 import dev.sluice.benchmarks.disk.SickFile.Illness;
 import dev.sluice.testkit.Directories;
-import dev.sluice.testkit.RunDirectory;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -43,7 +42,7 @@ public final class DiskCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException, InterruptedException {
-    Path directory = RunDirectory.of("disk");
+    Path directory = Directories.ofRun("disk");
     Pairs pairs = new Pairs();
     try (DiskPeers peers = new DiskPeers(directory)) {
       for (int round = -1; round < rounds; round++) {

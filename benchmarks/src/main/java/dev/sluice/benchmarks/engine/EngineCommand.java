@@ -6,7 +6,6 @@ import dev.sluice.benchmarks.Pairs;
 import dev.sluice.benchmarks.Sizes;
 import dev.sluice.benchmarks.engine.EngineLoad.Sample;
 import dev.sluice.testkit.Directories;
-import dev.sluice.testkit.RunDirectory;
 import dev.sluice.verbs.ProviderUnavailableException;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -56,7 +55,7 @@ public final class EngineCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException, InterruptedException {
-    Path directory = RunDirectory.of("engine");
+    Path directory = Directories.ofRun("engine");
     Pairs pairs = new Pairs();
     try {
       FakeAdapter adapter = FakeAdapter.load(Path.of(System.getenv("SLUICE_HOME")), directory);

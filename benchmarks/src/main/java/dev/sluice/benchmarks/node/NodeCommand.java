@@ -7,7 +7,6 @@ import dev.sluice.benchmarks.Pairs;
 import dev.sluice.benchmarks.storm.NodeStorm;
 import dev.sluice.testkit.Commands;
 import dev.sluice.testkit.Directories;
-import dev.sluice.testkit.RunDirectory;
 import dev.sluice.testkit.Shuffle;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -64,7 +63,7 @@ public final class NodeCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    Path directory = RunDirectory.of("node");
+    Path directory = Directories.ofRun("node");
     NodeLevels levels = new NodeLevels(directory, pairs);
     Set<String> answers = new HashSet<>();
     LostExecutors lost = new LostExecutors(directory.resolve("lost"), pairs, answers);

@@ -10,7 +10,6 @@ import dev.sluice.rdma.soft.SoftProvider;
 import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
 import dev.sluice.rdma.verbs.VerbsOptions;
 import dev.sluice.testkit.Directories;
-import dev.sluice.testkit.RunDirectory;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.file.Path;
@@ -47,7 +46,7 @@ public final class StageCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException, InterruptedException {
-    Path directory = RunDirectory.of("stage");
+    Path directory = Directories.ofRun("stage");
     List<String> problems = new ArrayList<>();
     Pairs pairs = new Pairs();
     try {

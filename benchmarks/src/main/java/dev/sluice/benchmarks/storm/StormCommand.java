@@ -3,7 +3,7 @@ package dev.sluice.benchmarks.storm;
 
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.ComparisonOutput;
-import dev.sluice.testkit.RunDirectory;
+import dev.sluice.testkit.Directories;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -55,7 +55,7 @@ public final class StormCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException, InterruptedException {
-    Path directory = RunDirectory.of("storm");
+    Path directory = Directories.ofRun("storm");
     List<Comparison> rows = new ArrayList<>();
     List<String> problems = new ArrayList<>();
     for (StormCase storm : cases()) {

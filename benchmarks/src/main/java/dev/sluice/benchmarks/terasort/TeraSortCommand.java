@@ -10,7 +10,6 @@ import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.DriverProcess;
 import dev.sluice.testkit.DriverProcess.ClusterConf;
 import dev.sluice.testkit.JsonFile;
-import dev.sluice.testkit.RunDirectory;
 import dev.sluice.testkit.Shuffle;
 import dev.sluice.testkit.StandardOutput;
 import dev.sluice.testkit.Usage.SparkOption;
@@ -158,7 +157,7 @@ public final class TeraSortCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    Path run = RunDirectory.of("terasort");
+    Path run = Directories.ofRun("terasort");
     Path directory = run.getParent();
     TeraData data = new TeraData(directory, run, executors * cores);
     System.err.printf("input: %s of TeraGen's records under %s%n", Sizes.format(size), directory);

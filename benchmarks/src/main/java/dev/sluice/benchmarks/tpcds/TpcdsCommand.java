@@ -3,7 +3,6 @@ package dev.sluice.benchmarks.tpcds;
 
 import dev.sluice.benchmarks.ComparisonOutput;
 import dev.sluice.testkit.Directories;
-import dev.sluice.testkit.RunDirectory;
 import dev.sluice.testkit.Shuffle;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -64,7 +63,7 @@ public final class TpcdsCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException, InterruptedException {
     validate();
-    Path run = RunDirectory.of("tpcds");
+    Path run = Directories.ofRun("tpcds");
     TpcdsData.ensure(run.resolve("data"));
     QueryProcesses processes = new QueryProcesses(TpcdsData.directory(), run);
     List<ProcessResult> results = new ArrayList<>();

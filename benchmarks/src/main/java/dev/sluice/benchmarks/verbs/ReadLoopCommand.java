@@ -7,7 +7,6 @@ import dev.sluice.benchmarks.CpuTime;
 import dev.sluice.benchmarks.Pairs;
 import dev.sluice.benchmarks.engine.FakeAdapter;
 import dev.sluice.testkit.Directories;
-import dev.sluice.testkit.RunDirectory;
 import dev.sluice.verbs.ProviderUnavailableException;
 import dev.sluice.verbs.ffi.Failure;
 import dev.sluice.verbs.ffi.NativeFunction;
@@ -63,7 +62,7 @@ public final class ReadLoopCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
-    Path directory = RunDirectory.of("verbs");
+    Path directory = Directories.ofRun("verbs");
     try {
       FakeAdapter adapter = FakeAdapter.load(Path.of(System.getenv("SLUICE_HOME")), directory);
       adapter.completeAtOnce();
