@@ -7,7 +7,7 @@ import dev.sluice.chaos.fault.Fault;
 import dev.sluice.chaos.fault.Faults;
 import dev.sluice.chaos.workload.Workload;
 import dev.sluice.testkit.Directories;
-import dev.sluice.testkit.StandardOutput;
+import dev.sluice.testkit.Usage;
 import dev.sluice.testkit.Usage.SparkOption;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -110,7 +110,7 @@ public final class ChaosCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
 
   public static void main(String[] arguments) {
-    StandardOutput.run(ChaosCommand::alone, arguments);
+    Usage.run(ChaosCommand::alone, arguments);
   }
 
   /** Returns the command bin/chaos; its help names all faults and workloads. */

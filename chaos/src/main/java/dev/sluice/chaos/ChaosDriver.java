@@ -15,7 +15,6 @@ import dev.sluice.testkit.DriverProcess;
 import dev.sluice.testkit.DriverProcess.ClusterConf;
 import dev.sluice.testkit.Installation;
 import dev.sluice.testkit.Shuffle;
-import dev.sluice.testkit.StandardOutput;
 import java.io.File;
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -236,7 +235,7 @@ final class ChaosDriver implements AutoCloseable {
      * @param arguments seconds after which a job counts as hanging
      */
     public static void main(String[] arguments) throws Exception {
-      PrintStream out = StandardOutput.claim();
+      PrintStream out = AnsweringProcess.claimOutput();
       ObjectMapper json = new ObjectMapper();
       long limitMs = TimeUnit.SECONDS.toMillis(Integer.parseInt(arguments[0]));
       try (SparkSession session = SparkSession.builder().getOrCreate()) {

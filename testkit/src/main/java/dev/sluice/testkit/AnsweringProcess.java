@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.io.OutputStream;
 import java.io.PrintStream;
 import java.io.Writer;
 import java.lang.ProcessBuilder.Redirect;
@@ -49,9 +50,19 @@ public final class AnsweringProcess implements AutoCloseable {
   }
 
   /**
+   * Returns standard output for answers or results, and discards all other output: Hadoop's formats
+   * print log lines there. Main methods of drivers and commands call it first, once.
+   */
+  public static PrintStream claimOutput() {
+    PrintStream out = System.out;
+    System.setOut(new PrintStream(OutputStream.nullOutputStream()));
+    return out;
+  }
+
+  /**
    * Runs the child's side: answers each line of standard input; returns at the end of the input.
    *
-   * @param out the original standard output
+   * @param out as {@link #claimOutput} returned it
    * @param answers computes the answer to a line, which is sent as JSON
    */
   public static void answer(PrintStream out, FailableFunction<String, Object, Exception> answers)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.testkit;
 
+import java.io.PrintWriter;
 import java.util.Arrays;
+import java.util.function.Supplier;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
@@ -9,15 +11,29 @@ import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.RunLast;
 
 /**
- * Checks values of options before a command does anything, and reports a mistake in one line. The
- * option's label defines the values: {@code N} is a whole number from 1, {@code a|b} is one of
- * these words. The commands under bin check the same before they build, by the labels in bin/help.
- * {@link StandardOutput#run} applies it to each command, on the main thread.
+ * Runs a command, checks values of its options before it does anything, and reports a mistake in
+ * one line. The option's label defines the values: {@code N} is a whole number from 1, {@code a|b}
+ * is one of these words. The commands under bin check the same before they build, by the labels in
+ * bin/help. Main methods call {@link #run}.
  */
 public final class Usage {
   private static final String POSITIVE = "N";
 
   private Usage() {}
+
+  /**
+   * Runs a command with these checks, and ends this process with its status. A main method does
+   * nothing else.
+   *
+   * @param command makes the command; called after standard output was claimed, since picocli drops
+   *     the writer if System.out changes later
+   */
+  public static void run(Supplier<CommandLine> command, String... arguments) {
+    PrintWriter out = new PrintWriter(AnsweringProcess.claimOutput(), true);
+    int status = of(command.get()).setOut(out).execute(arguments);
+    out.flush();
+    System.exit(status);
+  }
 
   /** Returns the command with these checks. */
   public static CommandLine of(CommandLine command) {

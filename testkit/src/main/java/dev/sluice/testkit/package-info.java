@@ -12,8 +12,8 @@
  * {@link Commands} runs programs of the operating system, {@link ReadLimit} slows a process's disk,
  * and {@link Poll} waits.
  *
- * <p><b>Commands.</b> The main classes claim {@link StandardOutput} and check options by {@link
- * Usage} and {@link Usage.SparkOption}. {@link Columns} and {@link Spread} format their output.
- * Tests compare the options with the documents' command lines ({@link DocumentBlock}).
+ * <p><b>Commands.</b> The main classes run a command by {@link Usage}, which checks its options.
+ * {@link Columns} and {@link Spread} format its output. Tests compare the options with the
+ * documents' command lines ({@link DocumentBlock}).
  */
 package dev.sluice.testkit;

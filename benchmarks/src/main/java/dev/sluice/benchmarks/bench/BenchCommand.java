@@ -12,7 +12,7 @@ import dev.sluice.benchmarks.storm.StormCommand;
 import dev.sluice.benchmarks.terasort.TeraSortCommand;
 import dev.sluice.benchmarks.tpcds.TpcdsCommand;
 import dev.sluice.benchmarks.verbs.ReadLoopCommand;
-import dev.sluice.testkit.StandardOutput;
+import dev.sluice.testkit.Usage;
 import dev.sluice.testkit.Usage.SparkOption;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -66,7 +66,7 @@ public final class BenchCommand {
   }
 
   public static void main(String[] arguments) {
-    StandardOutput.run(BenchCommand::commandLine, arguments);
+    Usage.run(BenchCommand::commandLine, arguments);
   }
 
   static CommandLine commandLine() {

@@ -8,7 +8,6 @@ import dev.sluice.benchmarks.storm.RddStorm;
 import dev.sluice.testkit.AnsweringProcess;
 import dev.sluice.testkit.Executors;
 import dev.sluice.testkit.Poll;
-import dev.sluice.testkit.StandardOutput;
 import dev.sluice.testkit.Sums;
 import java.io.PrintStream;
 import java.util.Iterator;
@@ -98,7 +97,7 @@ public final class NodeJob {
    * @param arguments a {@link Load} as JSON
    */
   public static void main(String[] arguments) throws Exception {
-    PrintStream out = StandardOutput.claim();
+    PrintStream out = AnsweringProcess.claimOutput();
     NodeJob job = new NodeJob(new ObjectMapper().readValue(arguments[0], Load.class));
     try {
       Executors.await(job.spark);

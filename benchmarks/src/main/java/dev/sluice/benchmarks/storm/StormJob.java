@@ -6,10 +6,10 @@ import dev.sluice.benchmarks.CompletedStages;
 import dev.sluice.benchmarks.SluiceTotals;
 import dev.sluice.benchmarks.storm.StormResult.ReduceStage;
 import dev.sluice.benchmarks.storm.StormResult.Repetition;
+import dev.sluice.testkit.AnsweringProcess;
 import dev.sluice.testkit.Commands;
 import dev.sluice.testkit.Executors;
 import dev.sluice.testkit.JsonFile;
-import dev.sluice.testkit.StandardOutput;
 import dev.sluice.testkit.Sums;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -41,7 +41,7 @@ public record StormJob(StormCase storm, Path localDirectory) {
     StormCase storm = new ObjectMapper().readValue(arguments[0], StormCase.class);
     int count = Integer.parseInt(arguments[1]);
     Path result = Path.of(arguments[2]);
-    PrintStream out = StandardOutput.claim();
+    PrintStream out = AnsweringProcess.claimOutput();
     SparkConf conf = new SparkConf();
     try (JavaSparkContext spark = new JavaSparkContext(conf)) {
       CompletedStages stages = new CompletedStages();

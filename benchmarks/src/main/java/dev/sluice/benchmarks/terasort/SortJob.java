@@ -3,9 +3,9 @@ package dev.sluice.benchmarks.terasort;
 
 import dev.sluice.benchmarks.CompletedStages;
 import dev.sluice.benchmarks.SluiceTotals;
+import dev.sluice.testkit.AnsweringProcess;
 import dev.sluice.testkit.Executors;
 import dev.sluice.testkit.JsonFile;
-import dev.sluice.testkit.StandardOutput;
 import java.io.PrintStream;
 import java.util.Arrays;
 import java.util.Map;
@@ -31,7 +31,7 @@ public final class SortJob {
    *     file
    */
   public static void main(String[] arguments) throws Exception {
-    PrintStream out = StandardOutput.claim();
+    PrintStream out = AnsweringProcess.claimOutput();
     Path input = new Path(arguments[0]);
     Path output = new Path(arguments[1]);
     int reducers = Integer.parseInt(arguments[2]);

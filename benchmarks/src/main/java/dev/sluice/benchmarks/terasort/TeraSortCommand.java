@@ -11,7 +11,7 @@ import dev.sluice.testkit.DriverProcess;
 import dev.sluice.testkit.DriverProcess.ClusterConf;
 import dev.sluice.testkit.JsonFile;
 import dev.sluice.testkit.Shuffle;
-import dev.sluice.testkit.StandardOutput;
+import dev.sluice.testkit.Usage;
 import dev.sluice.testkit.Usage.SparkOption;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -138,7 +138,7 @@ public final class TeraSortCommand implements Callable<Integer> {
   }
 
   public static void main(String[] arguments) {
-    StandardOutput.run(TeraSortCommand::alone, arguments);
+    Usage.run(TeraSortCommand::alone, arguments);
   }
 
   /** Returns the command bin/terasort. */

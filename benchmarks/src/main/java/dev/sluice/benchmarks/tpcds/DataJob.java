@@ -2,7 +2,7 @@
 package dev.sluice.benchmarks.tpcds;
 
 import dev.sluice.benchmarks.tpcds.TpcdsData.TableColumns;
-import dev.sluice.testkit.StandardOutput;
+import dev.sluice.testkit.AnsweringProcess;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -43,7 +43,7 @@ record DataJob(SparkSession spark, Path target) {
    * @param arguments target directory, and the number of tables at a time
    */
   public static void main(String[] arguments) throws Exception {
-    PrintStream out = StandardOutput.claim();
+    PrintStream out = AnsweringProcess.claimOutput();
     Path target = Path.of(arguments[0]);
     int parallelism = Integer.parseInt(arguments[1]);
     List<String> tables = new ArrayList<>(TableColumns.byTable().keySet());

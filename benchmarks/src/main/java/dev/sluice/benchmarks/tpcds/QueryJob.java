@@ -6,7 +6,6 @@ import dev.sluice.benchmarks.tpcds.ProcessResult.QueryAttempt;
 import dev.sluice.benchmarks.tpcds.TpcdsData.TableColumns;
 import dev.sluice.testkit.AnsweringProcess;
 import dev.sluice.testkit.Executors;
-import dev.sluice.testkit.StandardOutput;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.List;
@@ -33,7 +32,7 @@ record QueryJob(SparkSession spark) {
    * @param arguments directory of the tables
    */
   public static void main(String[] arguments) throws Exception {
-    PrintStream out = StandardOutput.claim();
+    PrintStream out = AnsweringProcess.claimOutput();
     try (SparkSession spark = SparkSession.builder().getOrCreate()) {
       Executors.await(JavaSparkContext.fromSparkContext(spark.sparkContext()));
       QueryJob job = new QueryJob(spark);
