@@ -176,7 +176,7 @@ final class SoftQueuePair implements QueuePair {
       int index = 0;
       try {
         for (SendWorkRequest request : chain) {
-          PostChecks.check(this, request, states, completions.queued());
+          states.checkPost(request, completions.queued());
           initiator.post(new PendingSend(request), now);
           completions.posted();
           index++;

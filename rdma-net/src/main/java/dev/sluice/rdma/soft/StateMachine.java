@@ -2,12 +2,13 @@
 package dev.sluice.rdma.soft;
 
 import dev.sluice.rdma.QueuePairState;
+import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.verbs.VerbsException;
 
 /**
- * The state of a queue pair, and the changes of it that may be requested (ibv_modify_qp(3)). The
- * {@link SoftQueuePair} has it. Any thread reads the state; all other calls hold the queue pair's
- * lock.
+ * The state of a queue pair, and the changes of it and the work requests that it allows
+ * (ibv_modify_qp(3)). The {@link SoftQueuePair} has it. Any thread reads the state; all other calls
+ * hold the queue pair's lock.
  */
 final class StateMachine {
   private final SoftQueuePair queuePair;
@@ -52,6 +53,29 @@ final class StateMachine {
     if (closed) {
       throw refusal(to, "the queue pair is closed");
     }
+  }
+
+  /**
+   * Checks a work request when it is posted, before it takes an entry of the send queue.
+   *
+   * @param queued occupied entries of the send queue
+   */
+  void checkPost(SendWorkRequest request, int queued) throws VerbsException {
+    int length = request.length();
+    long longest = queuePair.device().attributes().maxMessageSize();
+    if (closed) {
+      throw refusedPost(VerbsException.EINVAL, "the queue pair is closed");
+    } else if (state != QueuePairState.RTS && !isInError()) {
+      throw refusedPost(VerbsException.EINVAL, "the queue pair is in " + state);
+    } else if (queued == queuePair.depth()) {
+      throw refusedPost(VerbsException.ENOMEM, "the send queue is full");
+    } else if (length < 0 || length > longest) {
+      throw refusedPost(VerbsException.EINVAL, length + " bytes are not 0 to " + longest);
+    }
+  }
+
+  private static VerbsException refusedPost(int errno, String reason) {
+    return new VerbsException("RDMA_READ", errno, reason);
   }
 
   /** The error for a refused change of state. */
