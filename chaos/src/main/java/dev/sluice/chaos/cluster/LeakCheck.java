@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.chaos.cluster;
 
+import dev.sluice.chaos.inject.ChaosAgent;
 import dev.sluice.chaos.inject.ChaosAgent.Status;
-import dev.sluice.chaos.inject.LiveHeap;
 import dev.sluice.testkit.ExecutorProcess;
 import dev.sluice.testkit.Poll;
 import java.io.IOException;
@@ -176,7 +176,7 @@ public final class LeakCheck {
       held(executor).forEach((what, count) -> most.merge(what, count, Math::max));
     }
     held(ExecutorProcess.driver()).forEach((what, count) -> most.put("driver " + what, count));
-    most.put("driver heap", LiveHeap.bytes());
+    most.put("driver heap", ChaosAgent.liveHeapBytes());
     if (cluster.isSluice()) {
       for (Optional<Status> status : cluster.statuses().values()) {
         most.merge("heap", status.map(Status::heapBytes).orElse(0L), Math::max);

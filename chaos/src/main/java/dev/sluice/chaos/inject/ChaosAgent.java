@@ -4,6 +4,10 @@ package dev.sluice.chaos.inject;
 import dev.sluice.testkit.JsonFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryPoolMXBean;
+import java.lang.management.MemoryType;
+import java.lang.management.MemoryUsage;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
@@ -11,6 +15,7 @@ import java.nio.file.attribute.FileTime;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
@@ -193,6 +198,20 @@ public final class ChaosAgent {
 
   boolean isVictim() {
     return victim() == ProcessHandle.current().pid();
+  }
+
+  /**
+   * Returns the bytes of live objects in this JVM's heap, in use after the last collection of each
+   * memory pool. Collects no garbage. The agent's thread calls it in executors, the main thread in
+   * the driver.
+   */
+  public static long liveHeapBytes() {
+    return ManagementFactory.getMemoryPoolMXBeans().stream()
+        .filter(pool -> pool.getType() == MemoryType.HEAP)
+        .map(MemoryPoolMXBean::getCollectionUsage)
+        .filter(Objects::nonNull)
+        .mapToLong(MemoryUsage::getUsed)
+        .sum();
   }
 
   /**

@@ -106,7 +106,7 @@ final class ChaosBackends implements SluiceShuffle.ExecutorBackends {
         audit.underWay(),
         audit.overlaps(),
         shuffleFiles(),
-        LiveHeap.bytes(),
+        ChaosAgent.liveHeapBytes(),
         counters());
   }
 
