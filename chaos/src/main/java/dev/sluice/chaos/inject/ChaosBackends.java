@@ -61,7 +61,7 @@ final class ChaosBackends implements SluiceShuffle.ExecutorBackends {
   public Device openDevice(SluiceConf conf, String host) throws IOException {
     device =
         new ChaosDevice(SluiceShuffle.ExecutorBackends.super.openDevice(conf, host), agent, audit);
-    return device;
+    return device.wrapped();
   }
 
   private void ordered() throws IOException {

@@ -5,27 +5,30 @@ import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.CompletionChannel;
 import dev.sluice.rdma.CompletionQueue;
 import dev.sluice.rdma.Device;
-import dev.sluice.rdma.DeviceAttributes;
 import dev.sluice.rdma.FileRegion;
 import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.QueuePair;
+import dev.sluice.rdma.ScatterGatherEntry;
+import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.rdma.StoredFile;
-import dev.sluice.verbs.Gid;
+import dev.sluice.rdma.WorkCompletionStatus;
+import dev.sluice.rdma.WorkCompletions;
 import dev.sluice.verbs.VerbsException;
-import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAccumulator;
 
 /**
- * A device of any provider that carries out the agent's orders. It counts queue pairs and the
- * regions that peers may READ, and audits every READ. {@link ChaosBackends} creates it; the
- * endpoint closes it. Threads and closing are those of the wrapped device; the agent's thread reads
- * the counts, and the thread {@code chaos-serving} breaks serving queue pairs.
+ * Changes of a device of any provider, by which it carries out the agent's orders ({@link
+ * Wrapper}). It counts queue pairs and the regions that peers may READ, and audits every READ.
+ * {@link ChaosBackends} creates it; the endpoint closes it. Threads and closing are those of the
+ * wrapped device; the agent's thread reads the counts, and the thread {@code chaos-serving} breaks
+ * serving queue pairs.
  */
-final class ChaosDevice implements Device {
+final class ChaosDevice {
   private final Device device;
   private final ChaosAgent agent;
   private final ReadAudit audit;
@@ -37,6 +40,11 @@ final class ChaosDevice implements Device {
     this.device = device;
     this.agent = agent;
     this.audit = audit;
+  }
+
+  /** Returns the device with these changes. */
+  Device wrapped() {
+    return Wrapper.of(Device.class, device, this);
   }
 
   int servedRegions() {
@@ -68,161 +76,115 @@ final class ChaosDevice implements Device {
 
   void closed(ChaosQueuePair queuePair) {
     queuePairs.remove(queuePair);
-    audit.destroyed(queuePair.qpNumber());
+    audit.destroyed(queuePair.number());
   }
 
-  @Override
-  public String providerName() {
-    return device.providerName();
+  ProtectionDomain allocateProtectionDomain() throws VerbsException {
+    ProtectionDomain domain = device.allocateProtectionDomain();
+    return Wrapper.of(ProtectionDomain.class, domain, new Domain(domain));
   }
 
-  @Override
-  public String name() {
-    return device.name();
-  }
-
-  @Override
-  public DeviceAttributes attributes() {
-    return device.attributes();
-  }
-
-  @Override
-  public Gid gid() {
-    return device.gid();
-  }
-
-  @Override
-  public ProtectionDomain allocateProtectionDomain() throws VerbsException {
-    return new Domain(device.allocateProtectionDomain());
-  }
-
-  @Override
-  public CompletionChannel createCompletionChannel() throws VerbsException {
-    return device.createCompletionChannel();
-  }
-
-  @Override
-  public CompletionQueue createCompletionQueue(int entries, CompletionChannel channel)
+  CompletionQueue createCompletionQueue(int entries, CompletionChannel channel)
       throws VerbsException {
-    return new ChaosCompletionQueue(device.createCompletionQueue(entries, channel), agent, audit);
+    CompletionQueue queue = device.createCompletionQueue(entries, channel);
+    return Wrapper.of(CompletionQueue.class, queue, new Completions(queue));
   }
 
-  @Override
-  public void close() {
-    device.close();
-  }
-
-  private final class Domain implements ProtectionDomain {
+  /** Changes of a protection domain. */
+  private final class Domain {
     private final ProtectionDomain domain;
 
     Domain(ProtectionDomain domain) {
       this.domain = domain;
     }
 
-    @Override
-    public Device device() {
-      return ChaosDevice.this;
+    Device device() {
+      return wrapped();
     }
 
-    @Override
-    public MemoryRegion register(MemorySegment memory, Set<AccessFlag> access)
-        throws VerbsException {
+    MemoryRegion register(MemorySegment memory, Set<AccessFlag> access) throws VerbsException {
       if (agent.strikes(Injection.REGISTER_ENOMEM)) {
         throw enomem("ibv_reg_mr");
       }
-      if (!access.contains(AccessFlag.REMOTE_READ)) {
-        return domain.register(memory, access);
-      }
-      return serve(new Served(domain.register(memory, access)));
+      MemoryRegion region = domain.register(memory, access);
+      return access.contains(AccessFlag.REMOTE_READ) ? serve(MemoryRegion.class, region) : region;
     }
 
-    @Override
-    public boolean registersFiles() {
-      return domain.registersFiles();
-    }
-
-    @Override
-    public FileRegion registerFile(StoredFile file, long bytes) throws VerbsException {
+    FileRegion registerFile(StoredFile file, long bytes) throws VerbsException {
       if (agent.strikes(Injection.REGISTER_ENOMEM)) {
         throw enomem("register a file");
       }
-      return serve(new ServedFile(domain.registerFile(file, bytes)));
+      return serve(FileRegion.class, domain.registerFile(file, bytes));
     }
 
-    private <R extends Served> R serve(R region) {
+    private <R extends MemoryRegion> R serve(Class<R> type, R region) {
       served.add(region);
-      return region;
+      return Wrapper.of(type, region, new Served(region));
     }
 
-    @Override
-    public QueuePair createQueuePair(CompletionQueue completions, int depth) throws VerbsException {
+    QueuePair createQueuePair(CompletionQueue completions, int depth) throws VerbsException {
       if (agent.strikes(Injection.QUEUE_PAIR_ENOMEM)) {
         throw enomem("ibv_create_qp");
       }
       QueuePair created =
-          domain.createQueuePair(((ChaosCompletionQueue) completions).queue(), depth);
+          domain.createQueuePair(Wrapper.unwrap(CompletionQueue.class, completions), depth);
       ChaosQueuePair queuePair = new ChaosQueuePair(created, ChaosDevice.this, agent, audit);
       queuePairs.add(queuePair);
-      return queuePair;
+      return Wrapper.of(QueuePair.class, created, queuePair);
     }
 
     private VerbsException enomem(String verb) {
       return new VerbsException(verb, VerbsException.ENOMEM, "injected by the fault harness");
     }
-
-    @Override
-    public void close() {
-      domain.close();
-    }
   }
 
-  /** A registered file that peers may READ. */
-  private final class ServedFile extends Served implements FileRegion {
-    private final FileRegion file;
-
-    ServedFile(FileRegion file) {
-      super(file);
-      this.file = file;
-    }
-
-    @Override
-    public void copy(long position, byte[] target, int offset, int length) throws IOException {
-      file.copy(position, target, offset, length);
-    }
-  }
-
-  /** A region that peers may READ. */
-  private class Served implements MemoryRegion {
+  /** Changes of a region that peers may READ. */
+  private final class Served {
     private final MemoryRegion region;
 
     Served(MemoryRegion region) {
       this.region = region;
     }
 
-    @Override
-    public long address() {
-      return region.address();
-    }
-
-    @Override
-    public long length() {
-      return region.length();
-    }
-
-    @Override
-    public int lkey() {
-      return region.lkey();
-    }
-
-    @Override
-    public int rkey() {
-      return region.rkey();
-    }
-
-    @Override
-    public void close() {
+    void close() {
       region.close();
-      served.remove(this);
+      served.remove(region);
+    }
+  }
+
+  /**
+   * Changes of a completion queue: it reports completed READs to the audit, and falsifies bytes
+   * when ordered. The engine's thread gets the completions only after the audit has them.
+   */
+  private final class Completions {
+    private final CompletionQueue queue;
+
+    Completions(CompletionQueue queue) {
+      this.queue = queue;
+    }
+
+    int poll(WorkCompletions into) throws VerbsException {
+      int count = queue.poll(into);
+      if (count > 0) {
+        agent.stopAt(Injection.STOP_AFTER_READING);
+      }
+      for (int i = 0; i < count; i++) {
+        for (SendWorkRequest done : audit.completed(into.qpNumber(i), into.wrId(i))) {
+          if (into.status(i) == WorkCompletionStatus.SUCCESS && agent.strikes(Injection.CORRUPT)) {
+            corrupt(done.local());
+          }
+        }
+      }
+      return count;
+    }
+
+    @SuppressWarnings("restricted") // The memory is a posted buffer, not yet freed.
+    private void corrupt(ScatterGatherEntry target) {
+      MemorySegment memory =
+          MemorySegment.ofAddress(target.address())
+              .reinterpret(Integer.toUnsignedLong(target.length()));
+      int at = agent.choose(target.length());
+      memory.set(ValueLayout.JAVA_BYTE, at, (byte) (memory.get(ValueLayout.JAVA_BYTE, at) ^ 0x40));
     }
   }
 }

@@ -2,25 +2,21 @@
 package dev.sluice.chaos.inject;
 
 import dev.sluice.rdma.AccessFlag;
-import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.QueuePair;
-import dev.sluice.rdma.QueuePairAddress;
-import dev.sluice.rdma.QueuePairState;
 import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.verbs.PostException;
 import dev.sluice.verbs.VerbsException;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A queue pair whose READs fail when ordered. {@link ChaosDevice} creates it; threads and closing
- * are those of the wrapped queue pair, but any thread may {@link #fail} it. READs are in the audit
- * before they are posted, since a completion may come at once.
+ * Changes of a queue pair ({@link Wrapper}), whose READs fail when ordered. {@link ChaosDevice}
+ * creates it; threads are those of the wrapped queue pair, but any thread may {@link #fail} it.
+ * READs are in the audit before they are posted, since a completion may come at once.
  */
-final class ChaosQueuePair implements QueuePair {
+final class ChaosQueuePair {
   private static final Logger LOG = LoggerFactory.getLogger(ChaosQueuePair.class);
 
   /** Distance that is outside any region, but within the addresses that verbs accept. */
@@ -48,28 +44,27 @@ final class ChaosQueuePair implements QueuePair {
     try {
       queuePair.toError();
     } catch (VerbsException | RuntimeException e) {
-      LOG.info("Queue pair {} cannot be moved to ERROR: {}", qpNumber(), e.toString());
+      LOG.info("Queue pair {} cannot be moved to ERROR: {}", number(), e.toString());
     }
   }
 
-  @Override
-  public void postSend(List<SendWorkRequest> chain) throws PostException {
+  void postSend(List<SendWorkRequest> chain) throws PostException {
     if (agent.strikes(Injection.SLOW_POST)) {
       ControlProxy.pause(20 + agent.choose(180));
     }
     List<SendWorkRequest> changed = chain.stream().map(this::change).toList();
-    changed.forEach(request -> audit.posted(qpNumber(), request));
+    changed.forEach(request -> audit.posted(number(), request));
     try {
       queuePair.postSend(changed);
     } catch (PostException e) {
       changed
           .subList(e.badIndex(), changed.size())
           .reversed()
-          .forEach(request -> audit.refused(qpNumber(), request));
+          .forEach(request -> audit.refused(number(), request));
       throw e;
     }
     if (agent.strikes(Injection.READER_ERROR)) {
-      device.breaks(audit.underWay(qpNumber()));
+      device.breaks(audit.underWay(number()));
       fail();
     }
     agent.stopAt(Injection.STOP_READING);
@@ -87,65 +82,16 @@ final class ChaosQueuePair implements QueuePair {
     return new SendWorkRequest(request.wrId(), request.local(), address, key, request.signaled());
   }
 
-  @Override
-  public int qpNumber() {
+  int number() {
     return queuePair.qpNumber();
   }
 
-  @Override
-  public QueuePairState state() {
-    return queuePair.state();
-  }
-
-  @Override
-  public boolean hasFailed() {
-    return queuePair.hasFailed();
-  }
-
-  @Override
-  public QueuePairAddress address() {
-    return queuePair.address();
-  }
-
-  @Override
-  public void toInit(Set<AccessFlag> access) throws VerbsException {
+  void toInit(Set<AccessFlag> access) throws VerbsException {
     serving = access.contains(AccessFlag.REMOTE_READ);
     queuePair.toInit(access);
   }
 
-  @Override
-  public CompletableFuture<QueuePairAddress> rendezvous(QueuePairAddress remote, long timeoutMs) {
-    return queuePair.rendezvous(remote, timeoutMs);
-  }
-
-  @Override
-  public void toRtr(QueuePairAddress remote, ConnectionAttributes attributes)
-      throws VerbsException {
-    queuePair.toRtr(remote, attributes);
-  }
-
-  @Override
-  public void toRts() throws VerbsException {
-    queuePair.toRts();
-  }
-
-  @Override
-  public void toError() throws VerbsException {
-    queuePair.toError();
-  }
-
-  @Override
-  public void toReset() throws VerbsException {
-    queuePair.toReset();
-  }
-
-  @Override
-  public boolean isDestroyed() {
-    return queuePair.isDestroyed();
-  }
-
-  @Override
-  public void close() {
+  void close() {
     queuePair.close();
     device.closed(this);
   }

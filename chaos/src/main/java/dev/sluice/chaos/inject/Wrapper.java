@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.sluice.chaos.inject;
+
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Wraps an object of Sluice's RDMA interface, so that a class of the harness writes only the
+ * methods that it changes. {@link ChaosDevice} wraps the device and all that is created from it.
+ * Threads are those of the wrapped object. A call costs some tens of nanoseconds more.
+ */
+final class Wrapper implements InvocationHandler {
+  private final Object wrapped;
+  private final Object changes;
+
+  /** Methods of {@link #changes} by the method of the interface that each replaces. */
+  private final Map<Method, Method> changed = new HashMap<>();
+
+  private Wrapper(Class<?> type, Object wrapped, Object changes) {
+    this.wrapped = wrapped;
+    this.changes = changes;
+    for (Method method : type.getMethods()) {
+      try {
+        Method own =
+            changes.getClass().getDeclaredMethod(method.getName(), method.getParameterTypes());
+        own.setAccessible(true);
+        changed.put(method, own);
+      } catch (NoSuchMethodException e) {
+        // The wrapped object's method stays.
+      }
+    }
+  }
+
+  /**
+   * Returns an object whose methods are those of {@code changes} with the same name and parameters,
+   * and otherwise those of {@code wrapped}.
+   *
+   * @param type an interface of {@code wrapped}
+   */
+  static <T> T of(Class<T> type, T wrapped, Object changes) {
+    return type.cast(
+        Proxy.newProxyInstance(
+            Wrapper.class.getClassLoader(),
+            new Class<?>[] {type},
+            new Wrapper(type, wrapped, changes)));
+  }
+
+  /** Returns the object that {@link #of} has wrapped. */
+  static <T> T unwrap(Class<T> type, T wrapper) {
+    return type.cast(((Wrapper) Proxy.getInvocationHandler(wrapper)).wrapped);
+  }
+
+  @Override
+  public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
+    if (method.getDeclaringClass() == Object.class && method.getName().equals("equals")) {
+      return proxy == arguments[0];
+    }
+    Method own = changed.get(method);
+    try {
+      return own == null ? method.invoke(wrapped, arguments) : own.invoke(changes, arguments);
+    } catch (InvocationTargetException e) {
+      throw e.getCause();
+    }
+  }
+}
