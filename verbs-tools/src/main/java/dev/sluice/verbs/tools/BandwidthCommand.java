@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.verbs.tools;
 
+import dev.sluice.verbs.ibv.IbvWcArray;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.Locale;
-import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
-/**
- * The command {@code bin/verbs bw}: measures the throughput of messages, as ib_read_bw and its
- * siblings do.
- */
+/** The command {@code bin/verbs bw}: measures throughput, as ib_read_bw and its siblings do. */
 @Command(
     name = "bw",
     description = {
@@ -24,13 +18,8 @@ import picocli.CommandLine.Spec;
       "MiB/sec are 2^20 bytes a second (perftest calls them MB/sec), Mpps are millions of messages"
           + " a second. The time runs from the first work request to the last completion."
     })
-final class BandwidthCommand implements Callable<Integer> {
-  private static final int DEFAULT_SIZE = 65536;
-
-  @Spec private CommandSpec spec;
-  @Mixin private DeviceOptions device;
-  @Mixin private TcpOptions tcp;
-  @Mixin private PerfOptions options;
+final class BandwidthCommand extends PerfCommand {
+  private static final double MIB = 1 << 20;
 
   @Option(
       names = {"-D", "--duration"},
@@ -44,31 +33,89 @@ final class BandwidthCommand implements Callable<Integer> {
       description = "Request one completion per this many messages (default: ${DEFAULT-VALUE})")
   private int group = 1;
 
+  BandwidthCommand() {
+    super(PerfParameters.Test.BW, 65536);
+  }
+
   @Override
-  public Integer call() throws IOException {
-    if (!options.problem().isEmpty()) {
-      throw new ParameterException(spec.commandLine(), options.problem());
+  int durationSeconds() {
+    return durationSeconds;
+  }
+
+  @Override
+  void measure(PerfEndpoint endpoint) throws IOException {
+    PerfParameters parameters = endpoint.parameters();
+    group = Math.clamp(group, 1, parameters.depth());
+    transfer(endpoint, parameters.warmUp(), Long.MAX_VALUE);
+    long start = System.nanoTime();
+    boolean timed = parameters.durationSeconds() > 0;
+    long limitNanos =
+        timed ? TimeUnit.SECONDS.toNanos(parameters.durationSeconds()) : Long.MAX_VALUE;
+    int messages = transfer(endpoint, timed ? Integer.MAX_VALUE : parameters.iters(), limitNanos);
+    long nanos = System.nanoTime() - start;
+    if (parameters.operation() == PerfParameters.Operation.SEND) {
+      endpoint.addLastSend();
+      endpoint.postSends();
+      endpoint.completions().await("the last SEND");
     }
-    new PerfSession(device, tcp)
-        .run(
-            PerfParameters.Test.BW,
-            port -> options.parameters(PerfParameters.Test.BW, DEFAULT_SIZE, durationSeconds, port),
-            this::measure,
-            endpoint -> new BandwidthRun(endpoint, group).serve());
-    return 0;
+    print(parameters, messages, (double) nanos / TimeUnit.SECONDS.toNanos(1));
   }
 
-  private void measure(PerfEndpoint endpoint) throws IOException {
-    int most = endpoint.parameters().depth();
-    BandwidthRun test = new BandwidthRun(endpoint, Math.clamp(group, 1, most));
-    print(endpoint.parameters(), test.measure());
+  /**
+   * Keeps the send queue full and counts completions. Posts work requests in lists; one request per
+   * group is signaled. Allocates nothing per message.
+   *
+   * @param limitNanos time after which no further group begins
+   * @return number of messages transferred
+   */
+  private int transfer(PerfEndpoint endpoint, int messages, long limitNanos) throws IOException {
+    String awaited = "a " + endpoint.parameters().operation();
+    long start = System.nanoTime();
+    int target = messages;
+    int posted = 0;
+    int completed = 0;
+    while (completed < target) {
+      posted = post(endpoint, posted, completed, target);
+      int count = endpoint.completions().await(awaited);
+      completed = Math.min(completed + count * group, target);
+      if (limitNanos != Long.MAX_VALUE && System.nanoTime() - start > limitNanos) {
+        target = (posted + group - 1) / group * group;
+      }
+    }
+    return target;
   }
 
-  private void print(PerfParameters parameters, BandwidthRun.Result result) {
-    double messageRate = result.messages() / result.seconds() / 1e6;
-    double bandwidth = result.mebibytesPerSecond(parameters.size());
-    PrintWriter out = spec.commandLine().getOut();
-    if (options.json()) {
+  /** Fills the send queue. Returns the number of messages posted so far. */
+  private int post(PerfEndpoint endpoint, int alreadyPosted, int completed, int target)
+      throws IOException {
+    int posted = alreadyPosted;
+    while (posted < target && posted - completed < endpoint.parameters().depth()) {
+      posted++;
+      endpoint.addSend(posted % group == 0 || posted == target);
+    }
+    endpoint.postSends();
+    return posted;
+  }
+
+  /** Receives SENDs. The server has no part in the other operations. */
+  @Override
+  void serve(PerfEndpoint endpoint) throws IOException {
+    CompletionWait completions = endpoint.completions();
+    boolean last = endpoint.parameters().operation() != PerfParameters.Operation.SEND;
+    while (!last) {
+      int count = completions.await("a message");
+      for (int i = 0; i < count; i++) {
+        last |= (completions.completions().flags(i) & IbvWcArray.Flags.WITH_IMM) != 0;
+      }
+      endpoint.postReceives(count);
+    }
+  }
+
+  private void print(PerfParameters parameters, int messages, double seconds) {
+    double messageRate = messages / seconds / 1e6;
+    double bandwidth = (double) messages * parameters.size() / seconds / MIB;
+    PrintWriter out = out();
+    if (json()) {
       out.printf(
           Locale.ROOT,
           "{\"op\":\"%s\",\"completion\":\"%s\",\"bytes\":%d,\"iterations\":%d,"
@@ -76,18 +123,16 @@ final class BandwidthCommand implements Callable<Integer> {
           parameters.operation().name().toLowerCase(Locale.ROOT),
           parameters.events() ? "events" : "polling",
           parameters.size(),
-          result.messages(),
+          messages,
           bandwidth,
           messageRate);
     } else {
       out.printf(
-          " %-10s %-14s %-20s %s%n",
-          "#bytes", "#iterations", "BW average[MiB/sec]", "MsgRate[Mpps]");
-      out.printf(
           Locale.ROOT,
-          " %-10d %-14d %-20.2f %.6f%n",
+          " #bytes     #iterations    BW average[MiB/sec]  MsgRate[Mpps]%n"
+              + " %-10d %-14d %-20.2f %.6f%n",
           parameters.size(),
-          result.messages(),
+          messages,
           bandwidth,
           messageRate);
     }

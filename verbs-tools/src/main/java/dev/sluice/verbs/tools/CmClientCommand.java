@@ -5,35 +5,27 @@ import dev.sluice.examples.CmClient;
 import dev.sluice.verbs.cm.RdmaAddrInfo;
 import dev.sluice.verbs.ibv.IbvQp;
 import java.io.IOException;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
-/**
- * The command {@code bin/verbs client}: sends a message over a connection and receives the answer,
- * as rdma_client does.
- */
+/** The command {@code bin/verbs client}: sends a message and receives one, as rdma_client does. */
 @Command(
     name = "client",
     description =
         "Connects by rdma_cm to verbs server or to rdma_server of rdmacm-utils, sends 16 bytes and"
             + " receives 16.")
-final class CmClientCommand implements Callable<Integer> {
-  @Spec private CommandSpec spec;
+final class CmClientCommand extends ToolCommand {
   @Mixin private CmOptions options;
 
   @Parameters(paramLabel = "SERVER", description = "Host of the server")
   private String server;
 
   @Override
-  public Integer call() throws IOException {
+  void run() throws IOException {
     try (RdmaAddrInfo address = options.resolve(server, IbvQp.Type.RC)) {
       String answer = CmClient.run(address, options.deadline());
-      spec.commandLine().getOut().println("received " + answer.length() + " bytes");
+      out().println("received " + answer.length() + " bytes");
     }
-    return 0;
   }
 }

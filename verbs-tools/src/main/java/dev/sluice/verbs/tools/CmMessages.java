@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.verbs.tools;
 
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 
 /**
  * Options of commands that exchange datagrams ({@link MckeyCommand}, {@link UdaddyCommand}): their
@@ -30,9 +28,7 @@ final class CmMessages {
     return size;
   }
 
-  void check(CommandSpec spec) {
-    if (count < 1 || size < 1) {
-      throw new ParameterException(spec.commandLine(), "--count and --size must be positive");
-    }
+  void check(ToolCommand command) {
+    command.require(count >= 1 && size >= 1, "--count and --size must be positive");
   }
 }

@@ -11,8 +11,7 @@ import picocli.CommandLine.Option;
 
 /**
  * Options of commands whose two sides connect through rdma_cm: {@link CmClientCommand}, {@link
- * CmServerCommand}, {@link MckeyCommand}, {@link UdaddyCommand}. The default ports are those of the
- * C programs.
+ * CmServerCommand}, {@link MckeyCommand}, {@link UdaddyCommand}. The default ports are those of C.
  */
 final class CmOptions {
   @Mixin private Deadline deadline;
@@ -38,8 +37,7 @@ final class CmOptions {
   }
 
   /**
-   * Resolves the server's address; the caller closes it. With --bind, a client connects from that
-   * address.
+   * Resolves the server's address; the caller closes it. With --bind, a client connects from there.
    *
    * @param server null on the server itself
    */

@@ -5,27 +5,20 @@ import dev.sluice.examples.CmServer;
 import dev.sluice.verbs.cm.RdmaAddrInfo;
 import dev.sluice.verbs.ibv.IbvQp;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /**
  * The command {@code bin/verbs server}: answers a message of each client, as rdma_server does for
- * one. A shared receive queue needs a device before the first client connects, and only --bind
- * chooses one.
+ * one. A shared receive queue needs a device before the first client connects: that of --bind.
  */
 @Command(
     name = "server",
     description =
         "Accepts verbs client or rdma_client of rdmacm-utils by rdma_cm, receives 16 bytes and sends"
             + " 16.")
-final class CmServerCommand implements Callable<Integer> {
-  @Spec private CommandSpec spec;
+final class CmServerCommand extends ToolCommand {
   @Mixin private CmOptions options;
 
   @Option(
@@ -38,19 +31,16 @@ final class CmServerCommand implements Callable<Integer> {
   private boolean shared;
 
   @Override
-  public Integer call() throws IOException {
-    if (clients < 1 || shared && options.bind() == null) {
-      throw new ParameterException(
-          spec.commandLine(), "--clients must be positive, and --srq needs --bind");
-    }
-    PrintWriter out = spec.commandLine().getOut();
+  void run() throws IOException {
+    require(
+        clients >= 1 && (!shared || options.bind() != null),
+        "--clients must be positive, and --srq needs --bind");
     try (RdmaAddrInfo address = options.resolve(null, IbvQp.Type.RC);
         CmServer server = new CmServer(address, clients, options.deadline())) {
-      out.println("listening at " + server.address());
+      out().println("listening at " + server.address());
       for (String message : server.serve(clients, shared)) {
-        out.println("received " + message.length() + " bytes");
+        out().println("received " + message.length() + " bytes");
       }
     }
-    return 0;
   }
 }

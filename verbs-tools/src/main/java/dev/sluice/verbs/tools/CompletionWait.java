@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.verbs.tools;
 
+import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.ibv.IbvCompChannel;
 import dev.sluice.verbs.ibv.IbvContext;
 import dev.sluice.verbs.ibv.IbvCq;
@@ -25,47 +26,75 @@ final class CompletionWait {
   /** Number of empty polls between yields; they take a microsecond or less. */
   private static final int POLLS_PER_YIELD = 32;
 
-  private final CompletionMode mode;
+  private final Mode mode;
   private final IbvCompChannel channel;
   private final IbvCq cq;
   private final IbvWcArray completions;
-  private final ExtendedCompletions extended;
+  private final Extended extended;
   private final Deadline deadline;
   private int spins;
 
-  /**
-   * @param entries size of the completion queue
-   */
-  CompletionWait(
-      IbvContext context, Arena arena, int entries, CompletionMode mode, Deadline deadline)
+  /** Ways in which a thread waits for completions. */
+  enum Mode {
+    /** Polls all the time. Has the shortest latency, if the thread has a CPU of its own. */
+    SPIN,
+
+    /**
+     * Polls, and yields the CPU between polls. Yielding costs nothing while requests are queued,
+     * and gives the CPU to a driver that needs it, such as soft-RoCE's.
+     */
+    YIELD,
+
+    /** Sleeps on the completion channel. */
+    EVENTS
+  }
+
+  CompletionWait(IbvContext context, Arena arena, int entries, Mode mode, Deadline deadline)
       throws IOException {
     this(context, arena, entries, mode, deadline, false);
   }
 
   /**
-   * @param ext true to poll with ibv_start_poll and its siblings, which leave {@link #completions}
-   *     empty
+   * @param entries size of the completion queue
+   * @param ext true to poll by ibv_start_poll and its siblings, without {@link #completions}
    */
   CompletionWait(
-      IbvContext context,
-      Arena arena,
-      int entries,
-      CompletionMode mode,
-      Deadline deadline,
-      boolean ext)
+      IbvContext context, Arena arena, int entries, Mode mode, Deadline deadline, boolean ext)
       throws IOException {
     this.deadline = deadline;
     this.mode = mode;
-    channel = mode == CompletionMode.EVENTS ? context.createCompChannel() : null;
+    channel = mode == Mode.EVENTS ? context.createCompChannel() : null;
     if (ext) {
       IbvCqInitAttrEx attr = new IbvCqInitAttrEx(entries, channel, 0, IbvCqEx.WcFlags.QP_NUM, 0);
-      extended = new ExtendedCompletions(context.createCqEx(attr), BATCH);
-      cq = extended.cq();
+      extended = new Extended(context.createCqEx(attr));
+      cq = extended.cq.cq();
     } else {
       extended = null;
       cq = context.createCq(entries, channel, 0);
     }
     completions = new IbvWcArray(arena, BATCH);
+  }
+
+  /** Completions of an extended completion queue, read member by member into arrays. */
+  private record Extended(IbvCqEx cq, long[] wrIds, int[] qpNums, IbvWcArray.Status[] statuses) {
+    Extended(IbvCqEx cq) {
+      this(cq, new long[BATCH], new int[BATCH], new IbvWcArray.Status[BATCH]);
+    }
+
+    /**
+     * Takes each completion in a batch of its own. In rdma-core 44, if ibv_next_poll finds nothing,
+     * the end of the batch drops one completion of soft-RoCE.
+     */
+    int poll() throws VerbsException {
+      int count = 0;
+      for (; count < BATCH && cq.startPoll(); count++) {
+        wrIds[count] = cq.wrId();
+        qpNums[count] = cq.readQpNum();
+        statuses[count] = cq.status();
+        cq.endPoll();
+      }
+      return count;
+    }
   }
 
   IbvCq cq() {
@@ -77,15 +106,15 @@ final class CompletionWait {
   }
 
   long wrId(int index) {
-    return extended == null ? completions.wrId(index) : extended.wrId(index);
+    return extended == null ? completions.wrId(index) : extended.wrIds[index];
   }
 
   int qpNum(int index) {
-    return extended == null ? completions.qpNum(index) : extended.qpNum(index);
+    return extended == null ? completions.qpNum(index) : extended.qpNums[index];
   }
 
   private IbvWcArray.Status status(int index) {
-    return extended == null ? completions.status(index) : extended.status(index);
+    return extended == null ? completions.status(index) : extended.statuses[index];
   }
 
   private int take() throws IOException {
@@ -134,7 +163,7 @@ final class CompletionWait {
         return count;
       }
       spinOnce(awaited);
-      if (mode == CompletionMode.YIELD && spins % POLLS_PER_YIELD == 0) {
+      if (mode == Mode.YIELD && spins % POLLS_PER_YIELD == 0) {
         Thread.yield();
       }
     }

@@ -5,19 +5,14 @@ import dev.sluice.verbs.ibv.IbvDevice;
 import dev.sluice.verbs.ibv.IbvDeviceList;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Spec;
 
 /** The command {@code bin/verbs devices}: lists the RDMA devices, as ibv_devices does. */
 @Command(name = "devices", description = "Lists the RDMA devices and their node GUIDs.")
-final class DevicesCommand implements Callable<Integer> {
-  @Spec private CommandSpec spec;
-
+final class DevicesCommand extends ToolCommand {
   @Override
-  public Integer call() throws IOException {
-    PrintWriter out = spec.commandLine().getOut();
+  void run() throws IOException {
+    PrintWriter out = out();
     try (IbvDeviceList list = IbvDeviceList.get()) {
       out.printf("    %-16s\t   node GUID%n", "device");
       out.printf("    %-16s\t----------------%n", "------");
@@ -25,6 +20,5 @@ final class DevicesCommand implements Callable<Integer> {
         out.printf("    %-16s\t%016x%n", device.name(), device.guid());
       }
     }
-    return 0;
   }
 }

@@ -16,11 +16,7 @@ final class Flags {
 
   private final Map<Long, String> names = new LinkedHashMap<>();
 
-  /**
-   * Returns bits with the names of constants.
-   *
-   * @param constants a class whose public constants are bits
-   */
+  /** Returns bits with the names of a class's public constants. */
   static Flags of(Class<?> constants) {
     Flags flags = new Flags();
     Arrays.stream(constants.getFields())

@@ -7,21 +7,13 @@ import dev.sluice.verbs.ibv.IbvDeviceList;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.List;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
-/**
- * The command {@code bin/verbs info}: prints attributes of devices and their ports in the form of
- * ibv_devinfo.
- */
+/** The command {@code bin/verbs info}: prints devices and ports in the form of ibv_devinfo. */
 @Command(name = "info", description = "Prints the attributes of devices and their ports.")
-final class InfoCommand implements Callable<Integer> {
-  @Spec private CommandSpec spec;
-
+final class InfoCommand extends ToolCommand {
   @Parameters(
       arity = "0..1",
       paramLabel = "DEVICE",
@@ -40,7 +32,7 @@ final class InfoCommand implements Callable<Integer> {
   private boolean verbose;
 
   @Override
-  public Integer call() throws IOException {
+  void run() throws IOException {
     try (IbvDeviceList list = IbvDeviceList.get()) {
       for (IbvDevice chosen : chosen(list)) {
         try (IbvContext context = chosen.open()) {
@@ -48,7 +40,6 @@ final class InfoCommand implements Callable<Integer> {
         }
       }
     }
-    return 0;
   }
 
   private List<IbvDevice> chosen(IbvDeviceList list) throws IOException {
@@ -61,7 +52,7 @@ final class InfoCommand implements Callable<Integer> {
   }
 
   private void print(IbvContext context) throws IOException {
-    PrintWriter out = spec.commandLine().getOut();
+    PrintWriter out = out();
     int ports = context.queryDevice().physPortCnt();
     if (port != null && (port < 1 || port > ports)) {
       throw new IOException(context.device() + " has no port " + port + ": ports 1 to " + ports);

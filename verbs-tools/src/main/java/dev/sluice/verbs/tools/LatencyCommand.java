@@ -3,13 +3,9 @@ package dev.sluice.verbs.tools;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.util.Arrays;
 import java.util.Locale;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /**
  * The command {@code bin/verbs lat}: measures the latency of a message, as ib_read_lat and its
@@ -24,53 +20,80 @@ import picocli.CommandLine.Spec;
           + " have arrived, of a WRITE or SEND half the round trip. Typical is the median. The time"
           + " to read the clock is subtracted, and printed."
     })
-final class LatencyCommand implements Callable<Integer> {
-  private static final int DEFAULT_SIZE = 2;
+final class LatencyCommand extends PerfCommand {
   private static final double NANOS_PER_MICRO = 1000;
 
-  @Spec private CommandSpec spec;
-  @Mixin private DeviceOptions device;
-  @Mixin private TcpOptions tcp;
-  @Mixin private PerfOptions options;
+  /** An odd number, so that there is one median. */
+  private static final int CLOCK_READINGS = 1001;
 
-  @Override
-  public Integer call() throws IOException {
-    if (options.events() && options.operation() == PerfOperation.WRITE) {
-      throw new ParameterException(
-          spec.commandLine(),
-          "--events cannot be used with --op write: a WRITE raises no event at its target");
+  /** Number of sent messages whose completion was not taken yet. */
+  private int underWay;
+
+  /**
+   * Latencies of one message in nanoseconds, without the time of reading the clock.
+   *
+   * @param count number of measured messages
+   * @param clock the time of reading the clock that was subtracted
+   */
+  record Result(
+      int count,
+      double min,
+      double max,
+      double typical,
+      double average,
+      double deviation,
+      double p99,
+      double p999,
+      long clock) {
+
+    /**
+     * @param stamps nanoseconds: the start of each iteration, and the end of the last iteration
+     * @param clockNanos time between two adjacent readings of the clock
+     * @param messages number of messages in an iteration
+     */
+    static Result of(long[] stamps, long clockNanos, int messages) {
+      double[] latencies = new double[stamps.length - 1];
+      for (int i = 0; i < latencies.length; i++) {
+        latencies[i] = (double) (stamps[i + 1] - stamps[i] - clockNanos) / messages;
+      }
+      Arrays.sort(latencies);
+      double average = Arrays.stream(latencies).average().orElseThrow();
+      double variance =
+          Arrays.stream(latencies).map(l -> (l - average) * (l - average)).average().orElseThrow();
+      return new Result(
+          latencies.length,
+          latencies[0],
+          latencies[latencies.length - 1],
+          percentile(latencies, 0.5),
+          average,
+          Math.sqrt(variance),
+          percentile(latencies, 0.99),
+          percentile(latencies, 0.999),
+          clockNanos);
     }
-    if (!options.problem().isEmpty()) {
-      throw new ParameterException(spec.commandLine(), options.problem());
+
+    private static double percentile(double[] sorted, double share) {
+      return sorted[Math.min((int) (sorted.length * share), sorted.length - 1)];
     }
-    new PerfSession(device, tcp)
-        .run(
-            PerfParameters.Test.LAT,
-            port -> options.parameters(PerfParameters.Test.LAT, DEFAULT_SIZE, 0, port),
-            endpoint -> print(endpoint.parameters(), new LatencyRun(endpoint).measure()),
-            endpoint -> new LatencyRun(endpoint).serve());
-    return 0;
   }
 
-  private void print(PerfParameters parameters, LatencyResult result) {
-    PrintWriter out = spec.commandLine().getOut();
-    if (!options.json()) {
-      out.printf(
-          " %-9s %-12s %-12s %-12s %-16s %-12s %-14s %-10s %-10s %s%n",
-          "#bytes",
-          "#iterations",
-          "t_min[usec]",
-          "t_max[usec]",
-          "t_typical[usec]",
-          "t_avg[usec]",
-          "t_stdev[usec]",
-          "99%[usec]",
-          "99.9%[usec]",
-          "clock[usec]");
+  LatencyCommand() {
+    super(PerfParameters.Test.LAT, 2);
+  }
+
+  @Override
+  void measure(PerfEndpoint endpoint) throws IOException {
+    PerfParameters parameters = endpoint.parameters();
+    Result result = latencies(endpoint);
+    PrintWriter out = out();
+    if (!json()) {
+      out.println(
+          " #bytes    #iterations  t_min[usec]  t_max[usec]  t_typical[usec]  t_avg[usec] "
+              + " t_stdev[usec]  99%[usec]  99.9%[usec] clock[usec]");
     }
     out.printf(
         Locale.ROOT,
-        options.json()
+        json()
             ? "{\"op\":\"%11$s\",\"completion\":\"%12$s\",\"bytes\":%1$d,\"iterations\":%2$d,"
                 + "\"minUsec\":%3$.2f,\"maxUsec\":%4$.2f,\"typicalUsec\":%5$.2f,"
                 + "\"averageUsec\":%6$.2f,\"stdevUsec\":%7$.2f,\"p99Usec\":%8$.2f,"
@@ -88,5 +111,115 @@ final class LatencyCommand implements Callable<Integer> {
         result.clock() / NANOS_PER_MICRO,
         parameters.operation().name().toLowerCase(Locale.ROOT),
         parameters.events() ? "events" : "polling");
+  }
+
+  /**
+   * Sends one message at a time and measures the time of each. A READ or atomic ends when its data
+   * arrive. A WRITE or SEND ends when the peer's answer arrives, so it counts as two messages.
+   * Allocates nothing per message.
+   */
+  Result latencies(PerfEndpoint endpoint) throws IOException {
+    PerfParameters parameters = endpoint.parameters();
+    long[] stamps = new long[parameters.iters() + 1];
+    for (int i = 0; i < parameters.total(); i++) {
+      if (i >= parameters.warmUp()) {
+        stamps[i - parameters.warmUp()] = System.nanoTime();
+      }
+      switch (parameters.operation()) {
+        case READ, FETCH_ADD, CMP_SWAP -> {
+          endpoint.postSend();
+          endpoint.completions().await("the answer");
+        }
+        case WRITE -> {
+          write(endpoint, i);
+          awaitWrite(endpoint, i);
+        }
+        case SEND -> {
+          endpoint.postSend();
+          underWay++;
+          awaitMessage(endpoint);
+        }
+      }
+    }
+    stamps[parameters.iters()] = System.nanoTime();
+    int messages = parameters.operation().fetches() ? 1 : 2;
+    return Result.of(stamps, clockNanos(), messages);
+  }
+
+  /** Answers each message with a message. */
+  @Override
+  void serve(PerfEndpoint endpoint) throws IOException {
+    PerfParameters parameters = endpoint.parameters();
+    for (int i = 0; i < parameters.total(); i++) {
+      switch (parameters.operation()) {
+        case READ, FETCH_ADD, CMP_SWAP -> {
+          return;
+        }
+        case WRITE -> {
+          awaitWrite(endpoint, i);
+          write(endpoint, i);
+        }
+        case SEND -> {
+          awaitMessage(endpoint);
+          endpoint.postSend();
+          underWay++;
+        }
+      }
+    }
+    while (underWay > 0) {
+      underWay -= endpoint.completions().await("a completion");
+    }
+  }
+
+  /** Posts a WRITE, after waiting for room in the send queue. */
+  private void write(PerfEndpoint endpoint, int i) throws IOException {
+    CompletionWait completions = endpoint.completions();
+    boolean room = underWay < endpoint.parameters().depth();
+    underWay -= room ? completions.poll("a WRITE") : completions.await("a WRITE");
+    endpoint.mark(mark(i));
+    endpoint.postSend();
+    underWay++;
+  }
+
+  /** Waits by polling memory, because a WRITE raises no completion at its target. */
+  private static void awaitWrite(PerfEndpoint endpoint, int i) throws IOException {
+    byte awaited = mark(i);
+    while (endpoint.receivedMark() != awaited) {
+      endpoint.completions().spinOnce("the peer's WRITE");
+    }
+  }
+
+  /** Returns a mark that differs from the previous message's mark and from zero. */
+  private static byte mark(int i) {
+    return (byte) (i % 127 + 1);
+  }
+
+  private void awaitMessage(PerfEndpoint endpoint) throws IOException {
+    CompletionWait completions = endpoint.completions();
+    boolean received = false;
+    while (!received) {
+      int count = completions.await("the peer's message");
+      for (int i = 0; i < count; i++) {
+        if (completions.completions().wrId(i) == PerfEndpoint.SENT) {
+          underWay--;
+        } else {
+          received = true;
+          endpoint.postReceives(1);
+        }
+      }
+    }
+  }
+
+  /** Returns the median time of reading the clock. In some virtual machines a READ is as fast. */
+  private static long clockNanos() {
+    long[] deltas = new long[CLOCK_READINGS];
+    long last = System.nanoTime();
+    for (int i = 0; i < CLOCK_READINGS; i++) {
+      long now = System.nanoTime();
+      deltas[i] = now - last;
+      last = now;
+    }
+    Arrays.sort(deltas);
+    return deltas[CLOCK_READINGS / 2];
   }
 }

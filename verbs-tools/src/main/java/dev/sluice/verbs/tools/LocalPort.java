@@ -53,8 +53,7 @@ final class LocalPort implements AutoCloseable {
    * Opens a port; the caller closes it.
    *
    * @param device null for the first device
-   * @param gidIndex null to choose: the GID that suits RoCE best; on InfiniBand no GID if the port
-   *     works without
+   * @param gidIndex null to choose: the GID that suits RoCE best; none if InfiniBand works without
    */
   static LocalPort open(String device, int port, Integer gidIndex, int serviceLevel)
       throws IOException {
@@ -67,9 +66,7 @@ final class LocalPort implements AutoCloseable {
     }
   }
 
-  /**
-   * @param name null for the first device
-   */
+  /** Opens a device by its name, null for the first one. The caller closes it. */
   static IbvContext openDevice(String name) throws IOException {
     try (IbvDeviceList list = IbvDeviceList.get()) {
       if (list.devices().isEmpty()) {
@@ -142,11 +139,7 @@ final class LocalPort implements AutoCloseable {
         .orElseThrow(() -> new IOException(this + " has an unknown MTU, code " + mtu));
   }
 
-  /**
-   * Returns the path MTU of a number of bytes.
-   *
-   * @throws IOException if the port's MTU is smaller
-   */
+  /** Returns the path MTU of a number of bytes. Throws if the port's MTU is smaller. */
   IbvPortAttr.Mtu mtu(int bytes) throws IOException {
     IbvPortAttr.Mtu mtu =
         Arrays.stream(IbvPortAttr.Mtu.values())
@@ -162,17 +155,11 @@ final class LocalPort implements AutoCloseable {
     return mtu;
   }
 
-  /**
-   * Returns the number of READs that the device can both issue and serve at once per queue pair.
-   */
+  /** Number of READs that the device can both issue and serve at once per queue pair. */
   int maxReadsInFlight() throws IOException {
     IbvDeviceAttr device = context.queryDevice();
     int most = Math.min(device.maxQpInitRdAtom(), device.maxQpRdAtom());
     return Math.min(most, 255); // The queue pair's attribute has eight bits.
-  }
-
-  IbvPortAttr attributes() {
-    return attributes;
   }
 
   /** Returns the address of a local queue pair. */
@@ -192,11 +179,7 @@ final class LocalPort implements AutoCloseable {
         });
   }
 
-  /**
-   * Returns the path to a peer.
-   *
-   * @throws IOException if the peer has no GID on RoCE
-   */
+  /** Returns the path to a peer. Throws if the peer has no GID on RoCE. */
   IbvAhAttr pathTo(QpAddress peer) throws IOException {
     boolean global = peer.gid().interfaceId() != 0;
     if (!global && attributes.linkLayer().is(IbvPortAttr.LinkLayer.ETHERNET)) {

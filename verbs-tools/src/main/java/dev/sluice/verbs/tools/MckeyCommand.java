@@ -4,27 +4,19 @@ package dev.sluice.verbs.tools;
 import dev.sluice.examples.Multicast;
 import dev.sluice.verbs.cm.RdmaCmId;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.net.InetAddress;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
-/**
- * The command {@code bin/verbs mckey}: sends to a multicast group, or receives from it, as mckey
- * does.
- */
+/** The command {@code bin/verbs mckey}: sends to a multicast group or receives, as mckey does. */
 @Command(
     name = "mckey",
     description =
         "Joins a multicast group by rdma_cm and receives messages, or sends them with --sender. The"
             + " other side may be mckey of rdmacm-utils.")
-final class MckeyCommand implements Callable<Integer> {
-  @Spec private CommandSpec spec;
+final class MckeyCommand extends ToolCommand {
   @Mixin private CmOptions options;
   @Mixin private CmMessages messages;
 
@@ -42,9 +34,8 @@ final class MckeyCommand implements Callable<Integer> {
   private boolean sendOnly;
 
   @Override
-  public Integer call() throws IOException {
-    messages.check(spec);
-    PrintWriter out = spec.commandLine().getOut();
+  void run() throws IOException {
+    messages.check(this);
     try (Multicast member =
         new Multicast(
             options.bind() == null ? null : InetAddress.getByName(options.bind()),
@@ -53,7 +44,7 @@ final class MckeyCommand implements Callable<Integer> {
             messages.count(),
             messages.size(),
             options.deadline())) {
-      out.println("joined " + member.group().ahAttr().dgid());
+      out().println("joined " + member.group().ahAttr().dgid());
       for (int i = 0; i < messages.count(); i++) {
         if (sender) {
           member.send("");
@@ -61,8 +52,7 @@ final class MckeyCommand implements Callable<Integer> {
           member.receive();
         }
       }
-      out.println((sender ? "sent " : "received ") + messages.count() + " messages");
+      out().println((sender ? "sent " : "received ") + messages.count() + " messages");
     }
-    return 0;
   }
 }

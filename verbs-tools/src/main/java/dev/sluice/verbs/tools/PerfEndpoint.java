@@ -12,6 +12,7 @@ import dev.sluice.verbs.ibv.IbvQpCap;
 import dev.sluice.verbs.ibv.IbvQpInitAttr;
 import dev.sluice.verbs.ibv.IbvRecvWrList;
 import dev.sluice.verbs.ibv.IbvSendWrList;
+import dev.sluice.verbs.ibv.IbvSge;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -20,8 +21,8 @@ import java.nio.ByteBuffer;
 
 /**
  * One side of a measurement: an RC queue pair, memory of one message for each direction, and
- * reusable lists of work requests. {@link PerfSession} creates and connects it; its tests use it on
- * the same thread. Closing the port closes everything, then the arena frees the memory.
+ * reusable lists of work requests. {@link PerfCommand} creates and connects it; the measurement
+ * uses it on the same thread. Closing the port closes everything, then the arena frees the memory.
  */
 final class PerfEndpoint {
   /** The {@code wr_id} of messages that this side sends. */
@@ -44,10 +45,8 @@ final class PerfEndpoint {
   private final MemorySegment outgoing;
   private final MemorySegment incoming;
   private final IbvMr exported;
-  private final long sendAddress;
-  private final int sendKey;
-  private final long receiveAddress;
-  private final int receiveKey;
+  private final IbvSge local;
+  private final IbvSge receive;
   private final IbvQp qp;
   private final int psn = QueuePairs.newPsn();
   private final IbvSendWrList sends;
@@ -76,10 +75,8 @@ final class PerfEndpoint {
     // READs and atomics fetch from the peer's outgoing memory; WRITEs go to its incoming memory.
     boolean reads = parameters.operation().fetches();
     exported = reads ? outgoingRegion : incomingRegion;
-    sendAddress = (reads ? incoming : outgoing).address();
-    sendKey = (reads ? incomingRegion : outgoingRegion).lkey();
-    receiveAddress = incoming.address();
-    receiveKey = incomingRegion.lkey();
+    receive = IbvSge.of(incoming, incomingRegion);
+    local = reads ? receive : IbvSge.of(outgoing, outgoingRegion);
     qp =
         pd.createQp(
             IbvQpInitAttr.of(IbvQp.Type.RC, completions.cq(), new IbvQpCap(depth, depth, 1, 1, 0)));
@@ -89,7 +86,7 @@ final class PerfEndpoint {
     for (long i = 0; i < outgoing.byteSize(); i++) {
       outgoing.set(JAVA_BYTE, i, pattern(i));
     }
-    if (parameters.operation() == PerfOperation.SEND) {
+    if (parameters.operation() == PerfParameters.Operation.SEND) {
       postReceives(depth);
     }
   }
@@ -117,8 +114,7 @@ final class PerfEndpoint {
   }
 
   /**
-   * Compares the received message with the peer's message, except the last byte, which may be a
-   * mark.
+   * Compares the received message with the peer's, except the last byte, which may be a mark.
    *
    * @throws IOException if they differ
    */
@@ -136,7 +132,7 @@ final class PerfEndpoint {
 
   /** Checks the number that the last atomic fetched. */
   private void checkAtomics() throws IOException {
-    long added = parameters.operation() == PerfOperation.FETCH_ADD ? atomics - 1 : 0;
+    long added = parameters.operation() == PerfParameters.Operation.FETCH_ADD ? atomics - 1 : 0;
     long expected = outgoing.get(JAVA_LONG, 0) + added;
     long fetched = incoming.get(JAVA_LONG, 0);
     if (fetched != expected) {
@@ -174,13 +170,13 @@ final class PerfEndpoint {
    * @param signaled true if the message raises a completion
    */
   void addSend(boolean signaled) {
-    addSend(parameters.operation().opcode(), signaled ? IbvSendWrList.Flags.SIGNALED : 0);
+    addSend(parameters.operation().opcode, signaled ? IbvSendWrList.Flags.SIGNALED : 0);
     if (parameters.operation().isAtomic()) {
-      boolean adds = parameters.operation() == PerfOperation.FETCH_ADD;
+      boolean adds = parameters.operation() == PerfParameters.Operation.FETCH_ADD;
       long start = outgoing.get(JAVA_LONG, 0); // the peer's memory starts with the same bytes
       sends.atomic(remoteAddress, remoteKey, adds ? 1 : start, start);
       atomics++;
-    } else if (parameters.operation() != PerfOperation.SEND) {
+    } else if (parameters.operation() != PerfParameters.Operation.SEND) {
       sends.rdma(remoteAddress, remoteKey);
     }
   }
@@ -191,7 +187,13 @@ final class PerfEndpoint {
   }
 
   private void addSend(IbvSendWrList.Opcode opcode, int flags) {
-    sends.add(SENT, opcode, flags).sge(sendAddress, parameters.size(), sendKey);
+    sends.add(SENT, opcode, flags).sge(local.address(), local.length(), local.lkey());
+  }
+
+  /** Posts a message that raises a completion. */
+  void postSend() throws IOException {
+    addSend(true);
+    postSends();
   }
 
   void postSends() throws IOException {
@@ -201,7 +203,7 @@ final class PerfEndpoint {
 
   void postReceives(int count) throws IOException {
     for (int i = 0; i < count; i++) {
-      receives.add(RECEIVED).sge(receiveAddress, parameters.size(), receiveKey);
+      receives.add(RECEIVED).sge(receive.address(), receive.length(), receive.lkey());
     }
     qp.postRecv(receives);
     receives.clear();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.verbs.tools;
 
+import dev.sluice.verbs.ibv.IbvSendWrList;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
@@ -20,7 +21,7 @@ import java.nio.ByteBuffer;
  */
 record PerfParameters(
     Test test,
-    PerfOperation operation,
+    Operation operation,
     int size,
     int iters,
     int warmUp,
@@ -36,64 +37,79 @@ record PerfParameters(
   /** First bytes of the wire format. Other programs, and other versions of this one, differ. */
   private static final int MAGIC = 0x534c5631;
 
-  /** The commands that measure. */
+  /** The commands that measure. Their order is on the wire. */
   enum Test {
     BW,
     LAT
+  }
+
+  /** Operations to measure. Their order is on the wire. */
+  enum Operation {
+    READ(IbvSendWrList.Opcode.RDMA_READ),
+    WRITE(IbvSendWrList.Opcode.RDMA_WRITE),
+    SEND(IbvSendWrList.Opcode.SEND),
+    FETCH_ADD(IbvSendWrList.Opcode.ATOMIC_FETCH_AND_ADD),
+    CMP_SWAP(IbvSendWrList.Opcode.ATOMIC_CMP_AND_SWP);
+
+    /** Bytes of an atomic's operand. */
+    static final int ATOMIC_BYTES = Long.BYTES;
+
+    final IbvSendWrList.Opcode opcode;
+
+    Operation(IbvSendWrList.Opcode opcode) {
+      this.opcode = opcode;
+    }
+
+    boolean isAtomic() {
+      return this == FETCH_ADD || this == CMP_SWAP;
+    }
+
+    /** True if data come from the server, which takes no part in the operation. */
+    boolean fetches() {
+      return this == READ || isAtomic();
+    }
   }
 
   /**
    * Returns the way to wait for completions. Bandwidth yields between polls, since requests are
    * queued; yielding would add to latency.
    */
-  CompletionMode completionMode() {
-    if (events) {
-      return CompletionMode.EVENTS;
-    }
-    return test == Test.BW ? CompletionMode.YIELD : CompletionMode.SPIN;
+  CompletionWait.Mode completionMode() {
+    return events
+        ? CompletionWait.Mode.EVENTS
+        : test == Test.BW ? CompletionWait.Mode.YIELD : CompletionWait.Mode.SPIN;
   }
 
+  /** Returns the numbers in network byte order: {@link #MAGIC}, then the record's components. */
   byte[] toWire() {
-    return ByteBuffer.allocate(WIRE_LENGTH)
-        .putInt(MAGIC)
-        .putInt(test.ordinal())
-        .putInt(operation.ordinal())
-        .putInt(size)
-        .putInt(iters)
-        .putInt(warmUp)
-        .putInt(durationSeconds)
-        .putInt(depth)
-        .putInt(readsInFlight)
-        .putInt(mtu)
-        .putInt(events ? 1 : 0)
-        .array();
+    int[] numbers = {
+      MAGIC,
+      test.ordinal(),
+      operation.ordinal(),
+      size,
+      iters,
+      warmUp,
+      durationSeconds,
+      depth,
+      readsInFlight,
+      mtu,
+      events ? 1 : 0
+    };
+    ByteBuffer wire = ByteBuffer.allocate(WIRE_LENGTH);
+    wire.asIntBuffer().put(numbers);
+    return wire.array();
   }
 
-  /**
-   * @throws IOException if the peer is another command
-   */
+  /** Throws an IOException if the peer is another command. */
   static PerfParameters fromWire(byte[] bytes, Test expected) throws IOException {
-    ByteBuffer in = ByteBuffer.wrap(bytes);
-    int magic = in.getInt();
-    int test = in.getInt();
-    int operation = in.getInt();
-    if (magic != MAGIC
-        || test != expected.ordinal()
-        || operation < 0
-        || operation >= PerfOperation.values().length) {
+    Operation[] operations = Operation.values();
+    int[] in = new int[WIRE_LENGTH / Integer.BYTES];
+    ByteBuffer.wrap(bytes).asIntBuffer().get(in);
+    if (in[0] != MAGIC || in[1] != expected.ordinal() || in[2] < 0 || in[2] >= operations.length) {
       throw new IOException("the peer does not run the same command");
     }
     return new PerfParameters(
-        expected,
-        PerfOperation.values()[operation],
-        in.getInt(),
-        in.getInt(),
-        in.getInt(),
-        in.getInt(),
-        in.getInt(),
-        in.getInt(),
-        in.getInt(),
-        in.getInt() != 0);
+        expected, operations[in[2]], in[3], in[4], in[5], in[6], in[7], in[8], in[9], in[10] != 0);
   }
 
   /** Number of all messages: those of the warm-up and those to measure. */

@@ -5,20 +5,17 @@ import dev.sluice.examples.Rendezvous;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.lang.foreign.Arena;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /**
- * The command {@code bin/verbs pingpong}: sends messages back and forth, with itself or with
- * ibv_rc_pingpong and its siblings.
+ * The command {@code bin/verbs pingpong}, which also plays with ibv_rc_pingpong and its siblings.
  */
 @Command(
     name = "pingpong",
@@ -27,11 +24,15 @@ import picocli.CommandLine.Spec;
           + " ibv_uc_pingpong, ibv_ud_pingpong or ibv_srq_pingpong with the same options.",
       "On RoCE the C programs need a GID, which their option -g gives."
     })
-final class PingPongCommand implements Callable<Integer> {
+final class PingPongCommand extends ToolCommand {
   private static final int DEFAULT_SIZE = 4096;
   private static final int DEFAULT_DATAGRAM = 1024;
 
-  @Spec private CommandSpec spec;
+  /** Number of addresses that ibv_srq_pingpong sends, however many queue pairs are in use. */
+  private static final int SRQ_ADDRESSES = 256;
+
+  private static final byte[] DONE = "done\0".getBytes(StandardCharsets.US_ASCII);
+
   @Mixin private DeviceOptions device;
   @Mixin private TcpOptions tcp;
 
@@ -42,7 +43,7 @@ final class PingPongCommand implements Callable<Integer> {
       description =
           "rc: reliable connection, uc: unreliable connection, ud: datagrams, srq: several reliable"
               + " connections with a shared receive queue (default: ${DEFAULT-VALUE})")
-  private PingPongType type;
+  private PingPong.Type type;
 
   @Option(
       names = {"-s", "--size"},
@@ -92,109 +93,117 @@ final class PingPongCommand implements Callable<Integer> {
   private boolean check;
 
   @Override
-  public Integer call() throws IOException {
-    checkArguments();
+  void run() throws IOException {
+    int receivers = type == PingPong.Type.SRQ ? queuePairs : 1;
+    require(iters > 0, "--iters must be positive");
+    require(size == null || size > 0, "--size must be positive");
+    require(
+        queuePairs > 0 && queuePairs <= SRQ_ADDRESSES, "--num-qp must be 1 to " + SRQ_ADDRESSES);
+    require(rxDepth >= receivers, "--rx-depth must be at least one receive for each queue pair");
     try (Arena arena = Arena.ofShared();
         LocalPort port = device.open()) {
-      PingPongSettings settings = settings(port);
-      int entries = settings.rxDepth() + settings.queuePairs();
+      PingPong.Settings settings = settings(port, receivers);
       CompletionWait completions =
           new CompletionWait(
               port.context(),
               arena,
-              entries,
-              events ? CompletionMode.EVENTS : CompletionMode.SPIN,
+              rxDepth + receivers,
+              events ? CompletionWait.Mode.EVENTS : CompletionWait.Mode.SPIN,
               tcp.deadline(),
               ext);
-      PingPongEndpoint endpoint = new PingPongEndpoint(port, arena, completions.cq(), settings);
-      PingPong game = new PingPong(endpoint, settings, completions, check);
-      game.postReceives();
-      meet(endpoint);
-      print(settings, game.play());
-    }
-    return 0;
-  }
-
-  private void checkArguments() {
-    int receivers = type == PingPongType.SRQ ? queuePairs : 1;
-    check(iters > 0, "--iters must be positive");
-    check(size == null || size > 0, "--size must be positive");
-    check(
-        queuePairs > 0 && queuePairs <= PingPongType.SRQ_ADDRESSES,
-        "--num-qp must be 1 to " + PingPongType.SRQ_ADDRESSES);
-    check(rxDepth >= receivers, "--rx-depth must be at least one receive for each queue pair");
-  }
-
-  private void check(boolean holds, String message) {
-    if (!holds) {
-      throw new ParameterException(spec.commandLine(), message);
+      PingPong game = new PingPong(port, arena, completions, settings);
+      meet(game);
+      long nanos = game.play();
+      if (check) {
+        game.check();
+      }
+      print(2L * settings.size() * iters, (double) nanos / TimeUnit.SECONDS.toNanos(1));
     }
   }
 
-  private PingPongSettings settings(LocalPort port) throws IOException {
-    boolean datagrams = type == PingPongType.UD;
+  private PingPong.Settings settings(LocalPort port, int receivers) throws IOException {
+    boolean datagrams = type == PingPong.Type.UD;
     int bytes = size != null ? size : datagrams ? DEFAULT_DATAGRAM : DEFAULT_SIZE;
-    if (datagrams && bytes > port.activeMtu().bytes()) {
+    int most = port.activeMtu().bytes();
+    if (datagrams && bytes > most) {
       throw new IOException(
-          port
-              + " has an MTU of "
-              + port.activeMtu().bytes()
-              + " bytes, which no datagram may exceed");
+          port + " has an MTU of " + most + " bytes, which no datagram may exceed");
     }
-    return new PingPongSettings(
+    return new PingPong.Settings(
         type,
         bytes,
         datagrams ? port.activeMtu() : port.mtu(mtu),
         rxDepth,
         iters,
-        type == PingPongType.SRQ ? queuePairs : 1,
+        receivers,
         tcp.isClient(),
         ext);
   }
 
-  /** Exchanges addresses and connects. The client sends only after both sides have done so. */
-  private void meet(PingPongEndpoint endpoint) throws IOException {
-    List<QpAddress> local = endpoint.addresses();
+  /**
+   * Exchanges addresses in the format of the C programs, and connects. The client confirms the
+   * server's addresses. It sends messages only after both sides have connected.
+   */
+  private void meet(PingPong game) throws IOException {
+    List<QpAddress> local = game.addresses();
     print("local", local);
     try (Rendezvous peer = tcp.meet()) {
-      PingPongExchange exchange = new PingPongExchange(peer, type.addresses(), local.size());
       List<QpAddress> remote;
       if (tcp.isClient()) {
-        exchange.send(local);
-        remote = exchange.receive();
-        exchange.sendDone();
-        endpoint.connect(remote);
+        send(peer, local);
+        remote = receive(peer, local.size());
+        peer.write(DONE);
+        game.connect(remote);
       } else {
-        remote = exchange.receive();
-        endpoint.connect(remote);
-        exchange.send(local);
-        exchange.awaitDone();
+        remote = receive(peer, local.size());
+        game.connect(remote);
+        send(peer, local);
+        peer.read(DONE.length, "that it has this side's address");
       }
       print("remote", remote);
     }
   }
 
-  private void print(String side, List<QpAddress> addresses) {
-    for (QpAddress address : addresses) {
-      spec.commandLine().getOut().printf("  %-7s address: %s%n", side, address);
+  /** Number of addresses that each side sends. */
+  private int sentAddresses() {
+    return type == PingPong.Type.SRQ ? SRQ_ADDRESSES : 1;
+  }
+
+  /** Sends addresses, with zeros for unused queue pairs. */
+  private void send(Rendezvous peer, List<QpAddress> addresses) throws IOException {
+    for (int i = 0; i < sentAddresses(); i++) {
+      peer.write((i < addresses.size() ? addresses.get(i) : QpAddress.NONE).toWire());
     }
   }
 
-  private void print(PingPongSettings settings, long nanos) {
-    PrintWriter out = spec.commandLine().getOut();
-    double seconds = (double) nanos / TimeUnit.SECONDS.toNanos(1);
-    long bytes = 2L * settings.size() * settings.iters();
+  private List<QpAddress> receive(Rendezvous peer, int qps) throws IOException {
+    List<QpAddress> addresses = new ArrayList<>();
+    for (int i = 0; i < sentAddresses(); i++) {
+      addresses.add(QpAddress.fromWire(peer.read(QpAddress.WIRE_LENGTH, "its address")));
+    }
+    List<QpAddress> used = addresses.subList(0, qps);
+    if (used.contains(QpAddress.NONE)) {
+      throw new IOException("the peer has fewer than " + qps + " queue pairs (--num-qp)");
+    }
+    return used;
+  }
+
+  private void print(String side, List<QpAddress> addresses) {
+    for (QpAddress address : addresses) {
+      out().printf("  %-7s address: %s%n", side, address);
+    }
+  }
+
+  private void print(long bytes, double seconds) {
+    PrintWriter out = out();
     out.printf(
         Locale.ROOT,
-        "%d bytes in %.2f seconds = %.2f Mbit/sec%n",
+        "%d bytes in %.2f seconds = %.2f Mbit/sec%n%d iters in %.2f seconds = %.2f usec/iter%n",
         bytes,
         seconds,
-        bytes * Byte.SIZE / seconds / 1e6);
-    out.printf(
-        Locale.ROOT,
-        "%d iters in %.2f seconds = %.2f usec/iter%n",
-        settings.iters(),
+        bytes * Byte.SIZE / seconds / 1e6,
+        iters,
         seconds,
-        seconds * 1e6 / settings.iters());
+        seconds * 1e6 / iters);
   }
 }

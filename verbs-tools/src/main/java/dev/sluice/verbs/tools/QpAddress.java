@@ -37,9 +37,7 @@ record QpAddress(int lid, int qpNumber, int psn, Gid gid) {
     return line.getBytes(StandardCharsets.US_ASCII);
   }
 
-  /**
-   * @throws IOException if the peer sent something else, as another program does
-   */
+  /** Throws an IOException if the peer sent something else, as another program does. */
   static QpAddress fromWire(byte[] bytes) throws IOException {
     Matcher line = LINE.matcher(new String(bytes, StandardCharsets.US_ASCII));
     if (!line.matches()) {

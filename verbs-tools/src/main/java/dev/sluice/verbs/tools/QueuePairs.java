@@ -46,8 +46,7 @@ final class QueuePairs {
   /**
    * @param psn number of the first packet that this side sends
    * @param remote ignored for datagrams, each of which has its own destination
-   * @param readsInFlight number of READs and atomics that either side may have in flight; only for
-   *     RC and XRC
+   * @param readsInFlight number of READs and atomics in flight on either side; only for RC and XRC
    */
   static void toRts(
       IbvQp qp, LocalPort port, int psn, QpAddress remote, IbvPortAttr.Mtu mtu, int readsInFlight)

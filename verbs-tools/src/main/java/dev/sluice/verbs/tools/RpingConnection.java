@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.verbs.tools;
 
+import static dev.sluice.verbs.ibv.IbvSendWrList.Flags.SIGNALED;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import dev.sluice.verbs.VerbsException;
@@ -8,6 +9,7 @@ import dev.sluice.verbs.cm.RdmaCmEvent;
 import dev.sluice.verbs.cm.RdmaCmId;
 import dev.sluice.verbs.cm.RdmaConnParam;
 import dev.sluice.verbs.cm.RdmaEventChannel;
+import dev.sluice.verbs.cm.RdmaVerbs;
 import dev.sluice.verbs.ffi.FileDescriptors;
 import dev.sluice.verbs.ibv.IbvCompChannel;
 import dev.sluice.verbs.ibv.IbvCq;
@@ -16,18 +18,17 @@ import dev.sluice.verbs.ibv.IbvPd;
 import dev.sluice.verbs.ibv.IbvQp;
 import dev.sluice.verbs.ibv.IbvQpCap;
 import dev.sluice.verbs.ibv.IbvQpInitAttr;
-import dev.sluice.verbs.ibv.IbvRecvWrList;
-import dev.sluice.verbs.ibv.IbvSendWrList;
 import dev.sluice.verbs.ibv.IbvWcArray;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.util.Optional;
 
 /**
  * One side of rping: a queue pair of rdma_cm, a message in each direction, and data. Sleeps on
- * events of the completion queue and of the connection at once. {@link RpingClient} and {@link
- * RpingServer} use it on one thread. They close the event channel, which closes everything.
+ * events of the completion queue and of the connection at once. {@link RpingCommand} uses it on one
+ * thread. It closes the event channel, which closes everything.
  */
 final class RpingConnection {
   /** Allows one READ or WRITE at a time in either direction. Both sides must use these numbers. */
@@ -38,6 +39,9 @@ final class RpingConnection {
             p.initiatorDepth = 1;
           });
 
+  /** Message whose numbers the receiver ignores. */
+  static final Advertisement GO_AHEAD = new Advertisement(0, 0, 0);
+
   private static final long TRANSFER = 1;
   private static final long MESSAGE = 2;
 
@@ -46,16 +50,39 @@ final class RpingConnection {
   private final IbvCompChannel channel;
   private final IbvCq cq;
   private final IbvWcArray completion;
-  private final IbvQp qp;
   private final IbvPd pd;
+  private final RdmaVerbs verbs;
   private final IbvMr outgoing;
   private final IbvMr incoming;
   private final MemorySegment outgoingBytes;
   private final MemorySegment incomingBytes;
-  private final IbvSendWrList sends;
-  private final IbvRecvWrList receives;
   private boolean received;
   private boolean disconnected;
+
+  /**
+   * A message, which names memory that the peer may READ or WRITE, in the format of C.
+   *
+   * @param size bytes
+   */
+  record Advertisement(long address, int rkey, int size) {
+    /** Bytes on the wire: a 64-bit number and two of 32 bits in network byte order. */
+    private static final int WIRE_LENGTH = Long.BYTES + 2 * Integer.BYTES;
+
+    byte[] toWire() {
+      return ByteBuffer.allocate(WIRE_LENGTH).putLong(address).putInt(rkey).putInt(size).array();
+    }
+
+    static Advertisement fromWire(byte[] bytes) {
+      ByteBuffer in = ByteBuffer.wrap(bytes);
+      return new Advertisement(in.getLong(), in.getInt(), in.getInt());
+    }
+
+    /** Omits the key. */
+    @Override
+    public String toString() {
+      return size + " bytes at 0x" + Long.toHexString(address);
+    }
+  }
 
   /** Creates the queue pair and posts the first receive. */
   RpingConnection(RdmaEventChannel events, RdmaCmId id, Arena arena, Deadline deadline)
@@ -66,13 +93,12 @@ final class RpingConnection {
     cq = id.context().createCq(4, channel, 0);
     completion = new IbvWcArray(arena, 1);
     pd = id.context().allocPd();
-    qp = id.createQp(pd, IbvQpInitAttr.of(IbvQp.Type.RC, cq, new IbvQpCap(2, 2, 1, 1, 0)));
-    outgoingBytes = arena.allocate(RpingAdvertisement.WIRE_LENGTH, Long.BYTES);
-    incomingBytes = arena.allocate(RpingAdvertisement.WIRE_LENGTH, Long.BYTES);
+    id.createQp(pd, IbvQpInitAttr.of(IbvQp.Type.RC, cq, new IbvQpCap(2, 2, 1, 1, 0)));
+    verbs = new RdmaVerbs(id, arena, 1);
+    outgoingBytes = arena.allocate(Advertisement.WIRE_LENGTH, Long.BYTES);
+    incomingBytes = arena.allocate(Advertisement.WIRE_LENGTH, Long.BYTES);
     outgoing = pd.regMr(outgoingBytes, 0);
-    incoming = pd.regMr(incomingBytes, IbvMr.Access.LOCAL_WRITE);
-    sends = new IbvSendWrList(arena, 1, 1);
-    receives = new IbvRecvWrList(arena, 1, 1);
+    incoming = verbs.regMsgs(incomingBytes);
     postReceive();
   }
 
@@ -82,37 +108,31 @@ final class RpingConnection {
         memory, IbvMr.Access.LOCAL_WRITE | IbvMr.Access.REMOTE_READ | IbvMr.Access.REMOTE_WRITE);
   }
 
-  /**
-   * Sends a message. The peer may disconnect before the SEND completes; {@link #receive} then
-   * returns empty.
-   */
-  void send(RpingAdvertisement message) throws IOException {
+  /** Sends a message. If the peer disconnects before its end, {@link #receive} returns empty. */
+  void send(Advertisement message) throws IOException {
     outgoingBytes.copyFrom(MemorySegment.ofArray(message.toWire()));
-    sends.clear();
-    sends
-        .add(TRANSFER, IbvSendWrList.Opcode.SEND, IbvSendWrList.Flags.SIGNALED)
-        .sge(outgoing.address(), RpingAdvertisement.WIRE_LENGTH, outgoing.lkey());
+    verbs.postSend(TRANSFER, outgoingBytes, outgoing, SIGNALED);
     finish("a SEND");
   }
 
-  /**
-   * @param opcode READ or WRITE
-   */
-  void transfer(IbvSendWrList.Opcode opcode, IbvMr local, RpingAdvertisement remote, int bytes)
-      throws IOException {
-    sends.clear();
-    sends
-        .add(TRANSFER, opcode, IbvSendWrList.Flags.SIGNALED)
-        .sge(local.address(), bytes, local.lkey())
-        .rdma(remote.address(), remote.rkey());
-    if (!finish(opcode.toString())) {
-      throw new IOException("the peer disconnected before the end of " + opcode);
+  void read(MemorySegment data, IbvMr mr, Advertisement source) throws IOException {
+    verbs.postRead(TRANSFER, data, mr, SIGNALED, source.address(), source.rkey());
+    finishTransfer("RDMA_READ");
+  }
+
+  void write(MemorySegment data, IbvMr mr, Advertisement sink) throws IOException {
+    verbs.postWrite(TRANSFER, data, mr, SIGNALED, sink.address(), sink.rkey());
+    finishTransfer("RDMA_WRITE");
+  }
+
+  private void finishTransfer(String operation) throws IOException {
+    if (!finish(operation)) {
+      throw new IOException("the peer disconnected before the end of " + operation);
     }
   }
 
   /** Waits for a completion. Returns false if the peer disconnected before. */
   private boolean finish(String operation) throws IOException {
-    qp.postSend(sends);
     long completed = awaitCompletion(operation);
     while (completed == MESSAGE) {
       completed = awaitCompletion(operation);
@@ -120,12 +140,8 @@ final class RpingConnection {
     return completed == TRANSFER;
   }
 
-  /**
-   * Waits for the peer's next message.
-   *
-   * @return empty if the peer disconnected instead
-   */
-  Optional<RpingAdvertisement> receive() throws IOException {
+  /** Waits for the peer's next message; empty if the peer disconnected instead. */
+  Optional<Advertisement> receive() throws IOException {
     while (!received && !disconnected) {
       awaitCompletion("the peer's message");
     }
@@ -133,15 +149,13 @@ final class RpingConnection {
       return Optional.empty();
     }
     received = false;
-    RpingAdvertisement message = RpingAdvertisement.fromWire(incomingBytes.toArray(JAVA_BYTE));
+    Advertisement message = Advertisement.fromWire(incomingBytes.toArray(JAVA_BYTE));
     postReceive();
     return Optional.of(message);
   }
 
   private void postReceive() throws VerbsException {
-    receives.clear();
-    receives.add(MESSAGE).sge(incoming.address(), RpingAdvertisement.WIRE_LENGTH, incoming.lkey());
-    qp.postRecv(receives);
+    verbs.postRecv(MESSAGE, incomingBytes, incoming);
   }
 
   /**

@@ -5,25 +5,17 @@ import dev.sluice.examples.Datagrams;
 import dev.sluice.verbs.cm.RdmaAddrInfo;
 import dev.sluice.verbs.ibv.IbvQp;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
-/**
- * The command {@code bin/verbs udaddy}: sends datagrams to a service that rdma_cm finds, and
- * receives its answers, as udaddy does.
- */
+/** The command {@code bin/verbs udaddy}: exchanges datagrams by rdma_cm, as udaddy does. */
 @Command(
     name = "udaddy",
     description =
         "Finds a datagram service by rdma_cm, sends messages to it and receives as many. Either"
             + " side may be udaddy of rdmacm-utils.")
-final class UdaddyCommand implements Callable<Integer> {
-  @Spec private CommandSpec spec;
+final class UdaddyCommand extends ToolCommand {
   @Mixin private CmOptions options;
   @Mixin private CmMessages messages;
 
@@ -34,20 +26,18 @@ final class UdaddyCommand implements Callable<Integer> {
   private String server;
 
   @Override
-  public Integer call() throws IOException {
-    messages.check(spec);
-    PrintWriter out = spec.commandLine().getOut();
+  void run() throws IOException {
+    messages.check(this);
     try (RdmaAddrInfo address = options.resolve(server, IbvQp.Type.UD);
         Datagrams datagrams =
             new Datagrams(address, messages.count(), messages.size(), options.deadline())) {
       if (server == null) {
-        out.println("listening at " + datagrams.listen());
+        out().println("listening at " + datagrams.listen());
         datagrams.serve();
       } else {
         datagrams.ask();
       }
-      out.println("sent and received " + messages.count() + " messages");
+      out().println("sent and received " + messages.count() + " messages");
     }
-    return 0;
   }
 }

@@ -4,25 +4,16 @@ package dev.sluice.verbs.tools;
 import dev.sluice.verbs.ibv.IbvAsyncEvent;
 import dev.sluice.verbs.ibv.IbvContext;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.time.LocalTime;
 import java.time.temporal.ChronoUnit;
-import java.util.EnumSet;
 import java.util.Optional;
-import java.util.Set;
-import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Help.Visibility;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
-/**
- * The command {@code bin/verbs watch}: prints each asynchronous event of a device, as
- * ibv_asyncwatch does.
- */
+/** The command {@code bin/verbs watch}: prints asynchronous events, as ibv_asyncwatch does. */
 @Command(
     name = "watch",
     description = {
@@ -30,19 +21,7 @@ import picocli.CommandLine.Spec;
           + " failures.",
       "Ends with status 0 after the given time or number of events, or by a signal."
     })
-final class WatchCommand implements Callable<Integer> {
-  private static final Set<IbvAsyncEvent.Type> OF_A_PORT =
-      EnumSet.of(
-          IbvAsyncEvent.Type.PORT_ACTIVE,
-          IbvAsyncEvent.Type.PORT_ERR,
-          IbvAsyncEvent.Type.LID_CHANGE,
-          IbvAsyncEvent.Type.PKEY_CHANGE,
-          IbvAsyncEvent.Type.SM_CHANGE,
-          IbvAsyncEvent.Type.CLIENT_REREGISTER,
-          IbvAsyncEvent.Type.GID_CHANGE);
-
-  @Spec private CommandSpec spec;
-
+final class WatchCommand extends ToolCommand {
   @Parameters(
       arity = "0..1",
       paramLabel = "DEVICE",
@@ -63,33 +42,35 @@ final class WatchCommand implements Callable<Integer> {
   private int count = Integer.MAX_VALUE;
 
   @Override
-  public Integer call() throws IOException {
-    PrintWriter out = spec.commandLine().getOut();
+  void run() throws IOException {
     long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(timeoutSeconds);
     try (IbvContext context = LocalPort.openDevice(device)) {
-      out.printf("%s: watching for asynchronous events%n", context.device());
+      out().printf("%s: watching for asynchronous events%n", context.device());
       for (int events = 0; events < count; events++) {
         long leftMs = TimeUnit.NANOSECONDS.toMillis(Math.max(0, end - System.nanoTime()));
         Optional<IbvAsyncEvent> event = context.awaitAsyncEvent(leftMs);
         if (event.isEmpty()) {
           break;
         }
-        print(event.get(), out);
+        print(event.get());
       }
     }
-    return 0;
   }
 
-  private static void print(IbvAsyncEvent event, PrintWriter out) throws IOException {
+  private void print(IbvAsyncEvent event) throws IOException {
     try (event) {
-      out.printf(
-          "%s  %s (%d)%s%n",
-          LocalTime.now().truncatedTo(ChronoUnit.MILLIS),
-          event.text(),
-          event.type().number(),
-          event.type().known().filter(OF_A_PORT::contains).isPresent()
-              ? ", port " + event.port()
-              : "");
+      LocalTime now = LocalTime.now().truncatedTo(ChronoUnit.MILLIS);
+      boolean ofAPort = event.type().known().filter(WatchCommand::isOfAPort).isPresent();
+      String port = ofAPort ? ", port " + event.port() : "";
+      out().printf("%s  %s (%d)%s%n", now, event.text(), event.type().number(), port);
     }
+  }
+
+  private static boolean isOfAPort(IbvAsyncEvent.Type type) {
+    return switch (type) {
+      case PORT_ACTIVE, PORT_ERR, LID_CHANGE, PKEY_CHANGE, SM_CHANGE -> true;
+      case CLIENT_REREGISTER, GID_CHANGE -> true;
+      default -> false;
+    };
   }
 }

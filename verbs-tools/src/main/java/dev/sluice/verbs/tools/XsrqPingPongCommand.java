@@ -26,13 +26,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /**
  * The command {@code bin/verbs xsrq-pingpong}: a ping-pong over extended reliable connections
@@ -45,13 +41,12 @@ import picocli.CommandLine.Spec;
     description =
         "Sends messages to and fro over XRC between a server and its clients. Any of them may be"
             + " ibv_xsrq_pingpong with the same options. Clients on one host share an XRC domain.")
-final class XsrqPingPongCommand implements Callable<Integer> {
+final class XsrqPingPongCommand extends ToolCommand {
   private static final Path DOMAIN = Path.of("/tmp/xrc_domain");
   private static final int O_CREAT = 0x40;
   private static final long RECEIVE = 1;
   private static final byte[] END = "END\0".getBytes(StandardCharsets.US_ASCII);
 
-  @Spec private CommandSpec spec;
   @Mixin private DeviceOptions device;
   @Mixin private TcpOptions tcp;
 
@@ -92,11 +87,10 @@ final class XsrqPingPongCommand implements Callable<Integer> {
   private int[] sends;
 
   @Override
-  public Integer call() throws IOException {
-    if (size < 1 || clients < 1 || tests < 1) {
-      throw new ParameterException(
-          spec.commandLine(), "--size, --clients and --num_tests must be positive");
-    }
+  void run() throws IOException {
+    require(
+        size >= 1 && clients >= 1 && tests >= 1,
+        "--size, --clients and --num_tests must be positive");
     sends = new int[tcp.isClient() ? 1 : clients];
     try (Arena arena = Arena.ofShared();
         LocalPort port = device.open()) {
@@ -112,14 +106,14 @@ final class XsrqPingPongCommand implements Callable<Integer> {
         FileDescriptors.close(fd);
       }
     }
-    spec.commandLine().getOut().println("success");
-    return 0;
+    out().println("success");
   }
 
   private void play(LocalPort port, Arena arena, IbvXrcd xrcd) throws IOException {
     IbvContext context = port.context();
     CompletionWait completions =
-        new CompletionWait(context, arena, 2 * sends.length, CompletionMode.YIELD, tcp.deadline());
+        new CompletionWait(
+            context, arena, 2 * sends.length, CompletionWait.Mode.YIELD, tcp.deadline());
     List<Rendezvous> peers = tcp.meet(sends.length);
     try (IbvPd pd = context.allocPd()) {
       mr = pd.regMr(arena.allocate(size, 4096), IbvMr.Access.LOCAL_WRITE);
@@ -158,7 +152,7 @@ final class XsrqPingPongCommand implements Callable<Integer> {
             port.address(receiver.qpNum(), psn), port.address(sender.qpNum(), psn), srq.srqNum());
     peer.write(local.toWire());
     Address remote = Address.fromWire(peer.read(Address.WIRE_LENGTH, "its address"));
-    spec.commandLine().getOut().printf("  local   %s%n  remote  %s%n", local, remote);
+    out().printf("  local   %s%n  remote  %s%n", local, remote);
     QueuePairs.toRts(receiver, port, psn, remote.sender(), port.mtu(mtu), 0);
     QueuePairs.toRts(sender, port, psn, remote.receiver(), port.mtu(mtu), 0);
     receivers.add(receiver.qpNum());

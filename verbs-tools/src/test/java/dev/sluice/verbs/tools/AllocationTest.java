@@ -10,7 +10,6 @@ import java.lang.management.ManagementFactory;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 
 /** Posting and polling allocate nothing, according to the JVM's own counter. */
 @NeedsRdmaDevice
@@ -20,12 +19,31 @@ final class AllocationTest {
   /** Allowance for a whole measurement: two time stamps, a result, the clock's readings. */
   private static final long BYTES_OF_A_MEASUREMENT = 64 << 10;
 
-  private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-
+  /**
+   * A client that measures twice, once to let the code be compiled. The server takes no part in
+   * READs, so their number is free.
+   */
   @Command
-  private static final class Client {
-    @Mixin private final DeviceOptions device = new DeviceOptions();
-    @Mixin private final TcpOptions tcp = new TcpOptions();
+  private static final class Client extends PerfCommand {
+    private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    private long bytes = Long.MAX_VALUE;
+
+    Client() {
+      super(PerfParameters.Test.LAT, 64);
+    }
+
+    @Override
+    void measure(PerfEndpoint endpoint) throws IOException {
+      new LatencyCommand().latencies(endpoint);
+      long before = threads.getCurrentThreadAllocatedBytes();
+      new LatencyCommand().latencies(endpoint);
+      bytes = threads.getCurrentThreadAllocatedBytes() - before;
+    }
+
+    @Override
+    void serve(PerfEndpoint endpoint) {
+      throw new AssertionError("this is the client");
+    }
   }
 
   @Test
@@ -34,23 +52,11 @@ final class AllocationTest {
     ToolRun server = ToolRun.start("lat", "-p", port);
     CProgram.awaitListening(Integer.parseInt(port));
     Client client = new Client();
-    new CommandLine(client).parseArgs("-p", port, "localhost");
-    new PerfSession(client.device, client.tcp)
-        .run(PerfParameters.Test.LAT, AllocationTest::parameters, this::measure, endpoint -> {});
+    String options =
+        "-n 1 --warm-up " + READS + " -t 16 --outs 1 -m 1024 -p " + port + " localhost";
+    new CommandLine(client).parseArgs(options.split(" "));
+    client.run();
     server.assertSuccess();
-  }
-
-  private static PerfParameters parameters(LocalPort port) {
-    return new PerfParameters(
-        PerfParameters.Test.LAT, PerfOperation.READ, 64, 1, READS, 0, 16, 1, 1024, false);
-  }
-
-  /** Measures twice. The server takes no part in READs, so their number is free. */
-  private void measure(PerfEndpoint endpoint) throws IOException {
-    new LatencyRun(endpoint).measure();
-    long before = threads.getCurrentThreadAllocatedBytes();
-    new LatencyRun(endpoint).measure();
-    long bytes = threads.getCurrentThreadAllocatedBytes() - before;
-    assertThat(bytes).as("bytes for %d READs", READS).isLessThan(BYTES_OF_A_MEASUREMENT);
+    assertThat(client.bytes).as("bytes for %d READs", READS).isLessThan(BYTES_OF_A_MEASUREMENT);
   }
 }

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 final class LatencyResultTest {
   @Test
   void takesTheClockOffEachLatency() {
-    LatencyResult result = LatencyResult.of(new long[] {0, 110, 230, 360}, 10, 1);
+    LatencyCommand.Result result = LatencyCommand.Result.of(new long[] {0, 110, 230, 360}, 10, 1);
     assertThat(result.count()).isEqualTo(3);
     assertThat(result.min()).isEqualTo(100);
     assertThat(result.typical()).isEqualTo(110);
@@ -20,7 +20,7 @@ final class LatencyResultTest {
 
   @Test
   void aMessageThereAndBackIsTwo() {
-    assertThat(LatencyResult.of(new long[] {0, 100}, 0, 2).typical()).isEqualTo(50);
+    assertThat(LatencyCommand.Result.of(new long[] {0, 100}, 0, 2).typical()).isEqualTo(50);
   }
 
   @Test
@@ -29,7 +29,7 @@ final class LatencyResultTest {
     for (int i = 1; i < stamps.length; i++) {
       stamps[i] = stamps[i - 1] + i;
     }
-    LatencyResult result = LatencyResult.of(stamps, 0, 1);
+    LatencyCommand.Result result = LatencyCommand.Result.of(stamps, 0, 1);
     assertThat(result.typical()).isEqualTo(501);
     assertThat(result.p99()).isEqualTo(991);
     assertThat(result.p999()).isEqualTo(1000);

@@ -10,7 +10,16 @@ import org.junit.jupiter.api.Test;
 final class PerfParametersTest {
   private static final PerfParameters PARAMETERS =
       new PerfParameters(
-          PerfParameters.Test.BW, PerfOperation.WRITE, 65536, 1000, 100, 3, 128, 16, 4096, true);
+          PerfParameters.Test.BW,
+          PerfParameters.Operation.WRITE,
+          65536,
+          1000,
+          100,
+          3,
+          128,
+          16,
+          4096,
+          true);
 
   @Test
   void comeBackAsTheyWere() throws Exception {

@@ -25,7 +25,7 @@ final class PingPongInteropTest {
 
   @ParameterizedTest
   @CsvSource({"RC,", "UC,", "UD,", "SRQ,", "RC,-N", "UC,-N", "UD,-N", "SRQ,-N"})
-  void ourClientPlaysWithTheServerInC(PingPongType type, String ext) throws Exception {
+  void ourClientPlaysWithTheServerInC(PingPong.Type type, String ext) throws Exception {
     int port = FreePort.find();
     try (CProgram server = CProgram.start(directory, program(type), forC(type, ext, port))) {
       CProgram.awaitListening(port);
@@ -38,7 +38,7 @@ final class PingPongInteropTest {
 
   @ParameterizedTest
   @CsvSource({"RC,", "UC,", "UD,", "SRQ,", "RC,-N", "UC,-N", "UD,-N", "SRQ,-N"})
-  void theClientInCPlaysWithOurServer(PingPongType type, String ext) throws Exception {
+  void theClientInCPlaysWithOurServer(PingPong.Type type, String ext) throws Exception {
     int port = FreePort.find();
     ToolRun server = ToolRun.start(ours(type, ext, port));
     CProgram.awaitListening(port);
@@ -52,7 +52,7 @@ final class PingPongInteropTest {
 
   @ParameterizedTest
   @CsvSource({"RC,", "UC,", "UD,", "SRQ,", "RC,-N", "UC,-N", "UD,-N", "SRQ,-N"})
-  void oursPlayWithEachOther(PingPongType type, String ext) throws Exception {
+  void oursPlayWithEachOther(PingPong.Type type, String ext) throws Exception {
     int port = FreePort.find();
     ToolRun server = ToolRun.start(ours(type, ext, port));
     CProgram.awaitListening(port);
@@ -60,14 +60,14 @@ final class PingPongInteropTest {
     server.assertSuccess();
   }
 
-  private static String program(PingPongType type) {
+  private static String program(PingPong.Type type) {
     return "ibv_" + type.name().toLowerCase(Locale.ROOT) + "_pingpong";
   }
 
   /** Returns arguments for the C program; only one C program has the work request API. */
-  private static String[] forC(PingPongType type, String ext, int port, String... server) {
+  private static String[] forC(PingPong.Type type, String ext, int port, String... server) {
     List<String> arguments = new ArrayList<>(common(port));
-    if (ext != null && type == PingPongType.RC) {
+    if (ext != null && type == PingPong.Type.RC) {
       arguments.add(ext);
     }
     arguments.addAll(List.of("-g", GID_INDEX));
@@ -75,7 +75,7 @@ final class PingPongInteropTest {
     return arguments.toArray(String[]::new);
   }
 
-  private static String[] ours(PingPongType type, String ext, int port, String... server) {
+  private static String[] ours(PingPong.Type type, String ext, int port, String... server) {
     List<String> arguments = new ArrayList<>(List.of("pingpong", "--type", type.name()));
     if (ext != null) {
       arguments.add(ext);

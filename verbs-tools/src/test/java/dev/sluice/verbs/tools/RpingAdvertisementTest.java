@@ -8,14 +8,14 @@ import org.junit.jupiter.api.Test;
 
 /** The message of rping. */
 final class RpingAdvertisementTest {
-  private static final RpingAdvertisement ADVERTISEMENT =
-      new RpingAdvertisement(0x5500000179e0L, 0xb0e, 64);
+  private static final RpingConnection.Advertisement ADVERTISEMENT =
+      new RpingConnection.Advertisement(0x5500000179e0L, 0xb0e, 64);
   private static final byte[] WIRE = HexFormat.of().parseHex("00005500000179e000000b0e00000040");
 
   @Test
   void isAddressKeyAndSizeInNetworkByteOrder() {
     assertThat(ADVERTISEMENT.toWire()).isEqualTo(WIRE);
-    assertThat(RpingAdvertisement.fromWire(WIRE)).isEqualTo(ADVERTISEMENT);
+    assertThat(RpingConnection.Advertisement.fromWire(WIRE)).isEqualTo(ADVERTISEMENT);
   }
 
   @Test

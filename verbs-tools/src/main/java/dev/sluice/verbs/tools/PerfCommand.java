@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.sluice.verbs.tools;
+
+import dev.sluice.examples.Rendezvous;
+import dev.sluice.verbs.tools.PerfParameters.Operation;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/**
+ * A measurement between two sides that connect over TCP, with the letters of perftest for options.
+ * The client sends {@link PerfParameters}, both sides connect their queue pairs, and at the end
+ * each side waits for the other. {@link BandwidthCommand} and {@link LatencyCommand} are the
+ * commands.
+ */
+abstract class PerfCommand extends ToolCommand {
+  private static final int DEFAULT_WARM_UP = 5000;
+
+  private final PerfParameters.Test test;
+  private final int defaultSize;
+
+  @Mixin private DeviceOptions device;
+  @Mixin private TcpOptions tcp;
+
+  @Option(
+      names = {"-o", "--op"},
+      paramLabel = "OPERATION",
+      defaultValue = "read",
+      description =
+          "read, write, send, or the atomics fetch_add and cmp_swap (default: ${DEFAULT-VALUE})")
+  private Operation operation;
+
+  @Option(
+      names = {"-s", "--size"},
+      paramLabel = "BYTES",
+      description = "Bytes of a message (default: bw 65536, lat 2; an atomic has 8)")
+  private Integer size;
+
+  @Option(
+      names = {"-n", "--iters"},
+      paramLabel = "MESSAGES",
+      description = "Messages to measure (default: ${DEFAULT-VALUE})")
+  private int iters = 1000;
+
+  @Option(
+      names = "--warm-up",
+      paramLabel = "MESSAGES",
+      description =
+          "Messages before the measured ones (default: as many, at most " + DEFAULT_WARM_UP + ")")
+  private Integer warmUp;
+
+  @Option(
+      names = {"-t", "--tx-depth", "--depth"},
+      paramLabel = "REQUESTS",
+      description = "Work requests that are posted at a time (default: ${DEFAULT-VALUE})")
+  private int depth = 128;
+
+  @Option(
+      names = "--outs",
+      paramLabel = "READS",
+      description = "READs or atomics under way at a time (default: the device's maximum)")
+  private Integer readsInFlight;
+
+  @Option(
+      names = {"-m", "--mtu"},
+      paramLabel = "BYTES",
+      description = "Path MTU: 256, 512, 1024, 2048 or 4096 bytes (default: the port's)")
+  private Integer mtu;
+
+  @Option(
+      names = {"-e", "--events"},
+      description = "Sleep on completion events (default: poll)")
+  private boolean events;
+
+  @Option(names = "--json", description = "Print the result as one JSON object")
+  private boolean json;
+
+  /**
+   * @param defaultSize bytes of a message that is no atomic
+   */
+  PerfCommand(PerfParameters.Test test, int defaultSize) {
+    this.test = test;
+    this.defaultSize = defaultSize;
+  }
+
+  /** Runs the client's side and prints the result. */
+  abstract void measure(PerfEndpoint endpoint) throws IOException;
+
+  /** Runs the server's side. */
+  abstract void serve(PerfEndpoint endpoint) throws IOException;
+
+  /** Seconds to measure; 0 to count messages. */
+  int durationSeconds() {
+    return 0;
+  }
+
+  final boolean json() {
+    return json;
+  }
+
+  @Override
+  void run() throws IOException {
+    require(
+        !events || operation != Operation.WRITE || test != PerfParameters.Test.LAT,
+        "--events cannot be used with --op write: a WRITE raises no event at its target");
+    require(
+        iters > 0 && depth > 0 && (size == null || size > 0),
+        "--iters, --size and --tx-depth must be positive");
+    require(
+        !operation.isAtomic() || size == null || size == Operation.ATOMIC_BYTES,
+        "an atomic has " + Operation.ATOMIC_BYTES + " bytes");
+    try (Arena arena = Arena.ofShared();
+        LocalPort port = device.open();
+        Rendezvous peer = tcp.meet()) {
+      PerfParameters agreed;
+      if (tcp.isClient()) {
+        agreed = parameters(port);
+        peer.write(agreed.toWire());
+      } else {
+        byte[] wire = peer.read(PerfParameters.WIRE_LENGTH, "its parameters");
+        agreed = PerfParameters.fromWire(wire, test);
+      }
+      PerfEndpoint endpoint = new PerfEndpoint(port, arena, agreed, tcp.deadline());
+      endpoint.connect(peer);
+      if (tcp.isClient()) {
+        measure(endpoint);
+      } else {
+        serve(endpoint);
+      }
+      peer.sync("that it is done");
+      if (tcp.isClient() == agreed.operation().fetches()) {
+        endpoint.check();
+      }
+    }
+  }
+
+  private PerfParameters parameters(LocalPort port) throws IOException {
+    int most = port.maxReadsInFlight();
+    return new PerfParameters(
+        test,
+        operation,
+        operation.isAtomic() ? Operation.ATOMIC_BYTES : size == null ? defaultSize : size,
+        iters,
+        warmUp == null ? Math.min(iters, DEFAULT_WARM_UP) : warmUp,
+        durationSeconds(),
+        depth,
+        readsInFlight == null ? most : Math.min(readsInFlight, most),
+        mtu == null ? port.activeMtu().bytes() : mtu,
+        events);
+  }
+}
