@@ -68,8 +68,7 @@ public final class RdmaCmEvent implements AutoCloseable {
     this.id = id;
     this.owner = owner;
     MemorySegment event = RdmaCmStructs.CM_EVENT.at(pointer);
-    long words = RdmaCmStructs.CM_EVENT.size() / Long.BYTES;
-    struct = MemorySegment.ofArray(new long[(int) words]).copyFrom(event);
+    struct = RdmaCmStructs.CM_EVENT.copy(event);
     boolean user = RdmaCmStructs.CM_EVENT.getInt(event, "event") == Type.USER.value();
     int length = user ? 0 : RdmaCmStructs.CM_EVENT.getInt(event, "param.ud.private_data_len");
     privateData =
@@ -115,7 +114,7 @@ public final class RdmaCmEvent implements AutoCloseable {
   /** Connection parameters, for an id of connections. */
   public RdmaConnParam connParam() {
     return RdmaConnParam.read(
-        RdmaCmStructs.CM_EVENT_CONN.part(struct, "param.conn"), privateData());
+        RdmaCmStructs.CM_EVENT.part(struct, "param.conn"), privateData());
   }
 
   /** Datagram parameters, for an id of datagrams and for a MULTICAST_JOIN. */
@@ -125,7 +124,7 @@ public final class RdmaCmEvent implements AutoCloseable {
 
   /** Argument of a USER event, as given to {@link RdmaCmId#writeCmEvent}. */
   public long userArgument() {
-    return RdmaCmStructs.CM_EVENT_USER.getLong(struct, "param.arg");
+    return RdmaCmStructs.CM_EVENT.getLong(struct, "param.arg");
   }
 
   /** Acknowledges the event (rdma_ack_cm_event(3)). Idempotent. */

@@ -16,19 +16,21 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.BiConsumer;
+import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
  * Layout of a C structure: the members that Java uses, by their C names, at the offsets of the C
- * compiler. Access by name is slow; the data path keeps {@link #offset}s in constants instead.
- * Immutable.
+ * compiler. Access by name is slow; the data path has constant {@link #offset}s. Immutable.
  */
 public final class CStruct {
-  /** A type and its members. */
+  /** The offset of a view in a union, a type and its members. */
   private static final Pattern DECLARATION =
-      Pattern.compile("((?:struct |union )?\\w+) (.+)", Pattern.DOTALL);
+      Pattern.compile("(?:@(\\d+) )?((?:struct |union )?\\w+) (.+)", Pattern.DOTALL);
+
+  private static final Pattern STRUCT = Pattern.compile("((?:struct|union) \\w+) \\{([^}]*)}");
 
   private final String name;
   private final Map<String, Member> members;
@@ -51,22 +53,24 @@ public final class CStruct {
    * @param name as in C, such as {@code struct ibv_wc}
    * @param members as in C, with the types {@code ptr}, {@code byte}, {@code short}, {@code int}
    *     and {@code long} of Java's sizes, {@code pthread_mutex_t} and {@code pthread_cond_t}, such
-   *     as {@code ptr context; int fd, refcnt}. Java does not use an array without a name
-   * @param parts types of the members that are structures; their members have names such as {@code
-   *     cap.max_send_wr}
+   *     as {@code ptr context; int fd, refcnt}. Java does not use an array without a name.
+   *     {@code @24 int x} puts a member of a union at an offset
+   * @param parts types of members that are structures; names become such as {@code cap.max_send_wr}
    */
   public static CStruct of(String name, String members, CStruct... parts) {
     Map<String, Member> placed = new LinkedHashMap<>();
     long end = 0;
+    long size = 0;
     long alignment = 1;
     for (String declaration : members.strip().split("\\s*;\\s*")) {
       Matcher typed = DECLARATION.matcher(declaration);
       if (!typed.matches()) {
         throw new IllegalArgumentException(name + " has an invalid declaration: " + declaration);
       }
-      String type = typed.group(1);
+      end = typed.group(1) == null ? end : Long.parseLong(typed.group(1));
+      String type = typed.group(2);
       Optional<CStruct> part = Stream.of(parts).filter(p -> p.name.equals(type)).findFirst();
-      for (String declarator : typed.group(2).split(",\\s*")) {
+      for (String declarator : typed.group(3).split(",\\s*")) {
         MemoryLayout layout = part.map(CStruct::asMember).orElseGet(() -> layout(type));
         int bracket = declarator.indexOf('[');
         if (bracket >= 0) {
@@ -80,11 +84,33 @@ public final class CStruct {
           part.ifPresent(p -> p.members.forEach(inner(member, offset, placed)));
         }
         end = offset + layout.byteSize();
+        size = Math.max(size, end);
         alignment = Math.max(alignment, layout.byteAlignment());
       }
     }
     return new CStruct(
-        name, Collections.unmodifiableMap(placed), roundUp(end, alignment), alignment);
+        name, Collections.unmodifiableMap(placed), roundUp(size, alignment), alignment);
+  }
+
+  /**
+   * Lays out the structures of a header, as {@link #of}. The result has their names for keys.
+   *
+   * @param header such as {@code struct ibv_sge { long addr; int length, lkey; }}; a structure
+   *     follows those that are its members
+   * @param others structures of other headers, which the result has too
+   */
+  public static Map<String, CStruct> header(String header, CStruct... others) {
+    Map<String, CStruct> structs = new LinkedHashMap<>();
+    Stream.of(others).forEach(other -> structs.put(other.name, other));
+    for (MatchResult found : STRUCT.matcher(header).results().toList()) {
+      CStruct[] known = structs.values().toArray(CStruct[]::new);
+      structs.put(found.group(1), of(found.group(1), found.group(2), known));
+    }
+    String rest = STRUCT.matcher(header).replaceAll("").strip();
+    if (!rest.isEmpty()) {
+      throw new IllegalArgumentException("invalid declaration: " + rest);
+    }
+    return Collections.unmodifiableMap(structs);
   }
 
   /** Adds the named members of a nested structure. */
@@ -117,11 +143,6 @@ public final class CStruct {
           case 2 -> JAVA_SHORT;
           default -> JAVA_BYTE;
         });
-  }
-
-  /** Returns this structure with extra bytes at the end, which Java does not use. */
-  public CStruct ofSize(long bytes) {
-    return new CStruct(name, members, bytes, alignment);
   }
 
   private static long roundUp(long value, long alignment) {
@@ -160,6 +181,11 @@ public final class CStruct {
   /** Allocates a structure that is filled with zeros. */
   public MemorySegment allocate(SegmentAllocator allocator) {
     return allocator.allocate(size, alignment).fill((byte) 0);
+  }
+
+  /** Copies a structure to the Java heap, which needs no free. */
+  public MemorySegment copy(MemorySegment struct) {
+    return allocate(NativeFunction.HEAP).copyFrom(struct.asSlice(0, size));
   }
 
   /** Returns the structure at a pointer from C; valid only as long as C keeps the structure. */

@@ -76,10 +76,10 @@ public final class IbvContext extends NativeObject {
 
   /** Reads limits and capabilities (ibv_query_device_ex(3), else ibv_query_device(3)). */
   public IbvDeviceAttr queryDevice() throws VerbsException {
-    MemorySegment attr = IbvDeviceStructs.DEVICE_ATTR_EX.allocate(HEAP);
+    MemorySegment attr = IbvStructs.DEVICE_ATTR_EX.allocate(HEAP);
     try {
       operation("int ibv_query_device_ex(ptr context, ptr input, ptr attr, long attr_size)")
-          .call(pointer(), MemorySegment.NULL, attr, IbvDeviceStructs.DEVICE_ATTR_EX.size());
+          .call(pointer(), MemorySegment.NULL, attr, IbvStructs.DEVICE_ATTR_EX.size());
     } catch (VerbsException e) {
       if (e.errno() != VerbsException.EOPNOTSUPP && e.errno() != VerbsException.ENOSYS) {
         throw e;
@@ -98,7 +98,7 @@ public final class IbvContext extends NativeObject {
    * @throws VerbsException EINVAL for a port that does not exist
    */
   public IbvPortAttr queryPort(int port) throws VerbsException {
-    MemorySegment attr = IbvDeviceStructs.PORT_ATTR.allocate(HEAP);
+    MemorySegment attr = IbvStructs.PORT_ATTR.allocate(HEAP);
     NativeFunction extended;
     try {
       extended =
@@ -109,7 +109,7 @@ public final class IbvContext extends NativeObject {
       LibIbverbs.COMPAT_QUERY_PORT.call(pointer(), (byte) port, attr);
       return new IbvPortAttr(attr);
     }
-    extended.call(pointer(), (byte) port, attr, IbvDeviceStructs.PORT_ATTR.size());
+    extended.call(pointer(), (byte) port, attr, IbvStructs.PORT_ATTR.size());
     return new IbvPortAttr(attr);
   }
 

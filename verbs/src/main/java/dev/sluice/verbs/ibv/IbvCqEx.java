@@ -72,21 +72,21 @@ public final class IbvCqEx {
   }
 
   private static final int ENOENT = VerbsException.ENOENT;
-  private static final long STATUS = IbvExStructs.CQ_EX.offset("status");
-  private static final long WR_ID = IbvExStructs.CQ_EX.offset("wr_id");
+  private static final long STATUS = IbvStructs.CQ_EX.offset("status");
+  private static final long WR_ID = IbvStructs.CQ_EX.offset("wr_id");
 
   private final IbvCq cq;
   private final MemorySegment struct;
   private final InlineFunctions functions;
 
   /** Operand of calls: a zero {@code struct ibv_poll_cq_attr}, or the tag that a driver writes. */
-  private final MemorySegment operand = IbvExStructs.WC_TM_INFO.allocate(Arena.ofAuto());
+  private final MemorySegment operand = IbvStructs.WC_TM_INFO.allocate(Arena.ofAuto());
 
   @SuppressWarnings("restricted")
   IbvCqEx(IbvCq cq, MemorySegment pointer, long wcFlags) {
     this.cq = cq;
-    struct = pointer.reinterpret(IbvExStructs.CQ_EX.size());
-    long first = IbvExStructs.CQ_EX.offset("start_poll");
+    struct = pointer.reinterpret(IbvStructs.CQ_EX.size());
+    long first = IbvStructs.CQ_EX.offset("start_poll");
     functions = new InlineFunctions(cq, struct, first, Op.values(), wcFlags);
   }
 

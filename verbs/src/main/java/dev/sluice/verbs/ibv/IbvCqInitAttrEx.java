@@ -33,15 +33,15 @@ public record IbvCqInitAttrEx(
   }
 
   MemorySegment write(SegmentAllocator allocator) throws VerbsException {
-    MemorySegment struct = IbvExStructs.CQ_INIT_ATTR_EX.allocate(allocator);
-    IbvExStructs.CQ_INIT_ATTR_EX.set(struct, "cqe", entries);
+    MemorySegment struct = IbvStructs.CQ_INIT_ATTR_EX.allocate(allocator);
+    IbvStructs.CQ_INIT_ATTR_EX.set(struct, "cqe", entries);
     if (channel != null) {
-      IbvExStructs.CQ_INIT_ATTR_EX.set(struct, "channel", channel.pointer());
+      IbvStructs.CQ_INIT_ATTR_EX.set(struct, "channel", channel.pointer());
     }
-    IbvExStructs.CQ_INIT_ATTR_EX.set(struct, "comp_vector", vector);
-    IbvExStructs.CQ_INIT_ATTR_EX.set(struct, "wc_flags", wcFlags);
-    IbvExStructs.CQ_INIT_ATTR_EX.set(struct, "comp_mask", flags == 0 ? 0 : MASK_FLAGS);
-    IbvExStructs.CQ_INIT_ATTR_EX.set(struct, "flags", flags);
+    IbvStructs.CQ_INIT_ATTR_EX.set(struct, "comp_vector", vector);
+    IbvStructs.CQ_INIT_ATTR_EX.set(struct, "wc_flags", wcFlags);
+    IbvStructs.CQ_INIT_ATTR_EX.set(struct, "comp_mask", flags == 0 ? 0 : MASK_FLAGS);
+    IbvStructs.CQ_INIT_ATTR_EX.set(struct, "flags", flags);
     return struct;
   }
 }

@@ -60,7 +60,7 @@ public final class IbvDevice {
   IbvDevice(NativeObject owner, MemorySegment pointer) {
     this.owner = owner;
     this.pointer = pointer;
-    struct = IbvStructs.copy(IbvStructs.DEVICE.at(pointer));
+    struct = IbvStructs.DEVICE.copy(IbvStructs.DEVICE.at(pointer));
   }
 
   private MemorySegment pointer() throws VerbsException {

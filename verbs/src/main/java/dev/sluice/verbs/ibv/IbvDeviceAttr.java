@@ -71,7 +71,7 @@ public final class IbvDeviceAttr {
   private final MemorySegment struct;
 
   IbvDeviceAttr(MemorySegment struct) {
-    this.struct = IbvStructs.copy(struct);
+    this.struct = IbvStructs.DEVICE_ATTR_EX.copy(struct);
   }
 
   /**
@@ -79,12 +79,12 @@ public final class IbvDeviceAttr {
    * orig_attr.max_qp}. Short members are zero-extended; GUIDs are in network byte order.
    */
   public long get(String member) {
-    return IbvDeviceStructs.DEVICE_ATTR_EX.getLong(struct, member);
+    return IbvStructs.DEVICE_ATTR_EX.getLong(struct, member);
   }
 
   /** Firmware version. */
   public String fwVer() {
-    return IbvDeviceStructs.DEVICE_ATTR_EX.part(struct, "orig_attr.fw_ver").getString(0);
+    return IbvStructs.DEVICE_ATTR_EX.part(struct, "orig_attr.fw_ver").getString(0);
   }
 
   public CValue<IbvDeviceAttr.AtomicCap> atomicCap() {

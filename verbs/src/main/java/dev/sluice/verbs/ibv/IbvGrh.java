@@ -23,7 +23,7 @@ public final class IbvGrh {
    * @throws IndexOutOfBoundsException for fewer than {@link #BYTES} bytes
    */
   public IbvGrh(MemorySegment received) {
-    struct = IbvStructs.copy(received.asSlice(0, BYTES));
+    struct = IbvStructs.GRH.copy(received);
   }
 
   /**

@@ -106,7 +106,7 @@ public final class IbvPortAttr {
   private final MemorySegment struct;
 
   IbvPortAttr(MemorySegment struct) {
-    this.struct = IbvStructs.copy(struct);
+    this.struct = IbvStructs.PORT_ATTR.copy(struct);
   }
 
   public CValue<IbvPortAttr.State> state() {
@@ -137,7 +137,7 @@ public final class IbvPortAttr {
 
   /** Maximum message size in bytes. */
   public long maxMsgSz() {
-    return IbvDeviceStructs.PORT_ATTR.getLong(struct, "max_msg_sz");
+    return IbvStructs.PORT_ATTR.getLong(struct, "max_msg_sz");
   }
 
   public int pkeyTblLen() {
@@ -156,6 +156,6 @@ public final class IbvPortAttr {
 
   /** Reads a number of up to 32 bits by its C name, such as {@code sm_lid}. */
   public int get(String member) {
-    return IbvDeviceStructs.PORT_ATTR.getInt(struct, member);
+    return IbvStructs.PORT_ATTR.getInt(struct, member);
   }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.verbs.ibv;
 
+import static dev.sluice.verbs.ffi.NativeFunction.HEAP;
+
 import dev.sluice.verbs.ffi.CStruct;
 import dev.sluice.verbs.ffi.CValue;
 import java.lang.foreign.MemorySegment;
@@ -48,11 +50,11 @@ public final class IbvQpAttr {
   private int mask;
 
   public IbvQpAttr() {
-    struct = MemorySegment.ofArray(new long[(int) (LAYOUT.size() / Long.BYTES)]);
+    struct = LAYOUT.allocate(HEAP);
   }
 
   private IbvQpAttr(MemorySegment struct, int mask) {
-    this.struct = IbvStructs.copy(struct);
+    this.struct = LAYOUT.copy(struct);
     this.mask = mask;
   }
 

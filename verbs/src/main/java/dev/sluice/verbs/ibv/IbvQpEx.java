@@ -94,8 +94,8 @@ public final class IbvQpEx {
     }
   }
 
-  private static final long WR_ID = IbvExStructs.QP_EX.offset("wr_id");
-  private static final long WR_FLAGS = IbvExStructs.QP_EX.offset("wr_flags");
+  private static final long WR_ID = IbvStructs.QP_EX.offset("wr_id");
+  private static final long WR_FLAGS = IbvStructs.QP_EX.offset("wr_flags");
 
   private final IbvQp qp;
   private final MemorySegment struct;
@@ -107,8 +107,8 @@ public final class IbvQpEx {
   @SuppressWarnings("restricted")
   IbvQpEx(IbvQp qp, MemorySegment pointer, long sendOps) {
     this.qp = qp;
-    struct = pointer.reinterpret(IbvExStructs.QP_EX.size() + Long.BYTES); // includes wr_flush
-    long first = IbvExStructs.QP_EX.offset("wr_atomic_cmp_swp");
+    struct = pointer.reinterpret(IbvStructs.QP_EX.size() + Long.BYTES); // includes wr_flush
+    long first = IbvStructs.QP_EX.offset("wr_atomic_cmp_swp");
     functions = new InlineFunctions(qp, struct, first, Op.values(), sendOps);
   }
 

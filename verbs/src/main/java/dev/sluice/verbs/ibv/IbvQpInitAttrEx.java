@@ -78,20 +78,20 @@ public record IbvQpInitAttrEx(IbvQpInitAttr attr, long sendOps, int createFlags,
   private MemorySegment write(
       SegmentAllocator allocator, int parentMask, String parentMember, MemorySegment parent)
       throws VerbsException {
-    MemorySegment struct = IbvExStructs.QP_INIT_ATTR_EX.allocate(allocator);
+    MemorySegment struct = IbvStructs.QP_INIT_ATTR_EX.allocate(allocator);
     attr.write(struct);
     int mask = parentMask;
-    IbvExStructs.QP_INIT_ATTR_EX.set(struct, parentMember, parent);
+    IbvStructs.QP_INIT_ATTR_EX.set(struct, parentMember, parent);
     if (sendOps != 0) {
       mask |= Mask.SEND_OPS_FLAGS;
-      IbvExStructs.QP_INIT_ATTR_EX.set(struct, "send_ops_flags", sendOps);
+      IbvStructs.QP_INIT_ATTR_EX.set(struct, "send_ops_flags", sendOps);
     }
     if (createFlags != 0) {
       mask |= Mask.CREATE_FLAGS;
-      IbvExStructs.QP_INIT_ATTR_EX.set(struct, "create_flags", createFlags);
-      IbvExStructs.QP_INIT_ATTR_EX.set(struct, "source_qpn", sourceQpn);
+      IbvStructs.QP_INIT_ATTR_EX.set(struct, "create_flags", createFlags);
+      IbvStructs.QP_INIT_ATTR_EX.set(struct, "source_qpn", sourceQpn);
     }
-    IbvExStructs.QP_INIT_ATTR_EX.set(struct, "comp_mask", mask);
+    IbvStructs.QP_INIT_ATTR_EX.set(struct, "comp_mask", mask);
     return struct;
   }
 }

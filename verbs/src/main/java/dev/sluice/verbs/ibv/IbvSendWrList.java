@@ -66,24 +66,24 @@ public final class IbvSendWrList extends IbvWrList {
   private static final long OPCODE = IbvStructs.SEND_WR.offset("opcode");
   private static final long SEND_FLAGS = IbvStructs.SEND_WR.offset("send_flags");
   private static final long IMM_DATA = IbvStructs.SEND_WR.offset("imm_data");
-  private static final long RDMA_ADDR = IbvStructs.SEND_WR_RDMA.offset("wr.rdma.remote_addr");
-  private static final long RDMA_RKEY = IbvStructs.SEND_WR_RDMA.offset("wr.rdma.rkey");
+  private static final long RDMA_ADDR = IbvStructs.SEND_WR.offset("wr.rdma.remote_addr");
+  private static final long RDMA_RKEY = IbvStructs.SEND_WR.offset("wr.rdma.rkey");
   private static final long ATOMIC_ADDR = IbvStructs.SEND_WR.offset("wr.atomic.remote_addr");
   private static final long ATOMIC_COMPARE_ADD = IbvStructs.SEND_WR.offset("wr.atomic.compare_add");
   private static final long ATOMIC_SWAP = IbvStructs.SEND_WR.offset("wr.atomic.swap");
   private static final long ATOMIC_RKEY = IbvStructs.SEND_WR.offset("wr.atomic.rkey");
-  private static final long XRC_SRQN = IbvStructs.SEND_WR_XRC.offset("qp_type.xrc.remote_srqn");
-  private static final long UD_AH = IbvStructs.SEND_WR_UD.offset("wr.ud.ah");
-  private static final long UD_QPN = IbvStructs.SEND_WR_UD.offset("wr.ud.remote_qpn");
-  private static final long UD_QKEY = IbvStructs.SEND_WR_UD.offset("wr.ud.remote_qkey");
-  private static final long BIND_MW = IbvStructs.SEND_WR_BIND.offset("bind_mw.mw");
-  private static final long BIND_RKEY = IbvStructs.SEND_WR_BIND.offset("bind_mw.rkey");
-  private static final long BIND_MR = IbvStructs.SEND_WR_BIND.offset("bind_mw.bind_info.mr");
-  private static final long BIND_ADDR = IbvStructs.SEND_WR_BIND.offset("bind_mw.bind_info.addr");
+  private static final long XRC_SRQN = IbvStructs.SEND_WR.offset("qp_type.xrc.remote_srqn");
+  private static final long UD_AH = IbvStructs.SEND_WR.offset("wr.ud.ah");
+  private static final long UD_QPN = IbvStructs.SEND_WR.offset("wr.ud.remote_qpn");
+  private static final long UD_QKEY = IbvStructs.SEND_WR.offset("wr.ud.remote_qkey");
+  private static final long BIND_MW = IbvStructs.SEND_WR.offset("bind_mw.mw");
+  private static final long BIND_RKEY = IbvStructs.SEND_WR.offset("bind_mw.rkey");
+  private static final long BIND_MR = IbvStructs.SEND_WR.offset("bind_mw.bind_info.mr");
+  private static final long BIND_ADDR = IbvStructs.SEND_WR.offset("bind_mw.bind_info.addr");
   private static final long BIND_LENGTH =
-      IbvStructs.SEND_WR_BIND.offset("bind_mw.bind_info.length");
+      IbvStructs.SEND_WR.offset("bind_mw.bind_info.length");
   private static final long BIND_ACCESS =
-      IbvStructs.SEND_WR_BIND.offset("bind_mw.bind_info.mw_access_flags");
+      IbvStructs.SEND_WR.offset("bind_mw.bind_info.mw_access_flags");
 
   /** For each request, two objects that the driver dereferences; null as long as there are none. */
   private NativeObject[] objects;

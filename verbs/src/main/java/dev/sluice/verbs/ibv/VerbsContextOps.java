@@ -19,7 +19,7 @@ final class VerbsContextOps {
   /** {@code __VERBS_ABI_IS_EXTENDED}: the value of abi_compat if there is a verbs_context. */
   private static final long ABI_IS_EXTENDED = -1;
 
-  private static final CStruct EXTENDED = IbvExStructs.VERBS_CONTEXT;
+  private static final CStruct EXTENDED = IbvStructs.VERBS_CONTEXT;
 
   private final MemorySegment context;
 

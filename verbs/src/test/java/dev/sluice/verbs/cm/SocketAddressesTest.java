@@ -45,7 +45,10 @@ final class SocketAddressesTest {
   @Test
   void zerosAreNoAddress() {
     try (Arena arena = Arena.ofConfined()) {
-      assertThat(SocketAddresses.read(RdmaCmStructs.SOCKADDR_STORAGE.allocate(arena))).isNull();
+      assertThat(
+              SocketAddresses.read(
+                  RdmaCmStructs.HEADER.get("struct sockaddr_storage").allocate(arena)))
+          .isNull();
     }
   }
 
@@ -61,7 +64,7 @@ final class SocketAddressesTest {
 
   private static InetSocketAddress readBack(InetSocketAddress address, Arena arena)
       throws VerbsException {
-    MemorySegment storage = RdmaCmStructs.SOCKADDR_STORAGE.allocate(arena);
+    MemorySegment storage = RdmaCmStructs.HEADER.get("struct sockaddr_storage").allocate(arena);
     MemorySegment struct = SocketAddresses.write(address, arena);
     storage.asSlice(0, struct.byteSize()).copyFrom(struct);
     return SocketAddresses.read(storage);

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** Structures are laid out by the rules of the C ABI. */
@@ -63,11 +64,37 @@ class CStructTest {
   }
 
   @Test
-  void aStructureMayContinueBehindTheMembersThatJavaKnows() {
-    CStruct longer = MIXED.ofSize(100);
-    assertThat(longer.size()).isEqualTo(100);
-    assertThat(longer.offset("g")).isEqualTo(32);
-    assertThat(longer.name()).isEqualTo("struct mixed");
+  void aUnionIsAsLongAsItsLongestView() {
+    CStruct views = CStruct.of("struct views", "int kind; @8 long x, y; @8 int z; @12 byte w");
+    assertThat(views.offset("y")).isEqualTo(16);
+    assertThat(views.offset("z")).isEqualTo(8);
+    assertThat(views.offset("w")).isEqualTo(12);
+    assertThat(views.size()).isEqualTo(24);
+  }
+
+  @Test
+  void aHeaderDeclaresStructuresThatContainEarlierOnes() {
+    Map<String, CStruct> header =
+        CStruct.header(
+            """
+            union number { long raw[2]; }
+            struct outer {
+              byte x; union number number;
+              struct mixed mixed;
+            }
+            """,
+            MIXED);
+    assertThat(header).containsOnlyKeys("struct mixed", "union number", "struct outer");
+    assertThat(header.get("struct outer").offset("number")).isEqualTo(8);
+    assertThat(header.get("struct outer").offset("mixed.g")).isEqualTo(56);
+    assertThat(header.get("struct outer").name()).isEqualTo("struct outer");
+  }
+
+  @Test
+  void aHeaderWithAnythingElseIsRefused() {
+    assertThatThrownBy(() -> CStruct.header("struct s { int a; } struct t { int b;"))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("invalid declaration: struct t { int b;");
   }
 
   @Test

@@ -24,7 +24,7 @@ class IbvCqExTest {
   private static CInlineVerbs verbs;
 
   private final FakeDevice device = new FakeDevice();
-  private final MemorySegment struct = device.object(IbvExStructs.CQ_EX.size());
+  private final MemorySegment struct = device.object(IbvStructs.CQ_EX.size());
   private final IbvCq cq = new IbvCq(device.context(), struct, null);
 
   @BeforeAll
@@ -97,7 +97,7 @@ class IbvCqExTest {
 
   @Test
   void functionsThatADriverLacksAreRefused() {
-    struct.asSlice(IbvExStructs.CQ_EX.offset("start_poll")).fill((byte) 0);
+    struct.asSlice(IbvStructs.CQ_EX.offset("start_poll")).fill((byte) 0);
     IbvCqEx ex = new IbvCqEx(cq, struct, -1);
     assertRefused(EOPNOTSUPP, ex::startPoll);
     assertRefused(EOPNOTSUPP, ex::nextPoll);

@@ -35,7 +35,7 @@ class IbvQpExTest {
 
   private final FakeDevice device = new FakeDevice();
   private final IbvPd pd = new IbvPd(device.context(), device.object(16));
-  private final MemorySegment struct = device.object(IbvExStructs.QP_EX.size() + Long.BYTES);
+  private final MemorySegment struct = device.object(IbvStructs.QP_EX.size() + Long.BYTES);
   private final IbvQp qp = new IbvQp(pd, struct, null, pointer -> {});
 
   /** Serves as address handle and as window, so that the C function needs one parameter less. */
@@ -112,7 +112,7 @@ class IbvQpExTest {
 
   @Test
   void operationsThatADriverLacksAreRefused() throws Exception {
-    struct.asSlice(IbvExStructs.QP_EX.offset("wr_atomic_cmp_swp")).fill((byte) 0);
+    struct.asSlice(IbvStructs.QP_EX.offset("wr_atomic_cmp_swp")).fill((byte) 0);
     IbvQpEx ex = new IbvQpEx(qp, struct, -1);
     assertRefused(EOPNOTSUPP, ex::wrStart);
     assertRefused(EOPNOTSUPP, ex::send);
