@@ -20,8 +20,7 @@ import java.util.stream.Collectors;
 /**
  * The network devices of this process's network namespace with their addresses, to tell which GIDs
  * are local. The verbs provider's {@code PortReader} and the {@code LocalPort} of bin/verbs call
- * {@link #read} on any thread. They read anew each time they look at a GID table. Immutable; owns
- * nothing.
+ * {@link #read} on any thread. They read anew with each GID table. Immutable; owns nothing.
  *
  * <p>The kernel names a GID's network device by its index or its name, and both may belong to
  * another namespace. A GID therefore counts as local only if the local device of that index or name
@@ -31,11 +30,7 @@ public record LocalNetDevices(Map<NetDevice, Set<InetAddress>> addresses) {
   private static final Pattern IPV6_ADDRESS =
       Pattern.compile("(?m)^(\\p{XDigit}{32}) (\\p{XDigit}+) ");
 
-  /**
-   * Reads the devices and their addresses.
-   *
-   * @param root {@code /}, or a directory that tests put in its place
-   */
+  /** Reads the devices and their addresses. Tests put a directory in the place of {@code /}. */
   public static LocalNetDevices read(Path root) throws VerbsException {
     // Java omits IPv6 addresses if java.net.preferIPv4Stack is set, and Hadoop's scripts set it.
     Map<Integer, Set<InetAddress>> ipv6 = ipv6Addresses(root.resolve("proc/self/net/if_inet6"));
@@ -84,10 +79,7 @@ public record LocalNetDevices(Map<NetDevice, Set<InetAddress>> addresses) {
     return addresses.containsKey(device);
   }
 
-  /**
-   * Returns the name of the device that has the address and meets the condition; empty if none
-   * does.
-   */
+  /** Name of the device that has the address and meets the condition; empty if none does. */
   public Optional<String> withAddress(InetAddress address, Predicate<NetDevice> condition) {
     return addresses.entrySet().stream()
         .filter(entry -> condition.test(entry.getKey()) && entry.getValue().contains(address))

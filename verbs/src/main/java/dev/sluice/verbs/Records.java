@@ -9,8 +9,8 @@ import java.util.function.Consumer;
 
 /**
  * Creates records with many components from builders. The builder has one public field per
- * component, of the same name and type. Meant for options: the reflection takes some microseconds
- * per record. Any thread.
+ * component, of the same name and type. Meant for options: reflection takes microseconds per
+ * record. Any thread.
  */
 public final class Records {
   private Records() {}

@@ -39,6 +39,11 @@ public class VerbsException extends IOException {
     this.errno = errno;
   }
 
+  /** Returns the exception for an argument or a state that does not allow an operation (EINVAL). */
+  public static VerbsException invalid(String operation, String reason) {
+    return new VerbsException(operation, EINVAL, reason);
+  }
+
   public int errno() {
     return errno;
   }

@@ -5,7 +5,6 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 
 import dev.sluice.verbs.ProviderUnavailableException;
 import dev.sluice.verbs.VerbsException;
-import dev.sluice.verbs.ffi.CString;
 import dev.sluice.verbs.ffi.CValue;
 import dev.sluice.verbs.ffi.Failure;
 import dev.sluice.verbs.ffi.NativeFunction;
@@ -83,12 +82,7 @@ public final class RdmaAddrInfo extends NativeObject {
     }
   }
 
-  /**
-   * Entry of the list.
-   *
-   * @param source null if there is none
-   * @param destination null on the passive side
-   */
+  /** Entry of the list. The source may be null; the destination is, on the passive side. */
   public record Entry(
       int flags,
       CValue<RdmaCmId.PortSpace> portSpace,
@@ -115,7 +109,7 @@ public final class RdmaAddrInfo extends NativeObject {
   }
 
   RdmaAddrInfo(MemorySegment list) {
-    super("address information", null, list);
+    super("address information", null, list, LibRdmacm.FREEADDRINFO);
     List<Entry> read = new ArrayList<>();
     for (MemorySegment next = list; next.address() != 0; ) {
       MemorySegment struct = RdmaCmStructs.ADDRINFO.at(next);
@@ -141,7 +135,7 @@ public final class RdmaAddrInfo extends NativeObject {
           LibRdmacm.GETADDRINFO.call(
               string(node, arena), string(service, arena), hints.write(arena), result);
       if (error != 0) {
-        String text = CString.read(GAI_STRERROR.callForPointer(error));
+        String text = GAI_STRERROR.callForString(error);
         throw new UnknownHostException(
             "rdma_getaddrinfo(node=" + node + ", service=" + service + "): " + text);
       }
@@ -155,10 +149,5 @@ public final class RdmaAddrInfo extends NativeObject {
 
   public List<Entry> entries() {
     return entries;
-  }
-
-  @Override
-  protected void destroy(MemorySegment pointer) throws VerbsException {
-    LibRdmacm.FREEADDRINFO.invoke(pointer);
   }
 }

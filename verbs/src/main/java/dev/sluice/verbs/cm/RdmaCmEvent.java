@@ -5,7 +5,6 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.ffi.CConstant;
-import dev.sluice.verbs.ffi.CString;
 import dev.sluice.verbs.ffi.CValue;
 import java.lang.foreign.MemorySegment;
 
@@ -58,9 +57,8 @@ public final class RdmaCmEvent implements AutoCloseable {
   }
 
   /**
-   * @param id id of the event; the new id for a CONNECT_REQUEST
-   * @param owner id that cannot be destroyed before the event is acknowledged: the listening id for
-   *     a CONNECT_REQUEST
+   * Takes the id of the event and the owner that waits for its acknowledgement. For a
+   * CONNECT_REQUEST, these are the new id and the listening id.
    */
   @SuppressWarnings("restricted")
   RdmaCmEvent(MemorySegment pointer, RdmaCmId id, RdmaCmId owner) {
@@ -85,7 +83,7 @@ public final class RdmaCmEvent implements AutoCloseable {
 
   /** The event type in words (rdma_event_str(3)). */
   public String text() throws VerbsException {
-    return CString.read(LibRdmacm.EVENT_STR.callForPointer(type().number()));
+    return LibRdmacm.EVENT_STR.callForString(type().number());
   }
 
   /**
@@ -113,8 +111,7 @@ public final class RdmaCmEvent implements AutoCloseable {
 
   /** Connection parameters, for an id of connections. */
   public RdmaConnParam connParam() {
-    return RdmaConnParam.read(
-        RdmaCmStructs.CM_EVENT.part(struct, "param.conn"), privateData());
+    return RdmaConnParam.read(RdmaCmStructs.CM_EVENT.part(struct, "param.conn"), privateData());
   }
 
   /** Datagram parameters, for an id of datagrams and for a MULTICAST_JOIN. */

@@ -28,8 +28,7 @@ import java.util.Optional;
  *
  * <p>An id of a channel is asynchronous: a call starts an operation, and an event reports the
  * result. An id without a channel is synchronous: a call waits for that event, as long as librdmacm
- * and the kernel do, and throws if the event is a failure. {@link #migrate} changes one kind into
- * the other.
+ * and the kernel do, and throws if the event is a failure. {@link #migrate} changes the kind.
  *
  * <p>Its channel closes an asynchronous id, its creator a synchronous one. One thread at a time
  * calls it, except that another may take and close its events.
@@ -82,26 +81,19 @@ public final class RdmaCmId extends RdmaCmIdMulticast {
     private JoinFlags() {}
   }
 
-  private final NativeFunction destroyer;
   private RdmaEventChannel channel;
   private IbvPd requestPd;
   private IbvQpInitAttr requestAttr;
 
   RdmaCmId(RdmaEventChannel channel, MemorySegment pointer) {
-    super(channel, pointer);
+    super(channel, pointer, LibRdmacm.DESTROY_ID);
     this.channel = channel;
-    destroyer = LibRdmacm.DESTROY_ID;
     channel.add(this, pointer);
   }
 
-  /**
-   * Creates a synchronous id.
-   *
-   * @param listening the id that received the connection's request; null for none
-   */
+  /** Creates a synchronous id. The listening id received its request; null for none. */
   private RdmaCmId(RdmaCmId listening, MemorySegment pointer, NativeFunction destroyer) {
-    super(listening, pointer);
-    this.destroyer = destroyer;
+    super(listening, pointer, destroyer);
   }
 
   /**
@@ -184,11 +176,7 @@ public final class RdmaCmId extends RdmaCmIdMulticast {
         : Optional.of(RdmaCmEvent.ofSynchronous(event, this));
   }
 
-  /**
-   * Binds to an address of this machine (rdma_bind_addr(3)).
-   *
-   * @param address port 0 selects any free port
-   */
+  /** Binds to an address of this machine; port 0 selects any free port (rdma_bind_addr(3)). */
   public void bind(InetSocketAddress address) throws VerbsException {
     LibRdmacm.BIND_ADDR.call(pointer(), SocketAddresses.write(address, HEAP));
   }
@@ -221,8 +209,7 @@ public final class RdmaCmId extends RdmaCmIdMulticast {
   }
 
   /**
-   * Finds the device and the way to an address (rdma_resolve_addr(3)). Leads to ADDR_RESOLVED or
-   * ADDR_ERROR.
+   * Finds the device for an address (rdma_resolve_addr(3)). Leads to ADDR_RESOLVED or ADDR_ERROR.
    *
    * @param source null to let the routing table choose
    */
@@ -353,9 +340,8 @@ public final class RdmaCmId extends RdmaCmIdMulticast {
     boolean datagrams = RdmaCmStructs.CM_ID.getInt(struct(), "qp_type") == IbvQp.Type.UD.value();
     int limit = datagrams ? datagram : connected;
     if (data.length > limit) {
-      throw new VerbsException(
+      throw VerbsException.invalid(
           operation + "(" + this + ")",
-          VerbsException.EINVAL,
           data.length + " bytes of private data; " + portSpace() + " takes at most " + limit);
     }
   }
@@ -407,7 +393,7 @@ public final class RdmaCmId extends RdmaCmIdMulticast {
     try {
       leaveAllGroups();
       closeObjects();
-      destroyer.invoke(pointer);
+      super.destroy(pointer);
     } catch (VerbsException | RuntimeException | Error e) {
       setClosing(false);
       throw e;

@@ -5,6 +5,7 @@ import static dev.sluice.verbs.ffi.NativeFunction.HEAP;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ffi.NativeFunction;
 import dev.sluice.verbs.ffi.NativeObject;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -29,8 +30,8 @@ abstract sealed class RdmaCmIdMulticast extends RdmaCmIdObjects permits RdmaCmId
   private final Set<InetSocketAddress> groups = new LinkedHashSet<>();
   private boolean closing;
 
-  RdmaCmIdMulticast(NativeObject parent, MemorySegment pointer) {
-    super(parent, pointer);
+  RdmaCmIdMulticast(NativeObject parent, MemorySegment pointer, NativeFunction destroyer) {
+    super(parent, pointer, destroyer);
   }
 
   /** Joins a group (rdma_join_multicast(3)). Leads to MULTICAST_JOIN or MULTICAST_ERROR. */
@@ -109,11 +110,7 @@ abstract sealed class RdmaCmIdMulticast extends RdmaCmIdObjects permits RdmaCmId
     LibRdmacm.SET_OPTION.call(pointer(), level, name, bytes, bytes.byteSize());
   }
 
-  /**
-   * Records a taken event.
-   *
-   * @return false if this id is being closed, which waits for the event's acknowledgement
-   */
+  /** Records an event. Returns false if the id is closing and waits for its acknowledgement. */
   boolean received(RdmaCmEvent event) {
     synchronized (unacknowledged) {
       return !closing && unacknowledged.add(event);

@@ -5,6 +5,7 @@ import static dev.sluice.verbs.ffi.NativeFunction.HEAP;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ffi.NativeFunction;
 import dev.sluice.verbs.ffi.NativeObject;
 import dev.sluice.verbs.ibv.IbvCompChannel;
 import dev.sluice.verbs.ibv.IbvContext;
@@ -19,9 +20,6 @@ import dev.sluice.verbs.ibv.IbvSrq;
 import dev.sluice.verbs.ibv.IbvSrqInitAttrEx;
 import dev.sluice.verbs.ibv.IbvStructs;
 import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
-import java.util.Collections;
-import java.util.List;
 
 /**
  * The part of an id that holds the objects of its device: context, protection domains, queue pair,
@@ -42,23 +40,32 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
   private volatile Queue srqQueue;
 
   /** A completion queue with the channel on which it announces completions. */
-  record Queue(IbvCq cq, IbvCompChannel channel) {}
+  record Queue(IbvCq cq, IbvCompChannel channel) {
+    /** Closes a queue, null for none. The context closes those that the device refuses now. */
+    private static void close(Queue queue) {
+      try {
+        if (queue != null) {
+          queue.cq.close();
+          queue.channel.close();
+        }
+      } catch (VerbsException e) {
+        // The object that used the queue is destroyed nevertheless.
+      }
+    }
+  }
 
   /** Creates a queue pair in C. */
   private interface Creation {
-    /**
-     * @return the {@code struct ibv_qp_init_attr} that C filled in
-     */
+    /** Returns the {@code struct ibv_qp_init_attr} that C filled in. */
     MemorySegment create(MemorySegment pd, IbvQpInitAttr attr) throws VerbsException;
   }
 
-  RdmaCmIdObjects(NativeObject parent, MemorySegment pointer) {
-    super("cm id", parent, RdmaCmStructs.CM_ID.at(pointer));
+  RdmaCmIdObjects(NativeObject parent, MemorySegment pointer, NativeFunction destroyer) {
+    super("cm id", parent, RdmaCmStructs.CM_ID.at(pointer), destroyer);
   }
 
   /**
-   * Returns the id's device, as librdmacm opened it. Objects that are created in it belong to the
-   * id.
+   * Returns the id's device, as librdmacm opened it. Objects created in it belong to the id.
    *
    * @throws VerbsException EINVAL while the id is bound to no device
    */
@@ -66,8 +73,7 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
     MemorySegment verbs = RdmaCmStructs.CM_ID.getPointer(pointer(), "verbs");
     if (context == null) {
       if (verbs.address() == 0) {
-        throw new VerbsException(
-            "device of " + this, VerbsException.EINVAL, "it is not bound to a device");
+        throw VerbsException.invalid("device of " + this, "it is not bound to a device");
       }
       context = IbvContext.borrowed(verbs);
       // Read the default domain now: librdmacm overwrites the member when it creates a queue pair.
@@ -163,8 +169,7 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
       throws VerbsException {
     pointer();
     if (qp() != null) {
-      throw new VerbsException(
-          "rdma_create_qp(" + this + ")", VerbsException.EINVAL, "it has a queue pair already");
+      throw VerbsException.invalid("rdma_create_qp(" + this + ")", "it has a queue pair already");
     }
     IbvPd used = domain == null ? defaultPd() : domain;
     try {
@@ -201,33 +206,22 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
   }
 
   /**
-   * Closes the completion queues. The context closes those that the device refuses now. Takes no
-   * lock of this id: it runs under the queue pair's lock, and closing the id takes that one second.
+   * Closes the completion queues. Takes no lock of this id: it runs under the queue pair's lock,
+   * and closing the id takes that one second.
    */
   private void closeQueues() {
-    List<Queue> queues = Arrays.asList(sendQueue, recvQueue);
+    Queue send = sendQueue;
+    Queue recv = recvQueue;
     sendQueue = null;
     recvQueue = null;
-    close(queues);
+    Queue.close(send);
+    Queue.close(recv);
   }
 
   private void closeSrqQueue() {
     Queue queue = srqQueue;
     srqQueue = null;
-    close(Collections.singletonList(queue));
-  }
-
-  private static void close(List<Queue> queues) {
-    for (Queue queue : queues) {
-      try {
-        if (queue != null) {
-          queue.cq().close();
-          queue.channel().close();
-        }
-      } catch (VerbsException e) {
-        // The object that used the queues is destroyed nevertheless.
-      }
-    }
+    Queue.close(queue);
   }
 
   private IbvQpInitAttr complete(IbvQpInitAttr attr) throws VerbsException {
@@ -276,8 +270,7 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
   }
 
   /**
-   * Creates the id's own shared receive queue of any type, as {@link #createSrq}
-   * (rdma_create_srq_ex(3)).
+   * Creates a shared receive queue of any type, as {@link #createSrq} (rdma_create_srq_ex(3)).
    *
    * @param attr attributes of the queue. For type XRC, the id replaces a null completion queue by a
    *     queue of its own with a channel, and closes it with the shared receive queue
@@ -309,10 +302,8 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
   private void requireNoSrq() throws VerbsException {
     pointer();
     if (srq() != null) {
-      throw new VerbsException(
-          "rdma_create_srq(" + this + ")",
-          VerbsException.EINVAL,
-          "it has a shared receive queue already");
+      throw VerbsException.invalid(
+          "rdma_create_srq(" + this + ")", "it has a shared receive queue already");
     }
   }
 
@@ -328,10 +319,7 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
     closeSrqQueue();
   }
 
-  /**
-   * Returns the attributes that bring a queue pair that is not the id's own into a state
-   * (rdma_init_qp_attr(3)).
-   */
+  /** Attributes that bring a queue pair outside of the id into a state (rdma_init_qp_attr(3)). */
   public IbvQpAttr initQpAttr(IbvQp.State state) throws VerbsException {
     MemorySegment attr = IbvStructs.QP_ATTR.allocate(HEAP);
     IbvStructs.QP_ATTR.set(attr, "qp_state", state.value());

@@ -15,16 +15,13 @@ import java.util.function.Consumer;
  * Builder}, and a line in {@code write} and {@code read}.
  *
  * @param privateData bytes for the peer's application; the transport may append zeros
- * @param responderResources READs and atomics of the peer that are served at a time, or {@link
+ * @param responderResources READs and atomics of the peer served at a time, or {@link
  *     #MAX_RESP_RES}
  * @param initiatorDepth local READs and atomics in flight at a time, or {@link #MAX_INIT_DEPTH}
  * @param flowControl true for hardware flow control
- * @param retryCount number of retransmissions without an acknowledgement, 0 to 7; the connecting
- *     side decides
- * @param rnrRetryCount number of times that the peer retries if no receive is posted here; 7 is
- *     infinite
- * @param srq true if receives come from a shared receive queue; only without a queue pair of the
- *     id's own
+ * @param retryCount retransmissions without an acknowledgement, 0 to 7; the active side decides
+ * @param rnrRetryCount number of times that the peer retries without a receive here; 7 is infinite
+ * @param srq true if receives come from a shared receive queue; only without an own queue pair
  * @param qpNum only without a queue pair of the id's own
  */
 public record RdmaConnParam(
@@ -73,8 +70,7 @@ public record RdmaConnParam(
   private static void set(MemorySegment struct, String member, int value, String operation)
       throws VerbsException {
     if (value < 0 || value > 0xff) {
-      throw new VerbsException(
-          operation, VerbsException.EINVAL, member + " is " + value + ", but must be 0 to 255");
+      throw VerbsException.invalid(operation, member + " is " + value + ", but must be 0 to 255");
     }
     RdmaCmStructs.CONN_PARAM.set(struct, member, value);
   }

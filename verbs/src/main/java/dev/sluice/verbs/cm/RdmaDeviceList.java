@@ -22,7 +22,7 @@ public final class RdmaDeviceList extends NativeObject {
   private final List<IbvContext> contexts;
 
   private RdmaDeviceList(MemorySegment array, List<IbvContext> contexts) {
-    super("device list of librdmacm", null, array);
+    super("device list of librdmacm", null, array, LibRdmacm.FREE_DEVICES);
     this.contexts = contexts;
   }
 
@@ -59,6 +59,6 @@ public final class RdmaDeviceList extends NativeObject {
     for (IbvContext context : contexts) {
       context.close();
     }
-    LibRdmacm.FREE_DEVICES.invoke(pointer);
+    super.destroy(pointer);
   }
 }

@@ -8,7 +8,6 @@ import dev.sluice.verbs.ProviderUnavailableException;
 import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.ffi.FileDescriptors;
 import dev.sluice.verbs.ffi.NativeObject;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
 import java.util.Optional;
@@ -26,14 +25,18 @@ public final class RdmaEventChannel extends NativeObject {
   private final Map<Long, RdmaCmId> ids = new ConcurrentHashMap<>();
 
   private RdmaEventChannel(MemorySegment pointer) {
-    super("event channel", null, RdmaCmStructs.EVENT_CHANNEL.at(pointer));
+    super(
+        "event channel",
+        null,
+        RdmaCmStructs.EVENT_CHANNEL.at(pointer),
+        LibRdmacm.DESTROY_EVENT_CHANNEL);
   }
 
   /**
    * Opens a channel; the caller closes it.
    *
-   * @throws ProviderUnavailableException if librdmacm cannot be loaded or used here; the message
-   *     gives the remedy
+   * @throws ProviderUnavailableException if librdmacm cannot be used here; the message gives the
+   *     remedy
    */
   public static RdmaEventChannel create() throws VerbsException, ProviderUnavailableException {
     LibRdmacm.LIBRARY.require();
@@ -88,8 +91,7 @@ public final class RdmaEventChannel extends NativeObject {
    * Waits for an event and takes it (rdma_get_cm_event(3)).
    *
    * @param timeoutMs 0 returns at once
-   * @return the event, which the caller closes; empty after the timeout, or if the event's id is
-   *     closed already
+   * @return the event, which the caller closes; empty after the timeout, or if the id is closed
    */
   public Optional<RdmaCmEvent> awaitEvent(long timeoutMs) throws VerbsException {
     return FileDescriptors.awaitReadable(timeoutMs, fd()) == 0 ? Optional.empty() : getEvent();
@@ -97,21 +99,11 @@ public final class RdmaEventChannel extends NativeObject {
 
   /** Takes an event if there is one; never waits. */
   public Optional<RdmaCmEvent> getEvent() throws VerbsException {
-    MemorySegment event;
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment result = arena.allocate(ADDRESS);
-      LibRdmacm.GET_CM_EVENT.call(pointer(), result);
-      event = result.get(ADDRESS, 0);
-    } catch (VerbsException e) {
-      if (e.errno() == VerbsException.EAGAIN) {
-        return Optional.empty();
-      }
-      throw e;
+    MemorySegment result = HEAP.allocate(ADDRESS);
+    if (!LibRdmacm.GET_CM_EVENT.succeeds(VerbsException.EAGAIN, pointer(), result)) {
+      return Optional.empty();
     }
-    return received(event);
-  }
-
-  private Optional<RdmaCmEvent> received(MemorySegment event) throws VerbsException {
+    MemorySegment event = result.get(ADDRESS, 0);
     MemorySegment struct = RdmaCmStructs.CM_EVENT.at(event);
     MemorySegment id = RdmaCmStructs.CM_EVENT.getPointer(struct, "id");
     MemorySegment listening = RdmaCmStructs.CM_EVENT.getPointer(struct, "listen_id");
@@ -139,10 +131,5 @@ public final class RdmaEventChannel extends NativeObject {
   /** Removes an id, unless another id has the same address by now. */
   void remove(RdmaCmId id, MemorySegment pointer) {
     ids.remove(pointer.address(), id);
-  }
-
-  @Override
-  protected void destroy(MemorySegment pointer) throws VerbsException {
-    LibRdmacm.DESTROY_EVENT_CHANNEL.invoke(pointer);
   }
 }

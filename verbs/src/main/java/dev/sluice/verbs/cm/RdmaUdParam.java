@@ -8,8 +8,7 @@ import java.lang.foreign.MemorySegment;
  * Address of a datagram service or a multicast group: {@code struct rdma_ud_param}
  * (rdma_get_cm_event(3)). {@link RdmaCmEvent#udParam} returns it on the thread that has the event;
  * a program makes one itself to answer the sender of a datagram. The values are copies and stay
- * valid after the event is closed. Immutable but for the array, which is not copied. Any thread;
- * nothing to close.
+ * valid after the event is closed. Immutable but for the array, which is not copied. Any thread.
  *
  * @param privateData bytes from the peer's application
  * @param ahAttr attributes for an address handle; null if the program has the handle already

@@ -163,8 +163,7 @@ public final class RdmaVerbs {
   private boolean await(RdmaCmIdObjects.Queue queue, IbvWcArray into, long timeoutMs)
       throws VerbsException {
     if (queue == null) {
-      throw new VerbsException(
-          "completion of " + id, VerbsException.EINVAL, "it has no completion queue of its own");
+      throw VerbsException.invalid("completion of " + id, "it has no completion queue of its own");
     }
     long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
     while (queue.cq().poll(into, 1) == 0) {

@@ -29,62 +29,42 @@ final class SocketAddresses {
 
   private SocketAddresses() {}
 
-  /**
-   * Returns the number of a family in C; 0 for null.
-   *
-   * @throws VerbsException EINVAL for a family without such addresses
-   */
+  /** Returns the number of a family in C; 0 for null. Another family is EINVAL. */
   static short family(StandardProtocolFamily family) throws VerbsException {
     return switch (family) {
       case null -> AF_UNSPEC;
       case INET -> AF_INET;
       case INET6 -> AF_INET6;
       default ->
-          throw new VerbsException(
-              "use of address family " + family, VerbsException.EINVAL, "it is not INET or INET6");
+          throw VerbsException.invalid(
+              "use of address family " + family, "it is not INET or INET6");
     };
   }
 
-  /**
-   * Returns the C structure of an address.
-   *
-   * @throws VerbsException EINVAL for a host name that was not resolved
-   */
+  /** Returns the C structure of an address. A host name that was not resolved is EINVAL. */
   static MemorySegment write(InetSocketAddress address, SegmentAllocator allocator)
       throws VerbsException {
     InetAddress ip = address.getAddress();
     if (ip == null) {
-      throw new VerbsException(
-          "use of address " + address, VerbsException.EINVAL, "its host name is not known");
+      throw VerbsException.invalid("use of address " + address, "its host name is not known");
     }
-    return ip instanceof Inet6Address six
-        ? writeIn6(six, address.getPort(), allocator)
-        : writeIn(ip, address.getPort(), allocator);
-  }
-
-  private static MemorySegment writeIn(InetAddress ip, int port, SegmentAllocator allocator) {
+    MemorySegment bytes = MemorySegment.ofArray(ip.getAddress());
+    if (ip instanceof Inet6Address six) {
+      MemorySegment struct = IN6.allocate(allocator);
+      IN6.set(struct, "sin6_family", AF_INET6);
+      IN6.set(struct, "sin6_port", swapped(address.getPort()));
+      IN6.part(struct, "sin6_addr").copyFrom(bytes);
+      IN6.set(struct, "sin6_scope_id", six.getScopeId());
+      return struct;
+    }
     MemorySegment struct = IN.allocate(allocator);
     IN.set(struct, "sin_family", AF_INET);
-    IN.set(struct, "sin_port", swapped(port));
-    IN.part(struct, "sin_addr").copyFrom(MemorySegment.ofArray(ip.getAddress()));
+    IN.set(struct, "sin_port", swapped(address.getPort()));
+    IN.part(struct, "sin_addr").copyFrom(bytes);
     return struct;
   }
 
-  private static MemorySegment writeIn6(Inet6Address ip, int port, SegmentAllocator allocator) {
-    MemorySegment struct = IN6.allocate(allocator);
-    IN6.set(struct, "sin6_family", AF_INET6);
-    IN6.set(struct, "sin6_port", swapped(port));
-    IN6.part(struct, "sin6_addr").copyFrom(MemorySegment.ofArray(ip.getAddress()));
-    IN6.set(struct, "sin6_scope_id", ip.getScopeId());
-    return struct;
-  }
-
-  /**
-   * Reads an address from a C structure.
-   *
-   * @param storage as long as the longest kind of address
-   * @return null if the structure holds no address
-   */
+  /** Reads a structure as long as the longest kind of address. Returns null if it holds none. */
   static InetSocketAddress read(MemorySegment storage) {
     try {
       return switch (storage.get(JAVA_SHORT, 0)) {

@@ -4,7 +4,7 @@ package dev.sluice.verbs.ffi;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.sluice.verbs.VerbsException;
-import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 
 /**
  * A file descriptor through which one thread wakes another thread that waits in {@link
@@ -49,13 +49,8 @@ public final class EventFd implements AutoCloseable {
 
   /** Adds to the counter or reads it. EAGAIN is fine: it is at its maximum or zero already. */
   private void transfer(NativeFunction function, long value) throws VerbsException {
-    try (Arena arena = Arena.ofConfined()) {
-      function.invoke(fd, arena.allocateFrom(JAVA_LONG, value), (long) Long.BYTES);
-    } catch (VerbsException e) {
-      if (e.errno() != VerbsException.EAGAIN) {
-        throw e;
-      }
-    }
+    MemorySegment counter = NativeFunction.HEAP.allocateFrom(JAVA_LONG, value);
+    function.succeeds(VerbsException.EAGAIN, fd, counter, (long) Long.BYTES);
   }
 
   @Override

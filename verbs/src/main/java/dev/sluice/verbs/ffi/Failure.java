@@ -18,8 +18,7 @@ public enum Failure {
   NEGATIVE_WITH_ERRNO;
 
   /**
-   * Returns the usual convention for a declared function: NULL with errno for a pointer, none for
-   * {@code void}.
+   * Returns the usual convention of a declaration: NULL with errno for a pointer, none for void.
    *
    * @param ofNumbers convention of functions that return a number
    */

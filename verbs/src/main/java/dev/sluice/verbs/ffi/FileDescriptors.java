@@ -68,40 +68,19 @@ public final class FileDescriptors {
         POLLFD.set(entry(polled, i), "events", POLLIN);
       }
       long leftMs = timeoutMs;
-      while (!poll(polled, fds.length, leftMs)) {
+      while (!POLL.succeeds(
+          EINTR, polled, (long) fds.length, Math.clamp(leftMs, 0, Integer.MAX_VALUE))) {
         leftMs = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
         if (leftMs <= 0) {
           return 0;
         }
       }
-      return ready(polled, fds.length);
-    }
-  }
-
-  /**
-   * @return false if a signal interrupted the call
-   */
-  private static boolean poll(MemorySegment polled, int count, long timeoutMs)
-      throws VerbsException {
-    try {
-      POLL.call(polled, (long) count, Math.clamp(timeoutMs, 0, Integer.MAX_VALUE));
-      return true;
-    } catch (VerbsException e) {
-      if (e.errno() != EINTR) {
-        throw e;
+      long ready = 0;
+      for (int i = 0; i < fds.length; i++) {
+        ready |= POLLFD.getInt(entry(polled, i), "revents") == 0 ? 0 : 1L << i;
       }
-      return false;
+      return ready;
     }
-  }
-
-  private static long ready(MemorySegment polled, int count) {
-    long ready = 0;
-    for (int i = 0; i < count; i++) {
-      if (POLLFD.getInt(entry(polled, i), "revents") != 0) {
-        ready |= 1L << i;
-      }
-    }
-    return ready;
   }
 
   private static MemorySegment entry(MemorySegment polled, int index) {

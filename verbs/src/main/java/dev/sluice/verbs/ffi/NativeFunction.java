@@ -15,16 +15,18 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
 import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.StringJoiner;
+import java.util.function.Function;
+import java.util.stream.Stream;
 
 /**
  * A C function outside of the data path. It is linked at its first call and called with boxed
- * arguments. A failure becomes a {@link VerbsException} that names operation, arguments and error
- * number. Any thread.
+ * arguments. A failure becomes a {@link VerbsException} with all of them and the error number. Any
+ * thread.
  *
  * <p>A call costs some 100 ns more than a call through an exact method handle. The functions that
  * post and poll once per READ therefore have handles of their own.
@@ -50,16 +52,15 @@ public final class NativeFunction {
   private final List<String> parameters;
   private final Failure failure;
   private final FunctionDescriptor descriptor;
-  private final AddressSource source;
+  private final Function<String, MemorySegment> source;
   private final Linker.Option[] options;
   private volatile MethodHandle handle;
 
-  private interface AddressSource {
-    MemorySegment of(String name);
-  }
-
   private NativeFunction(
-      String declaration, Failure failure, AddressSource source, Linker.Option... options) {
+      String declaration,
+      Failure failure,
+      Function<String, MemorySegment> source,
+      Linker.Option... options) {
     int open = declaration.indexOf('(');
     String[] result = declaration.substring(0, open).split(" ");
     String inner = declaration.substring(open + 1, declaration.length() - 1);
@@ -78,7 +79,11 @@ public final class NativeFunction {
     this.parameters = names;
     this.failure = failure;
     this.source = source;
-    this.options = failure.setsErrno() ? withErrno(options) : options;
+    this.options =
+        failure.setsErrno()
+            ? Stream.concat(Stream.of(options), Stream.of(Linker.Option.captureCallState("errno")))
+                .toArray(Linker.Option[]::new)
+            : options;
     MemoryLayout[] layouts = types.toArray(MemoryLayout[]::new);
     descriptor =
         result[0].equals("void")
@@ -158,6 +163,26 @@ public final class NativeFunction {
     return (MemorySegment) invoke(arguments);
   }
 
+  /** Calls a function. Returns false if it fails with the error number that is expected. */
+  public boolean succeeds(int expectedErrno, Object... arguments) throws VerbsException {
+    try {
+      invoke(arguments);
+      return true;
+    } catch (VerbsException e) {
+      if (e.errno() != expectedErrno) {
+        throw e;
+      }
+      return false;
+    }
+  }
+
+  /** Calls a function that returns a string, and copies the string. NULL becomes an empty one. */
+  @SuppressWarnings("restricted")
+  public String callForString(Object... arguments) throws VerbsException {
+    MemorySegment string = callForPointer(arguments);
+    return string.address() == 0 ? "" : string.reinterpret(Long.MAX_VALUE).getString(0);
+  }
+
   /**
    * Calls a function of any return type; the result of a void function is null. Arguments on the
    * {@link #HEAP} are copied to native memory, and copied back after the call.
@@ -177,7 +202,7 @@ public final class NativeFunction {
         }
       }
       MemorySegment state = arena.allocate(CAPTURE);
-      Object result = call(linked, failure.setsErrno() ? withFirst(state, passed) : passed);
+      Object result = call(linked, state, passed);
       for (int i = 0; i < passed.length; i++) {
         if (passed[i] != arguments[i]) {
           ((MemorySegment) arguments[i]).copyFrom((MemorySegment) passed[i]);
@@ -202,15 +227,14 @@ public final class NativeFunction {
       boolean isNumber = failure == Failure.ERROR_NUMBER && (int) result != -1;
       int number = isNumber ? Math.abs((int) result) : errno;
       String code = failure == Failure.NEGATIVE_WITH_ERRNO ? ", code " + result : "";
-      throw new VerbsException(
-          describe(arguments), number, CString.read(STRERROR.callForPointer(number)) + code);
+      throw new VerbsException(describe(arguments), number, STRERROR.callForString(number) + code);
     }
     return result;
   }
 
-  private static Object call(MethodHandle linked, Object[] arguments) {
+  private static Object call(MethodHandle linked, MemorySegment state, Object[] arguments) {
     try {
-      return (Object) linked.invokeExact(arguments);
+      return (Object) linked.invokeExact(state, arguments);
     } catch (RuntimeException | Error e) {
       throw e;
     } catch (Throwable e) {
@@ -230,23 +254,13 @@ public final class NativeFunction {
 
   @SuppressWarnings("restricted")
   private MethodHandle link() {
-    MethodHandle exact = Linker.nativeLinker().downcallHandle(source.of(name), descriptor, options);
-    return exact
-        .asSpreader(Object[].class, exact.type().parameterCount())
-        .asType(MethodType.methodType(Object.class, Object[].class));
-  }
-
-  private static Linker.Option[] withErrno(Linker.Option[] options) {
-    Linker.Option[] all = Arrays.copyOf(options, options.length + 1);
-    all[options.length] = Linker.Option.captureCallState("errno");
-    return all;
-  }
-
-  private static Object[] withFirst(Object first, Object[] rest) {
-    Object[] all = new Object[rest.length + 1];
-    all[0] = first;
-    System.arraycopy(rest, 0, all, 1, rest.length);
-    return all;
+    MethodHandle exact =
+        Linker.nativeLinker().downcallHandle(source.apply(name), descriptor, options);
+    MethodHandle withState =
+        failure.setsErrno() ? exact : MethodHandles.dropArguments(exact, 0, MemorySegment.class);
+    return withState
+        .asSpreader(Object[].class, parameters.size())
+        .asType(MethodType.methodType(Object.class, MemorySegment.class, Object[].class));
   }
 
   /** Describes the call for messages, without keys. */

@@ -10,8 +10,7 @@ import java.lang.foreign.SymbolLookup;
 /**
  * A shared library that is loaded at its first use and never unloaded. Any thread.
  *
- * <p>The library is found by its soname, because only development packages install the name without
- * a version.
+ * <p>It is found by its soname, because only development packages install a name without a version.
  */
 public final class NativeLibrary {
   /** The C library, which the JVM has loaded. */
@@ -50,9 +49,7 @@ public final class NativeLibrary {
     }
   }
 
-  /**
-   * @throws UnsatisfiedLinkError if the installed version of the library lacks the symbol
-   */
+  /** Throws UnsatisfiedLinkError if the installed version of the library lacks the symbol. */
   MemorySegment symbol(String name) {
     return symbols()
         .find(name)

@@ -18,6 +18,7 @@ public abstract class NativeObject implements AutoCloseable {
   private final String name;
   private volatile NativeObject parent;
   private final MemorySegment pointer;
+  private final NativeFunction destroyer;
   private final Set<NativeObject> children = new LinkedHashSet<>();
   private volatile boolean closed;
 
@@ -25,21 +26,20 @@ public abstract class NativeObject implements AutoCloseable {
    * @param name kind of the object, for messages
    * @param parent the owner; null for a root
    * @param pointer from C; as long as the structure if members are read
+   * @param destroyer destroys the object; null if that is left to C or to {@link #destroy}
    */
-  protected NativeObject(String name, NativeObject parent, MemorySegment pointer) {
+  protected NativeObject(
+      String name, NativeObject parent, MemorySegment pointer, NativeFunction destroyer) {
     this.name = name;
     this.parent = parent;
     this.pointer = pointer;
+    this.destroyer = destroyer;
   }
 
-  /**
-   * Returns the pointer for C functions. Costs one volatile read.
-   *
-   * @throws VerbsException EINVAL after {@link #close}
-   */
+  /** Returns the pointer for C, by one volatile read. Throws EINVAL after {@link #close}. */
   public final MemorySegment pointer() throws VerbsException {
     if (isClosed()) {
-      throw new VerbsException("use of " + this, VerbsException.EINVAL, "it is closed");
+      throw VerbsException.invalid("use of " + this, "it is closed");
     }
     return pointer;
   }
@@ -70,7 +70,11 @@ public abstract class NativeObject implements AutoCloseable {
   }
 
   /** Calls the C function that destroys the object. */
-  protected abstract void destroy(MemorySegment pointer) throws VerbsException;
+  protected void destroy(MemorySegment pointer) throws VerbsException {
+    if (destroyer != null) {
+      destroyer.invoke(pointer);
+    }
+  }
 
   /**
    * Closes the children, lower ranks first and younger ones before older ones, then destroys this
@@ -112,14 +116,10 @@ public abstract class NativeObject implements AutoCloseable {
       }
     }
     child.close();
-    throw new VerbsException("creation of " + child, VerbsException.EINVAL, this + " is closed");
+    throw VerbsException.invalid("creation of " + child, this + " is closed");
   }
 
-  /**
-   * Moves this object to another owner.
-   *
-   * @param owner null for none: the caller closes this object
-   */
+  /** Moves this object to another owner; null for none: the caller closes this object. */
   protected final void moveTo(NativeObject owner) throws VerbsException {
     NativeObject former = parent;
     parent = owner;

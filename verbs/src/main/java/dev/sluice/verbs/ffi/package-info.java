@@ -1,8 +1,7 @@
 /**
- * Foreign-function layer of both bindings. {@link dev.sluice.verbs.ffi.NativeLibrary} loads a
- * library, {@link dev.sluice.verbs.ffi.NativeFunction} calls its functions and turns each {@link
- * dev.sluice.verbs.ffi.Failure} into an exception, and {@link dev.sluice.verbs.ffi.CStruct} lays
- * out its structures. {@link dev.sluice.verbs.ffi.NativeObject} closes C objects in order, and
- * {@link dev.sluice.verbs.ffi.FileDescriptors} waits for events. The package knows nothing of RDMA.
+ * Foreign-function layer of both bindings. {@link NativeLibrary} loads a library, {@link
+ * NativeFunction} calls its functions and turns each {@link Failure} into an exception, and {@link
+ * CStruct} lays out its structures. {@link NativeObject} closes C objects in order, and {@link
+ * FileDescriptors} waits for events. The package knows nothing of RDMA.
  */
 package dev.sluice.verbs.ffi;

@@ -7,10 +7,10 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.ffi.CConstant;
-import dev.sluice.verbs.ffi.CString;
 import dev.sluice.verbs.ffi.CValue;
 import dev.sluice.verbs.ffi.NativeObject;
 import java.lang.foreign.MemorySegment;
+import java.util.Optional;
 
 /**
  * An asynchronous event of a device, a port or an object (ibv_get_async_event(3)). The receiver
@@ -51,10 +51,12 @@ public final class IbvAsyncEvent implements AutoCloseable {
     this.event = event;
   }
 
-  static IbvAsyncEvent get(IbvContext context) throws VerbsException {
+  /** Takes an event; empty if the context's descriptor is non-blocking and there is none. */
+  static Optional<IbvAsyncEvent> get(IbvContext context) throws VerbsException {
     MemorySegment event = IbvStructs.ASYNC_EVENT.allocate(HEAP);
-    LibIbverbs.GET_ASYNC_EVENT.call(context.pointer(), event);
-    return new IbvAsyncEvent(event);
+    return LibIbverbs.GET_ASYNC_EVENT.succeeds(VerbsException.EAGAIN, context.pointer(), event)
+        ? Optional.of(new IbvAsyncEvent(event))
+        : Optional.empty();
   }
 
   public CValue<IbvAsyncEvent.Type> type() {
@@ -64,7 +66,7 @@ public final class IbvAsyncEvent implements AutoCloseable {
 
   /** The event type in words (ibv_event_type_str(3)). */
   public String text() throws VerbsException {
-    return CString.read(LibIbverbs.EVENT_TYPE_STR.callForPointer(type().number()));
+    return LibIbverbs.EVENT_TYPE_STR.callForString(type().number());
   }
 
   /** The port, if the event concerns a port. */

@@ -18,13 +18,11 @@ public final class IbvBuf extends NativeObject {
 
   @SuppressWarnings("restricted")
   IbvBuf(IbvPd pd, MemorySegment pointer, MemorySegment address, long size) {
-    super("buffer", pd, pointer);
+    super("buffer", pd, pointer, LibIbverbs.FREE_BUF);
     memory = address.reinterpret(size, lifetime, null);
   }
 
-  /**
-   * Returns the buffer's memory, which begins at a page. It cannot be used after {@link #close}.
-   */
+  /** Returns the buffer's memory, which begins at a page. Unusable after {@link #close}. */
   public MemorySegment memory() {
     struct(); // throws once the buffer is closed
     return memory;
@@ -50,6 +48,6 @@ public final class IbvBuf extends NativeObject {
   @Override
   protected void destroy(MemorySegment pointer) throws VerbsException {
     lifetime.close();
-    LibIbverbs.FREE_BUF.invoke(pointer);
+    super.destroy(pointer);
   }
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.verbs.ibv;
 
+import static dev.sluice.verbs.ffi.NativeFunction.HEAP;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 
 import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.ffi.FileDescriptors;
 import dev.sluice.verbs.ffi.NativeObject;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
 import java.util.Optional;
@@ -22,7 +22,11 @@ public final class IbvCompChannel extends NativeObject {
   private volatile boolean nonBlocking;
 
   IbvCompChannel(IbvContext context, MemorySegment pointer) {
-    super("completion channel", context, IbvStructs.COMP_CHANNEL.at(pointer));
+    super(
+        "completion channel",
+        context,
+        IbvStructs.COMP_CHANNEL.at(pointer),
+        LibIbverbs.DESTROY_COMP_CHANNEL);
   }
 
   /** File descriptor that becomes readable when there is an event. */
@@ -59,19 +63,14 @@ public final class IbvCompChannel extends NativeObject {
 
   /** Takes an event (ibv_get_cq_event(3)); waits for one unless the channel is non-blocking. */
   public Optional<IbvCq> getEvent() throws VerbsException {
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment cq = arena.allocate(ADDRESS);
-      MemorySegment context = arena.allocate(ADDRESS);
-      LibIbverbs.GET_CQ_EVENT.call(pointer(), cq, context);
-      IbvCq announced = cqs.get(cq.get(ADDRESS, 0).address());
-      announced.received();
-      return Optional.of(announced);
-    } catch (VerbsException e) {
-      if (e.errno() == VerbsException.EAGAIN) {
-        return Optional.empty();
-      }
-      throw e;
+    MemorySegment cq = HEAP.allocate(ADDRESS);
+    MemorySegment context = HEAP.allocate(ADDRESS);
+    if (!LibIbverbs.GET_CQ_EVENT.succeeds(VerbsException.EAGAIN, pointer(), cq, context)) {
+      return Optional.empty();
     }
+    IbvCq announced = cqs.get(cq.get(ADDRESS, 0).address());
+    announced.received();
+    return Optional.of(announced);
   }
 
   void add(IbvCq cq, MemorySegment pointer) {
@@ -81,10 +80,5 @@ public final class IbvCompChannel extends NativeObject {
   /** Removes a closed queue, unless C has created a newer queue at the same address. */
   void remove(IbvCq cq, MemorySegment pointer) {
     cqs.remove(pointer.address(), cq);
-  }
-
-  @Override
-  protected void destroy(MemorySegment pointer) throws VerbsException {
-    LibIbverbs.DESTROY_COMP_CHANNEL.call(pointer);
   }
 }

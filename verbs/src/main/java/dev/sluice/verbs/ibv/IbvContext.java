@@ -10,7 +10,6 @@ import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.ffi.FileDescriptors;
 import dev.sluice.verbs.ffi.NativeFunction;
 import dev.sluice.verbs.ffi.NativeObject;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,19 +24,17 @@ public final class IbvContext extends NativeObject {
   /** Error number of ibv_query_gid_ex(3) for an index without an entry. */
   private static final int ENODATA = 61;
 
-  private final boolean owned;
   private final IbvOps ops;
   private final VerbsContextOps extendedOps;
 
-  private IbvContext(MemorySegment struct, boolean owned) {
-    super("context", null, struct);
-    this.owned = owned;
+  private IbvContext(MemorySegment struct, NativeFunction destroyer) {
+    super("context", null, struct, destroyer);
     ops = new IbvOps(struct);
     extendedOps = new VerbsContextOps(struct);
   }
 
   static IbvContext owned(MemorySegment pointer) {
-    return new IbvContext(IbvStructs.CONTEXT.at(pointer), true);
+    return new IbvContext(IbvStructs.CONTEXT.at(pointer), LibIbverbs.CLOSE_DEVICE);
   }
 
   /**
@@ -47,7 +44,7 @@ public final class IbvContext extends NativeObject {
    * @param pointer the {@code verbs} member of an {@code rdma_cm_id}
    */
   public static IbvContext borrowed(MemorySegment pointer) {
-    return new IbvContext(IbvStructs.CONTEXT.at(pointer), false);
+    return new IbvContext(IbvStructs.CONTEXT.at(pointer), null);
   }
 
   public IbvDevice device() {
@@ -125,16 +122,11 @@ public final class IbvContext extends NativeObject {
    * table has no entry there.
    */
   public Optional<IbvGidEntry> queryGidEntry(int port, int index) throws VerbsException {
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment entry = IbvStructs.GID_ENTRY.allocate(arena);
-      LibIbverbs.QUERY_GID_EX.call(pointer(), port, index, entry, 0, IbvStructs.GID_ENTRY.size());
-      return Optional.of(IbvGidEntry.read(entry));
-    } catch (VerbsException e) {
-      if (e.errno() == ENODATA) {
-        return Optional.empty();
-      }
-      throw e;
-    }
+    MemorySegment entry = IbvStructs.GID_ENTRY.allocate(HEAP);
+    return LibIbverbs.QUERY_GID_EX.succeeds(
+            ENODATA, pointer(), port, index, entry, 0, IbvStructs.GID_ENTRY.size())
+        ? Optional.of(IbvGidEntry.read(entry))
+        : Optional.empty();
   }
 
   /**
@@ -222,14 +214,7 @@ public final class IbvContext extends NativeObject {
       return Optional.empty();
     }
     FileDescriptors.setNonBlocking(asyncFd());
-    try {
-      return Optional.of(IbvAsyncEvent.get(this));
-    } catch (VerbsException e) {
-      if (e.errno() == VerbsException.EAGAIN) {
-        return Optional.empty();
-      }
-      throw e;
-    }
+    return IbvAsyncEvent.get(this);
   }
 
   /** Allocates a protection domain (ibv_alloc_pd(3)). */
@@ -239,7 +224,7 @@ public final class IbvContext extends NativeObject {
 
   /** Wraps a domain that librdmacm owns and frees. Closing it only closes its children. */
   public IbvPd borrowedPd(MemorySegment pointer) throws VerbsException {
-    return adopt(new IbvPd(this, pointer, false));
+    return adopt(new IbvPd(this, pointer, null));
   }
 
   /**
@@ -305,12 +290,5 @@ public final class IbvContext extends NativeObject {
         operation("ptr ibv_create_cq_ex(ptr context, ptr cq_attr)")
             .callForPointer(pointer(), attr.write(HEAP));
     return new IbvCqEx(adoptCq(pointer, attr.channel()), pointer, attr.wcFlags());
-  }
-
-  @Override
-  protected void destroy(MemorySegment pointer) throws VerbsException {
-    if (owned) {
-      LibIbverbs.CLOSE_DEVICE.call(pointer);
-    }
   }
 }

@@ -18,11 +18,9 @@ public final class IbvCq extends NativeObject {
   private final AtomicInteger unacknowledged = new AtomicInteger();
   private volatile boolean closing;
 
-  /**
-   * @param channel channel on which the queue announces completions; null for none
-   */
+  /** Announces completions on the channel; null for none. */
   IbvCq(IbvContext context, MemorySegment pointer, IbvCompChannel channel) {
-    super("completion queue", context, IbvStructs.CQ.at(pointer));
+    super("completion queue", context, IbvStructs.CQ.at(pointer), LibIbverbs.DESTROY_CQ);
     this.channel = channel;
     ops = context.ops();
     if (channel != null) {
@@ -71,9 +69,8 @@ public final class IbvCq extends NativeObject {
   }
 
   /**
-   * Changes the number of completions that the queue holds (ibv_resize_cq(3)).
-   *
-   * @throws VerbsException EINVAL for fewer than there are to be polled
+   * Changes the number of completions that the queue holds (ibv_resize_cq(3)). Fewer than there are
+   * to be polled are EINVAL.
    */
   public void resize(int entries) throws VerbsException {
     LibIbverbs.RESIZE_CQ.call(pointer(), entries);
@@ -107,7 +104,7 @@ public final class IbvCq extends NativeObject {
     closing = true;
     try {
       acknowledgeEvents();
-      LibIbverbs.DESTROY_CQ.call(pointer);
+      super.destroy(pointer);
     } catch (VerbsException e) {
       closing = false;
       throw e;

@@ -39,7 +39,7 @@ public final class IbvCqEx {
   }
 
   /** Functions of the structure, each with the creation flag that it requires. */
-  private enum Op implements InlineFunctions.Function {
+  private enum Op {
     START_POLL(-1),
     NEXT_POLL(-1),
     END_POLL(-1),
@@ -64,11 +64,6 @@ public final class IbvCqEx {
     Op(long flag) {
       this.flag = flag;
     }
-
-    @Override
-    public long flag() {
-      return flag;
-    }
   }
 
   private static final int ENOENT = VerbsException.ENOENT;
@@ -87,7 +82,7 @@ public final class IbvCqEx {
     this.cq = cq;
     struct = pointer.reinterpret(IbvStructs.CQ_EX.size());
     long first = IbvStructs.CQ_EX.offset("start_poll");
-    functions = new InlineFunctions(cq, struct, first, Op.values(), wcFlags);
+    functions = new InlineFunctions(cq, struct, first, Op.values(), op -> op.flag, wcFlags);
   }
 
   /** Returns the same queue for all other verbs (ibv_cq_ex_to_cq). It owns this object. */
@@ -96,10 +91,8 @@ public final class IbvCqEx {
   }
 
   /**
-   * Starts a batch (ibv_start_poll).
-   *
-   * @return true if there is a completion; if false, there is no batch to end
-   * @throws VerbsException if the queue is unusable, for example after an overrun
+   * Starts a batch (ibv_start_poll). Returns false if there is no completion and no batch to end.
+   * Throws if the queue is unusable, for example after an overrun.
    */
   public boolean startPoll() throws VerbsException {
     operand.set(JAVA_INT, 0, 0);
@@ -109,10 +102,8 @@ public final class IbvCqEx {
   }
 
   /**
-   * Moves to the next completion (ibv_next_poll).
-   *
-   * @return true if there is a completion
-   * @throws VerbsException if the queue is unusable; the caller still has to end the batch
+   * Moves to the next completion (ibv_next_poll). Returns false if there is none. Throws if the
+   * queue is unusable; the caller still has to end the batch.
    */
   public boolean nextPoll() throws VerbsException {
     return found("ibv_next_poll", readInt(Op.NEXT_POLL));

@@ -3,15 +3,13 @@ package dev.sluice.verbs.ibv;
 
 import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.ffi.CConstant;
-import dev.sluice.verbs.ffi.CString;
 import dev.sluice.verbs.ffi.CValue;
 import dev.sluice.verbs.ffi.NativeObject;
 import java.lang.foreign.MemorySegment;
 
 /**
  * An RDMA device: {@code struct ibv_device} (ibv_get_device_list(3)). Its names stay readable. All
- * other methods work only while the list or the context that returned the device is open. Any
- * thread; it needs no close.
+ * other methods work only while the list or the context that returned it is open. Any thread.
  */
 public final class IbvDevice {
   /** Transport of a device ({@code enum ibv_transport_type}). */
@@ -54,9 +52,7 @@ public final class IbvDevice {
   /** A copy of the C structure. */
   private final MemorySegment struct;
 
-  /**
-   * @param owner the list or the context that owns the C structure
-   */
+  /** The owner is the list or the context that owns the C structure. */
   IbvDevice(NativeObject owner, MemorySegment pointer) {
     this.owner = owner;
     this.pointer = pointer;
@@ -103,7 +99,7 @@ public final class IbvDevice {
 
   /** The node type in words (ibv_node_type_str(3)). */
   public String nodeTypeText() throws VerbsException {
-    return CString.read(LibIbverbs.NODE_TYPE_STR.callForPointer(nodeType().number()));
+    return LibIbverbs.NODE_TYPE_STR.callForString(nodeType().number());
   }
 
   public CValue<IbvDevice.TransportType> transportType() {

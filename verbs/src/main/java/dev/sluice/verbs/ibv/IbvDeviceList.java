@@ -15,15 +15,14 @@ import java.util.Optional;
 
 /**
  * The RDMA devices of this machine (ibv_get_device_list(3)). After the list is closed, opened
- * contexts stay valid; devices that were not opened do not. Any thread; the caller of {@link #get}
- * closes it.
+ * contexts stay valid; unopened devices do not. Any thread; the caller of {@link #get} closes it.
  */
 public final class IbvDeviceList extends NativeObject {
   private final List<IbvDevice> devices = new ArrayList<>();
 
   @SuppressWarnings("restricted")
   private IbvDeviceList(MemorySegment array, int count) {
-    super("device list", null, array);
+    super("device list", null, array, LibIbverbs.FREE_DEVICE_LIST);
     MemorySegment sized = array.reinterpret(count * ADDRESS.byteSize());
     for (int i = 0; i < count; i++) {
       devices.add(new IbvDevice(this, sized.getAtIndex(ADDRESS, i)));
@@ -33,8 +32,7 @@ public final class IbvDeviceList extends NativeObject {
   /**
    * Lists the devices.
    *
-   * @throws ProviderUnavailableException if libibverbs cannot be loaded or the kernel has no RDMA
-   *     at all
+   * @throws ProviderUnavailableException if libibverbs cannot be loaded or the kernel lacks RDMA
    * @throws VerbsException for other errors of the manual page
    */
   public static IbvDeviceList get() throws VerbsException, ProviderUnavailableException {
@@ -51,11 +49,7 @@ public final class IbvDeviceList extends NativeObject {
     }
   }
 
-  /**
-   * Returns the exception for a kernel that has no RDMA at all.
-   *
-   * @param sign the symptom, for the message
-   */
+  /** Returns the exception for a kernel that has no RDMA at all, with the sign of it. */
   public static ProviderUnavailableException noRdma(String sign) {
     return new ProviderUnavailableException(
         "the kernel has no RDMA: load ib_uverbs and the device's driver (" + sign + ")");
@@ -69,10 +63,5 @@ public final class IbvDeviceList extends NativeObject {
   /** Returns the device with a name such as {@code mlx5_0}. */
   public Optional<IbvDevice> find(String name) {
     return devices().stream().filter(device -> device.name().equals(name)).findFirst();
-  }
-
-  @Override
-  protected void destroy(MemorySegment pointer) throws VerbsException {
-    LibIbverbs.FREE_DEVICE_LIST.invoke(pointer);
   }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.verbs.ibv;
 
-import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.ffi.CConstant;
 import dev.sluice.verbs.ffi.NativeObject;
 import java.lang.foreign.MemorySegment;
@@ -63,11 +62,6 @@ public final class IbvDmah extends NativeObject {
   }
 
   IbvDmah(IbvContext context, MemorySegment pointer) {
-    super("DMA handle", context, pointer);
-  }
-
-  @Override
-  protected void destroy(MemorySegment pointer) throws VerbsException {
-    LibIbverbs.DEALLOC_DMAH.call(pointer);
+    super("DMA handle", context, pointer, LibIbverbs.DEALLOC_DMAH);
   }
 }

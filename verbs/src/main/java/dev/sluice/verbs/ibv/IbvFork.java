@@ -34,11 +34,7 @@ public final class IbvFork {
     LibIbverbs.FORK_INIT.call();
   }
 
-  /**
-   * Returns the fork status (ibv_is_fork_initialized(3)).
-   *
-   * @throws VerbsException ENOSYS with rdma-core before 35
-   */
+  /** Returns the fork status (ibv_is_fork_initialized(3)); ENOSYS with rdma-core before 35. */
   public static CValue<IbvFork.Status> status()
       throws VerbsException, ProviderUnavailableException {
     LibIbverbs.LIBRARY.require();

@@ -27,18 +27,14 @@ public final class IbvGrh {
   }
 
   /**
-   * Returns the header in native form, or NULL.
-   *
-   * @param grh null for NULL
-   * @param wcFlags flags of the message's completion: libraries read the header if the flag GRH is
-   *     set
+   * Returns the header in native form; NULL for null. Libraries read it if the flag GRH is among
+   * the flags of the message's completion.
    */
   static MemorySegment write(IbvGrh grh, int wcFlags, SegmentAllocator allocator)
       throws VerbsException {
     if (grh == null && (wcFlags & IbvWcArray.Flags.GRH) != 0) {
-      throw new VerbsException(
+      throw VerbsException.invalid(
           "address of a message's sender",
-          VerbsException.EINVAL,
           "the completion has the flag GRH, but no header was given");
     }
     return grh == null
@@ -46,10 +42,7 @@ public final class IbvGrh {
         : IbvStructs.GRH.allocate(allocator).copyFrom(grh.struct);
   }
 
-  /**
-   * Returns the UDP source port that RoCE v2 derives from a flow label
-   * (ibv_flow_label_to_udp_sport(3)).
-   */
+  /** UDP source port that RoCE v2 derives from a flow label (ibv_flow_label_to_udp_sport(3)). */
   public static int udpSourcePort(int flowLabel) {
     return flowLabel & 0x3fff ^ (flowLabel & 0xfc000) >>> 14 | 0xc000;
   }

@@ -57,7 +57,7 @@ public final class IbvMr extends NativeObject {
   }
 
   IbvMr(IbvPd pd, MemorySegment pointer) {
-    super("memory region", pd, IbvStructs.MR.at(pointer));
+    super("memory region", pd, IbvStructs.MR.at(pointer), LibIbverbs.DEREG_MR);
   }
 
   public long address() {
@@ -111,10 +111,5 @@ public final class IbvMr extends NativeObject {
   @Override
   protected int rank() {
     return 2;
-  }
-
-  @Override
-  protected void destroy(MemorySegment pointer) throws VerbsException {
-    LibIbverbs.DEREG_MR.call(pointer);
   }
 }

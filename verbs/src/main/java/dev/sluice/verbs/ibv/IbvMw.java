@@ -11,8 +11,7 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * A memory window: {@code struct ibv_mw} (ibv_alloc_mw(3)). {@link IbvQp#bindMw} binds type 1, a
- * BIND_MW work request binds type 2. Its {@link IbvPd} closes it, before queue pairs and regions.
- * Any thread.
+ * BIND_MW request type 2. Its {@link IbvPd} closes it, before queue pairs and regions. Any thread.
  */
 public final class IbvMw extends NativeObject {
   /** Types of memory windows (ibv_alloc_mw(3)). */
@@ -31,7 +30,7 @@ public final class IbvMw extends NativeObject {
   private final Type type;
 
   IbvMw(IbvPd pd, MemorySegment pointer, Type type) {
-    super("memory window", pd, IbvStructs.MW.at(pointer));
+    super("memory window", pd, IbvStructs.MW.at(pointer), null);
     this.pd = pd;
     this.type = type;
   }

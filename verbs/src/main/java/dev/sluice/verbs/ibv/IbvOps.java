@@ -28,15 +28,16 @@ final class IbvOps {
   private static final MethodHandle POST =
       handle(FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG));
 
+  /** Functions for {@link #post}. */
+  final MemorySegment postSend;
+
+  final MemorySegment postRecv;
+  final MemorySegment postSrqRecv;
+
   private final MemorySegment pollCq;
   private final MemorySegment reqNotifyCq;
-  private final MemorySegment postSend;
-  private final MemorySegment postRecv;
-  private final MemorySegment postSrqRecv;
 
-  /**
-   * @param context a {@code struct ibv_context}
-   */
+  /** Reads the pointers of a {@code struct ibv_context}. */
   IbvOps(MemorySegment context) {
     pollCq = IbvStructs.CONTEXT.getPointer(context, "ops.poll_cq");
     reqNotifyCq = IbvStructs.CONTEXT.getPointer(context, "ops.req_notify_cq");
@@ -45,9 +46,7 @@ final class IbvOps {
     postSrqRecv = IbvStructs.CONTEXT.getPointer(context, "ops.post_srq_recv");
   }
 
-  /**
-   * @return the number of completions; below 0 on failure
-   */
+  /** Returns the number of completions; below 0 on failure. */
   int pollCq(long cq, int entries, long wc) {
     try {
       return (int) POLL_CQ.invokeExact(pollCq, cq, entries, wc);
@@ -56,9 +55,7 @@ final class IbvOps {
     }
   }
 
-  /**
-   * @return 0 or an error number
-   */
+  /** Returns 0 or an error number. */
   int requestNotify(long cq, boolean solicitedOnly) {
     try {
       return (int) REQ_NOTIFY_CQ.invokeExact(reqNotifyCq, cq, solicitedOnly ? 1 : 0);
@@ -68,24 +65,12 @@ final class IbvOps {
   }
 
   /**
+   * Posts work requests to a queue pair, or to a shared receive queue.
+   *
    * @param badWr address to which C writes the address of the first refused request
    * @return 0 or an error number
    */
-  int postSend(long qp, long wr, long badWr) {
-    return post(postSend, qp, wr, badWr);
-  }
-
-  /** Posts to the receive queue; otherwise as {@link #postSend}. */
-  int postRecv(long qp, long wr, long badWr) {
-    return post(postRecv, qp, wr, badWr);
-  }
-
-  /** Posts to a shared receive queue; otherwise as {@link #postRecv}. */
-  int postSrqRecv(long srq, long wr, long badWr) {
-    return post(postSrqRecv, srq, wr, badWr);
-  }
-
-  private static int post(MemorySegment function, long queue, long wr, long badWr) {
+  static int post(MemorySegment function, long queue, long wr, long badWr) {
     try {
       return (int) POST.invokeExact(function, queue, wr, badWr);
     } catch (Throwable e) {

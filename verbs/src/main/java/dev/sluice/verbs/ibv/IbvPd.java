@@ -5,6 +5,7 @@ import static dev.sluice.verbs.ffi.NativeFunction.HEAP;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 
 import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ffi.NativeFunction;
 import dev.sluice.verbs.ffi.NativeObject;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -19,16 +20,14 @@ public final class IbvPd extends NativeObject {
   private static final int OPTIONAL_ACCESS = 0x3ff00000;
 
   private final IbvContext context;
-  private final boolean owned;
 
   IbvPd(IbvContext context, MemorySegment pointer) {
-    this(context, pointer, true);
+    this(context, pointer, LibIbverbs.DEALLOC_PD);
   }
 
-  IbvPd(IbvContext context, MemorySegment pointer, boolean owned) {
-    super("protection domain", context, pointer);
+  IbvPd(IbvContext context, MemorySegment pointer, NativeFunction destroyer) {
+    super("protection domain", context, pointer, destroyer);
     this.context = context;
-    this.owned = owned;
   }
 
   public IbvContext context() {
@@ -275,12 +274,5 @@ public final class IbvPd extends NativeObject {
             this,
             LibIbverbs.CREATE_AH_FROM_WC.callForPointer(
                 domain, completions.struct(index), header, (byte) port)));
-  }
-
-  @Override
-  protected void destroy(MemorySegment pointer) throws VerbsException {
-    if (owned) {
-      LibIbverbs.DEALLOC_PD.call(pointer);
-    }
   }
 }

@@ -3,7 +3,6 @@ package dev.sluice.verbs.ibv;
 
 import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.ffi.CConstant;
-import dev.sluice.verbs.ffi.CString;
 import dev.sluice.verbs.ffi.CValue;
 import java.lang.foreign.MemorySegment;
 
@@ -115,7 +114,7 @@ public final class IbvPortAttr {
 
   /** The state in words (ibv_port_state_str(3)). */
   public String stateText() throws VerbsException {
-    return CString.read(LibIbverbs.PORT_STATE_STR.callForPointer(get("state")));
+    return LibIbverbs.PORT_STATE_STR.callForString(get("state"));
   }
 
   public CValue<IbvPortAttr.Mtu> maxMtu() {

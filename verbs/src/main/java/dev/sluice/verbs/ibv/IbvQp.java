@@ -10,13 +10,11 @@ import dev.sluice.verbs.ffi.CConstant;
 import dev.sluice.verbs.ffi.CValue;
 import dev.sluice.verbs.ffi.NativeObject;
 import java.lang.foreign.MemorySegment;
-import java.lang.ref.Reference;
 
 /**
  * A queue pair: {@code struct ibv_qp} (ibv_create_qp(3)). Its {@link IbvPd} closes it, before
  * regions and shared receive queues; an {@link IbvXrcd} closes those of type XRC_RECV. Any thread
- * may post, but not while another closes it. {@link #modify} takes it from RESET to INIT, RTR and
- * RTS.
+ * may post, but not while another closes it. {@link #modify} takes it to INIT, RTR and RTS.
  */
 public final class IbvQp extends NativeObject {
   /** Transport services of a queue pair (ibv_create_qp(3)). */
@@ -74,13 +72,7 @@ public final class IbvQp extends NativeObject {
     void destroy(MemorySegment qp) throws VerbsException;
   }
 
-  IbvQp(IbvPd pd, MemorySegment pointer, IbvQpCap cap, Destroyer destroyer) {
-    this(pd, pd.context(), pointer, cap, 0, destroyer);
-  }
-
-  /**
-   * @param sendOps of {@link IbvQpEx.SendOps}
-   */
+  /** Allows the send operations, of {@link IbvQpEx.SendOps}. */
   IbvQp(
       NativeObject parent,
       IbvContext context,
@@ -88,7 +80,7 @@ public final class IbvQp extends NativeObject {
       IbvQpCap cap,
       long sendOps,
       Destroyer destroyer) {
-    super("queue pair", parent, IbvStructs.QP.at(pointer));
+    super("queue pair", parent, IbvStructs.QP.at(pointer), null);
     this.ops = context.ops();
     this.cap = cap;
     this.sendOps = sendOps;
@@ -145,10 +137,7 @@ public final class IbvQp extends NativeObject {
     return LibIbverbs.QUERY_QP_DATA_IN_ORDER.call(pointer(), operation.value(), flags);
   }
 
-  /**
-   * Asks the device for the state. UNKNOWN stands for a number without a constant; {@link #query}
-   * returns the number.
-   */
+  /** Asks for the state. UNKNOWN is a number without a constant, which {@link #query} returns. */
   public IbvQp.State queryState() throws VerbsException {
     return query(IbvQpAttr.Mask.STATE).state().known().orElse(State.UNKNOWN);
   }
@@ -169,11 +158,7 @@ public final class IbvQp extends NativeObject {
       throw noQueue("ibv_post_send", "send queue");
     }
     requests.requireObjects(datagrams);
-    int error = ops.postSend(address, requests.first(), requests.bad());
-    Reference.reachabilityFence(requests);
-    if (error != 0) {
-      throw requests.refused("ibv_post_send", error);
-    }
+    requests.post(ops.postSend, address, "ibv_post_send");
   }
 
   /** Drivers would follow a null pointer. */
@@ -191,11 +176,7 @@ public final class IbvQp extends NativeObject {
     if (!hasReceiveQueue) {
       throw noQueue("ibv_post_recv", "receive queue of its own");
     }
-    int error = ops.postRecv(address, requests.first(), requests.bad());
-    Reference.reachabilityFence(requests);
-    if (error != 0) {
-      throw requests.refused("ibv_post_recv", error);
-    }
+    requests.post(ops.postRecv, address, "ibv_post_recv");
   }
 
   /**
@@ -216,11 +197,7 @@ public final class IbvQp extends NativeObject {
     mw.bind(this, wrId, sendFlags, mr, addr, length, access);
   }
 
-  /**
-   * Joins a multicast group with a UD queue pair (ibv_attach_mcast(3)).
-   *
-   * @param lid the group's LID; 0 on Ethernet
-   */
+  /** Joins a group with a UD queue pair (ibv_attach_mcast(3)). Its LID is 0 on Ethernet. */
   public void attachMcast(Gid group, int lid) throws VerbsException {
     LibIbverbs.ATTACH_MCAST.call(pointer(), IbvGidEntry.write(group, HEAP), (short) lid);
   }

@@ -14,9 +14,7 @@ import java.lang.foreign.SegmentAllocator;
  * #get} reads numbers by their C names. Not thread-safe; needs no close.
  */
 public final class IbvQpAttr {
-  /**
-   * Attributes that a state transition sets (ibv_modify_qp(3)). Bits, to be combined by {@code |}.
-   */
+  /** Attributes that a state transition sets (ibv_modify_qp(3)). Bits, to be combined by |. */
   public static final class Mask {
     public static final int STATE = 1;
     public static final int CUR_STATE = 1 << 1;
@@ -58,11 +56,7 @@ public final class IbvQpAttr {
     this.mask = mask;
   }
 
-  /**
-   * Reads a structure that C filled in.
-   *
-   * @param mask attributes that are valid, of {@link IbvQpAttr.Mask}
-   */
+  /** Copies a structure that C filled in. The {@link Mask} has the valid attributes. */
   public static IbvQpAttr read(MemorySegment struct, int mask) {
     return new IbvQpAttr(struct, mask);
   }
@@ -192,10 +186,8 @@ public final class IbvQpAttr {
   }
 
   /**
-   * Alternate path, to which automatic path migration switches.
-   *
-   * @param address its port is the alternate port
-   * @param timeout 4.096 us x 2^n; 0 is infinite
+   * Alternate path for automatic path migration, with the alternate port. The timeout is 4.096 us x
+   * 2^n; 0 is infinite.
    */
   public IbvQpAttr alternatePath(IbvAhAttr address, int pkeyIndex, int timeout) {
     address.write(LAYOUT.part(struct, "alt_ah_attr"));

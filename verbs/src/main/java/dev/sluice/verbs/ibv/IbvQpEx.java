@@ -58,7 +58,7 @@ public final class IbvQpEx {
   }
 
   /** Functions of the structure, each with the creation flag that it requires. */
-  private enum Op implements InlineFunctions.Function {
+  private enum Op {
     WR_ATOMIC_CMP_SWP(SendOps.ATOMIC_CMP_AND_SWP),
     WR_ATOMIC_FETCH_ADD(SendOps.ATOMIC_FETCH_AND_ADD),
     WR_BIND_MW(SendOps.BIND_MW),
@@ -87,11 +87,6 @@ public final class IbvQpEx {
     Op(long flag) {
       this.flag = flag;
     }
-
-    @Override
-    public long flag() {
-      return flag;
-    }
   }
 
   private static final long WR_ID = IbvStructs.QP_EX.offset("wr_id");
@@ -109,7 +104,7 @@ public final class IbvQpEx {
     this.qp = qp;
     struct = pointer.reinterpret(IbvStructs.QP_EX.size() + Long.BYTES); // includes wr_flush
     long first = IbvStructs.QP_EX.offset("wr_atomic_cmp_swp");
-    functions = new InlineFunctions(qp, struct, first, Op.values(), sendOps);
+    functions = new InlineFunctions(qp, struct, first, Op.values(), op -> op.flag, sendOps);
   }
 
   /** Returns the queue pair itself. */
@@ -163,9 +158,7 @@ public final class IbvQpEx {
     call(Op.WR_RDMA_WRITE, rkey, remoteAddress);
   }
 
-  /**
-   * @param immediate the receiver gets the same number
-   */
+  /** Passes immediate data: the receiver gets the same number. */
   public void rdmaWriteImm(int rkey, long remoteAddress, int immediate) throws VerbsException {
     call(Op.WR_RDMA_WRITE_IMM, rkey, remoteAddress, Integer.reverseBytes(immediate));
   }
@@ -174,16 +167,12 @@ public final class IbvQpEx {
     call(Op.WR_SEND);
   }
 
-  /**
-   * @param immediate the receiver gets the same number
-   */
+  /** Passes immediate data: the receiver gets the same number. */
   public void sendImm(int immediate) throws VerbsException {
     call(Op.WR_SEND_IMM, Integer.reverseBytes(immediate));
   }
 
-  /**
-   * @param rkey key of the receiver, which the receiver's device invalidates
-   */
+  /** Sends, and lets the receiver's device invalidate a key of the receiver. */
   public void sendInv(int rkey) throws VerbsException {
     call(Op.WR_SEND_INV, rkey);
   }
@@ -208,11 +197,7 @@ public final class IbvQpEx {
     Reference.reachabilityFence(operand);
   }
 
-  /**
-   * Makes earlier writes visible at the peer (rdma-core 46).
-   *
-   * @param type of {@link PlacementType}
-   */
+  /** Makes earlier writes visible at the peer by {@link PlacementType} (rdma-core 46). */
   public void flush(int rkey, long remoteAddress, long length, int type, SelectivityLevel level)
       throws VerbsException {
     call(Op.WR_FLUSH, rkey, remoteAddress, length, type, level.value());
@@ -251,11 +236,7 @@ public final class IbvQpEx {
     call(Op.WR_SET_INLINE_DATA, localAddress, length);
   }
 
-  /**
-   * Sets inline data from several places, as {@link #setInlineData}.
-   *
-   * @param buffers buffers added with {@link IbvSgeList#addInline}
-   */
+  /** Sets inline data from several places, which {@link IbvSgeList#addInline} added. */
   public void setInlineDataList(IbvSgeList buffers) throws VerbsException {
     call(Op.WR_SET_INLINE_DATA_LIST, buffers.size(), buffers.address());
     Reference.reachabilityFence(buffers);

@@ -11,8 +11,7 @@ import java.lang.foreign.SegmentAllocator;
  * The queues must stay open until the queue pair is closed.
  *
  * @param sendCq queue for completions of the send queue; null only for the type XRC_RECV
- * @param recvCq queue for completions of the receive queue; may be the same; null only for XRC
- *     types
+ * @param recvCq queue for completions of the receive queue, or the same; null only for XRC types
  * @param srq shared receive queue that replaces the receive queue; null for none
  * @param signalAll true if every send request is signaled
  */
@@ -46,10 +45,8 @@ public record IbvQpInitAttr(
   /** Refuses a missing completion queue: for other types, libraries dereference it unchecked. */
   private void require(IbvCq cq, boolean mayLack, String direction) throws VerbsException {
     if (cq == null && !mayLack) {
-      throw new VerbsException(
-          "creation of a queue pair",
-          VerbsException.EINVAL,
-          "type " + type + " needs a completion queue to " + direction);
+      throw VerbsException.invalid(
+          "creation of a queue pair", "type " + type + " needs a completion queue to " + direction);
     }
   }
 

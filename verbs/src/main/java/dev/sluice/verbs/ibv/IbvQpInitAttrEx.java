@@ -49,11 +49,8 @@ public record IbvQpInitAttrEx(IbvQpInitAttr attr, long sendOps, int createFlags,
   }
 
   /**
-   * Creates a queue pair, which the caller adopts.
-   *
-   * @param parent its protection domain or XRC domain
-   * @param parentMask bit of the parent, of {@link Mask}
-   * @param parentMember the parent's member of the structure
+   * Creates a queue pair, which the caller adopts. Its parent is a protection domain or an XRC
+   * domain, with a bit of {@link Mask} and a member of the structure.
    */
   IbvQp create(NativeObject parent, IbvContext context, int parentMask, String parentMember)
       throws VerbsException {
@@ -66,11 +63,7 @@ public record IbvQpInitAttrEx(IbvQpInitAttr attr, long sendOps, int createFlags,
     return new IbvQp(parent, context, qp, cap, sendOps, LibIbverbs.DESTROY_QP::call);
   }
 
-  /**
-   * Returns these attributes as a {@code struct ibv_qp_init_attr_ex}.
-   *
-   * @param pd a {@code struct ibv_pd}
-   */
+  /** Returns a {@code struct ibv_qp_init_attr_ex} that names a {@code struct ibv_pd}. */
   public MemorySegment write(SegmentAllocator allocator, MemorySegment pd) throws VerbsException {
     return write(allocator, Mask.PD, "pd", pd);
   }

@@ -8,30 +8,20 @@ import java.lang.foreign.Arena;
  * to a queue pair or a shared receive queue, clears it, and fills it again.
  */
 public final class IbvRecvWrList extends IbvWrList {
-  /**
-   * @param arena owns the memory; its owner closes it after the last use of the list
-   * @param capacity maximum number of receives
-   * @param maxSge scatter/gather entries of a receive
-   */
+  /** Takes the arguments of {@link IbvSendWrList#IbvSendWrList}. */
   public IbvRecvWrList(Arena arena, int capacity, int maxSge) {
     super(arena, IbvStructs.RECV_WR, capacity, maxSge);
   }
 
-  /**
-   * Adds a receive without memory.
-   *
-   * @throws IllegalStateException if the list is full
-   */
+  /** Adds a receive without memory. Throws an IllegalStateException if the list is full. */
   public IbvRecvWrList add(long wrId) {
     addRequest(wrId);
     return this;
   }
 
   /**
-   * Adds memory to the last receive.
-   *
-   * @param length bytes
-   * @throws IllegalStateException if the list is empty or the receive has its maximum of entries
+   * Adds bytes of memory to the last receive. Throws an IllegalStateException if the list is empty
+   * or the receive has its maximum of entries.
    */
   public IbvRecvWrList sge(long address, int length, int lkey) {
     addSge(address, length, lkey);

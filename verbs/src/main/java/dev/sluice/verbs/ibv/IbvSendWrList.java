@@ -4,7 +4,6 @@ package dev.sluice.verbs.ibv;
 import dev.sluice.verbs.PostException;
 import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.ffi.CConstant;
-import dev.sluice.verbs.ffi.CString;
 import dev.sluice.verbs.ffi.NativeObject;
 import java.lang.foreign.Arena;
 
@@ -42,13 +41,9 @@ public final class IbvSendWrList extends IbvWrList {
       return value;
     }
 
-    /**
-     * The opcode in words (ibv_wr_opcode_str(3)).
-     *
-     * @throws VerbsException ENOSYS if the library lacks the function
-     */
+    /** The opcode in words (ibv_wr_opcode_str(3)); ENOSYS if the library lacks that. */
     public String text() throws VerbsException {
-      return CString.read(LibIbverbs.WR_OPCODE_STR.callForPointer(value));
+      return LibIbverbs.WR_OPCODE_STR.callForString(value);
     }
   }
 
@@ -80,8 +75,7 @@ public final class IbvSendWrList extends IbvWrList {
   private static final long BIND_RKEY = IbvStructs.SEND_WR.offset("bind_mw.rkey");
   private static final long BIND_MR = IbvStructs.SEND_WR.offset("bind_mw.bind_info.mr");
   private static final long BIND_ADDR = IbvStructs.SEND_WR.offset("bind_mw.bind_info.addr");
-  private static final long BIND_LENGTH =
-      IbvStructs.SEND_WR.offset("bind_mw.bind_info.length");
+  private static final long BIND_LENGTH = IbvStructs.SEND_WR.offset("bind_mw.bind_info.length");
   private static final long BIND_ACCESS =
       IbvStructs.SEND_WR.offset("bind_mw.bind_info.mw_access_flags");
 
@@ -99,12 +93,7 @@ public final class IbvSendWrList extends IbvWrList {
     super(arena, IbvStructs.SEND_WR, capacity, maxSge);
   }
 
-  /**
-   * Adds a request.
-   *
-   * @param flags of {@link IbvSendWrList.Flags}
-   * @throws IllegalStateException if the list is full
-   */
+  /** Adds a request with {@link Flags}. Throws an IllegalStateException if the list is full. */
   public IbvSendWrList add(long wrId, IbvSendWrList.Opcode opcode, int flags) {
     addRequest(wrId);
     if (objects != null) {
@@ -117,11 +106,7 @@ public final class IbvSendWrList extends IbvWrList {
     return this;
   }
 
-  /**
-   * Adds local memory: source of SEND and WRITE, target of READ and atomics.
-   *
-   * @param length bytes
-   */
+  /** Adds bytes of local memory: source of SEND and WRITE, target of READ and atomics. */
   public IbvSendWrList sge(long address, int length, int lkey) {
     addSge(address, length, lkey);
     return this;
@@ -167,9 +152,8 @@ public final class IbvSendWrList extends IbvWrList {
   }
 
   /**
-   * Refuses all requests if a driver would dereference a null pointer or a closed object.
-   *
-   * @param datagrams true if each request needs a destination
+   * Refuses all requests if a driver would dereference a null pointer or a closed object. Datagrams
+   * need a destination each.
    */
   void requireObjects(boolean datagrams) throws PostException {
     if (!datagrams && !binds) {

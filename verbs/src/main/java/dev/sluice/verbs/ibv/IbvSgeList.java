@@ -8,9 +8,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Memory of a work request: an array of {@code struct ibv_sge}, or of {@code struct ibv_data_buf},
- * which has the same size. One thread at a time. The caller's arena owns the memory. Adding
- * allocates nothing.
+ * Memory of a work request: an array of {@code struct ibv_sge}, or of {@code struct ibv_data_buf}
+ * of the same size. One thread at a time. The caller's arena owns the memory. Adding allocates
+ * nothing.
  */
 public final class IbvSgeList {
   private static final long LENGTH = IbvStructs.SGE.offset("length");
@@ -20,9 +20,7 @@ public final class IbvSgeList {
   private final MemorySegment memory;
   private int size;
 
-  /**
-   * @param arena owns the memory; its owner closes it after the last use of the list
-   */
+  /** The arena owns the memory; its owner closes it after the last use of the list. */
   public IbvSgeList(Arena arena, int capacity) {
     memory = arena.allocate(capacity * SIZE, Long.BYTES);
   }
@@ -36,12 +34,7 @@ public final class IbvSgeList {
     size = 0;
   }
 
-  /**
-   * Adds a {@code struct ibv_sge}.
-   *
-   * @param length bytes
-   * @throws IndexOutOfBoundsException when the list is full
-   */
+  /** Adds a {@code struct ibv_sge} of some bytes. Throws IndexOutOfBoundsException when full. */
   public IbvSgeList add(long address, int length, int lkey) {
     long entry = size * SIZE;
     memory.set(JAVA_LONG, entry, address);
@@ -56,9 +49,7 @@ public final class IbvSgeList {
     return add(address, (int) length, (int) (length >>> Integer.SIZE));
   }
 
-  /**
-   * @throws IllegalStateException if the list's arena is closed
-   */
+  /** Throws an IllegalStateException if the list's arena is closed. */
   long address() {
     if (!memory.scope().isAlive()) {
       throw new IllegalStateException("the arena of the scatter/gather list is closed");

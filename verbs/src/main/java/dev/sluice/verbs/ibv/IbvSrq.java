@@ -8,7 +8,6 @@ import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.ffi.CConstant;
 import dev.sluice.verbs.ffi.NativeObject;
 import java.lang.foreign.MemorySegment;
-import java.lang.ref.Reference;
 
 /**
  * A receive queue that several queue pairs share: {@code struct ibv_srq} (ibv_create_srq(3)). Its
@@ -39,8 +38,7 @@ public final class IbvSrq extends NativeObject {
    *
    * @param maxWr number of receives that the queue holds
    * @param maxSge scatter/gather entries of a receive
-   * @param limit number of receives below which the queue raises SRQ_LIMIT_REACHED, once; 0 for
-   *     never
+   * @param limit receives below which the queue raises SRQ_LIMIT_REACHED, once; 0 for never
    */
   public record Attr(int maxWr, int maxSge, int limit) {}
 
@@ -49,7 +47,7 @@ public final class IbvSrq extends NativeObject {
   }
 
   IbvSrq(IbvPd pd, MemorySegment pointer, IbvQp.Destroyer destroyer) {
-    super("shared receive queue", pd, pointer);
+    super("shared receive queue", pd, pointer, null);
     context = pd.context();
     ops = context.ops();
     this.destroyer = destroyer;
@@ -102,13 +100,8 @@ public final class IbvSrq extends NativeObject {
    */
   public void postRecv(IbvRecvWrList requests) throws PostException {
     long address = requests.addressOf(this, "ibv_post_srq_recv");
-    if (requests.isEmpty()) {
-      return;
-    }
-    int error = ops.postSrqRecv(address, requests.first(), requests.bad());
-    Reference.reachabilityFence(requests);
-    if (error != 0) {
-      throw requests.refused("ibv_post_srq_recv", error);
+    if (!requests.isEmpty()) {
+      requests.post(ops.postSrqRecv, address, "ibv_post_srq_recv");
     }
   }
 

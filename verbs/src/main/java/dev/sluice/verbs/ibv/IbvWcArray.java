@@ -8,7 +8,6 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.ffi.CConstant;
-import dev.sluice.verbs.ffi.CString;
 import dev.sluice.verbs.ffi.CValue;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -116,9 +115,7 @@ public final class IbvWcArray {
   private final long address;
   private final int capacity;
 
-  /**
-   * @param arena owns the memory; its owner closes it after the last use of the array
-   */
+  /** The arena owns the memory; its owner closes it after the last use of the array. */
   public IbvWcArray(Arena arena, int capacity) {
     this.capacity = capacity;
     memory = arena.allocate(capacity * SIZE, Long.BYTES);
@@ -152,7 +149,7 @@ public final class IbvWcArray {
 
   /** The status in words (ibv_wc_status_str(3)). */
   public String statusText(int index) throws VerbsException {
-    return CString.read(LibIbverbs.WC_STATUS_STR.callForPointer(statusNumber(index)));
+    return LibIbverbs.WC_STATUS_STR.callForString(statusNumber(index));
   }
 
   /** The completed operation; valid only after success. */
@@ -215,9 +212,7 @@ public final class IbvWcArray {
     return Byte.toUnsignedInt(IbvStructs.ALL.get(JAVA_BYTE, at(index) + DLID_PATH_BITS));
   }
 
-  /**
-   * @throws IllegalStateException if the array's arena is closed
-   */
+  /** Throws an IllegalStateException if the array's arena is closed. */
   long address() {
     if (!scope.isAlive()) {
       throw new IllegalStateException("the arena of the work completions is closed");

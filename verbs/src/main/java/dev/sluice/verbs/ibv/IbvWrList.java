@@ -10,6 +10,7 @@ import dev.sluice.verbs.ffi.CStruct;
 import dev.sluice.verbs.ffi.NativeObject;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
 
 /**
  * A chain of work requests in memory that C reads. It consists of slots of a fixed size; each slot
@@ -17,9 +18,8 @@ import java.lang.foreign.MemorySegment;
  * class handles the members that send and receive requests have at the same offsets: {@code wr_id},
  * {@code next}, {@code sg_list} and {@code num_sge}.
  *
- * <p>A list is filled, posted, cleared and filled again; devices copy requests when they are
- * posted. One thread at a time. The caller's arena owns the memory. Adding and posting allocate
- * nothing.
+ * <p>A list is filled, posted, cleared and filled again; devices copy posted requests. One thread
+ * at a time. The caller's arena owns the memory. Adding and posting allocate nothing.
  */
 abstract sealed class IbvWrList permits IbvSendWrList, IbvRecvWrList {
   private static final long NEXT = IbvStructs.RECV_WR.offset("next");
@@ -73,11 +73,7 @@ abstract sealed class IbvWrList permits IbvSendWrList, IbvRecvWrList {
     size = 0;
   }
 
-  /**
-   * Adds a request of zeros after the last request.
-   *
-   * @throws IllegalStateException if the list is full
-   */
+  /** Adds a request of zeros. Throws an IllegalStateException if the list is full. */
   final void addRequest(long wrId) {
     if (size == capacity) {
       throw new IllegalStateException("the list is full: it has " + capacity + " work requests");
@@ -125,11 +121,7 @@ abstract sealed class IbvWrList permits IbvSendWrList, IbvRecvWrList {
     return memory.get(JAVA_LONG, slot(index) + offset);
   }
 
-  /**
-   * Returns the address of a queue that this list is posted to.
-   *
-   * @throws PostException EINVAL if the queue is closed
-   */
+  /** Returns the address of a queue to post to. Throws EINVAL if the queue is closed. */
   final long addressOf(NativeObject queue, String operation) throws PostException {
     try {
       return queue.pointer().address();
@@ -139,28 +131,23 @@ abstract sealed class IbvWrList permits IbvSendWrList, IbvRecvWrList {
   }
 
   /**
-   * Returns the address of the first request.
+   * Posts the requests.
    *
+   * @param function of {@link IbvOps}
    * @throws IllegalStateException if the list's arena is closed
    */
-  final long first() {
-    if (!scope.isAlive()) {
-      throw new IllegalStateException("the arena of the work requests is closed");
-    }
-    return base + BAD_SIZE;
-  }
-
-  /** Returns the address to which C writes the address of a refused request, and clears it. */
-  final long bad() {
+  final void post(MemorySegment function, long queue, String operation) throws PostException {
+    requireOpen();
     memory.set(JAVA_LONG, 0, 0L);
-    return base;
-  }
-
-  final PostException refused(String operation, int error) {
-    // Some drivers return -1 or a negative error number. Drivers that name no request posted none.
-    long index = (memory.get(JAVA_LONG, 0) - first()) / slotSize;
-    return new PostException(
-        operation, Math.abs(error), "see its manual page", Math.clamp(index, 0, size - 1));
+    int error = IbvOps.post(function, queue, base + BAD_SIZE, base);
+    Reference.reachabilityFence(this);
+    if (error != 0) {
+      // Some drivers return -1 or a negative error number. Drivers that name no request posted
+      // none.
+      long bad = (memory.get(JAVA_LONG, 0) - base - BAD_SIZE) / slotSize;
+      throw new PostException(
+          operation, Math.abs(error), "see its manual page", Math.clamp(bad, 0, size - 1));
+    }
   }
 
   /** Returns the address of the last request and checks that it may be written. */
@@ -168,10 +155,14 @@ abstract sealed class IbvWrList permits IbvSendWrList, IbvRecvWrList {
     if (size == 0) {
       throw new IllegalStateException("the list is empty");
     }
+    requireOpen();
+    return last;
+  }
+
+  private void requireOpen() {
     if (!scope.isAlive()) {
       throw new IllegalStateException("the arena of the work requests is closed");
     }
-    return last;
   }
 
   private long slot(int index) {

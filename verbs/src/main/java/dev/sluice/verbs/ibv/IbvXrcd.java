@@ -11,8 +11,7 @@ import java.lang.foreign.MemorySegment;
 /**
  * An XRC domain: {@code struct ibv_xrcd} (ibv_open_xrcd(3)). Its queue pairs of type XRC_RECV
  * deliver to its shared receive queues. Close these queues first; they belong to protection
- * domains. Its {@link IbvContext} closes it, after its queue pairs, which are its children. Any
- * thread.
+ * domains. Its {@link IbvContext} closes it, after its children, the queue pairs. Any thread.
  */
 public final class IbvXrcd extends NativeObject {
   // Members that are set, by the bits of comp_mask.
@@ -22,7 +21,7 @@ public final class IbvXrcd extends NativeObject {
   private final IbvContext context;
 
   private IbvXrcd(IbvContext context, MemorySegment pointer) {
-    super("XRC domain", context, pointer);
+    super("XRC domain", context, pointer, null);
     this.context = context;
   }
 

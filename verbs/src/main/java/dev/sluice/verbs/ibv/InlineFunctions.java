@@ -9,11 +9,12 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.util.Locale;
+import java.util.function.ToLongFunction;
 
 /**
  * The function pointers of a {@code struct ibv_qp_ex} or {@code struct ibv_cq_ex}, which C's inline
- * functions call. {@link IbvQpEx} and {@link IbvCqEx} call it on the thread of their batch. No
- * method allocates.
+ * functions call. {@link IbvQpEx} and {@link IbvCqEx} call it on one thread per batch. No method
+ * allocates.
  *
  * <p>One method handle serves all functions. x86-64 and aarch64 pass the first six integers in
  * registers of 64 bits. A function reads only the registers of its parameters, and only the low
@@ -29,29 +30,25 @@ final class InlineFunctions {
   private final long object;
   private final MemorySegment[] functions;
 
-  /** A function. The structure holds the pointers in the order of the enum. */
-  interface Function {
-    /** Creation flag without which the structure may lack the function; -1 for none. */
-    long flag();
-
-    int ordinal();
-
-    String name();
-  }
-
   /**
    * @param owner object whose close ends all calls
    * @param struct the structure, long enough to cover all functions
-   * @param first offset of the first function
+   * @param first offset of the first function; the others follow in the order of the enum
+   * @param flag creation flag without which the structure may lack a function; -1 for none
    * @param flags flags that the owner was created with: the library fills in their functions
    */
-  InlineFunctions(
-      NativeObject owner, MemorySegment struct, long first, Function[] all, long flags) {
+  <F extends Enum<F>> InlineFunctions(
+      NativeObject owner,
+      MemorySegment struct,
+      long first,
+      F[] all,
+      ToLongFunction<F> flag,
+      long flags) {
     this.owner = owner;
     object = struct.address();
     functions = new MemorySegment[all.length];
-    for (Function each : all) {
-      boolean has = each.flag() == -1 || (flags & each.flag()) != 0;
+    for (F each : all) {
+      boolean has = flag.applyAsLong(each) == -1 || (flags & flag.applyAsLong(each)) != 0;
       long offset = first + (long) each.ordinal() * Long.BYTES;
       functions[each.ordinal()] = MemorySegment.ofAddress(has ? struct.get(JAVA_LONG, offset) : 0);
     }
@@ -60,10 +57,10 @@ final class InlineFunctions {
   /**
    * Calls a function with the object and up to five arguments.
    *
-   * @throws VerbsException EOPNOTSUPP if the object lacks the function, EINVAL after the owner is
+   * @throws VerbsException EOPNOTSUPP if the object lacks the function, EINVAL if the owner is
    *     closed
    */
-  long call(Function function, long a, long b, long c, long d, long e) throws VerbsException {
+  long call(Enum<?> function, long a, long b, long c, long d, long e) throws VerbsException {
     owner.pointer();
     MemorySegment pointer = functions[function.ordinal()];
     if (pointer.address() == 0) {

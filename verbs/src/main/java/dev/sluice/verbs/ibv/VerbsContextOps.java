@@ -28,9 +28,7 @@ final class VerbsContextOps {
 
   private record Operation(long address, String declaration) {}
 
-  /**
-   * @param context a {@code struct ibv_context}
-   */
+  /** Takes a {@code struct ibv_context}. */
   VerbsContextOps(MemorySegment context) {
     this.context = context;
   }

@@ -107,7 +107,11 @@ final class JavaCalls {
     switch (element) {
       case FieldInstruction field
           when field.typeSymbol().descriptorString().endsWith("/NativeFunction;") ->
-          add(field.owner().asInternalName(), field.name().stringValue(), user);
+          // A constructor passes on the function that destroys the object.
+          add(
+              field.owner().asInternalName(),
+              field.name().stringValue(),
+              user.replace(".<init>", ".destroy"));
       case InvokeInstruction call ->
           add(call.owner().asInternalName(), call.name().stringValue(), user);
       case InvokeDynamicInstruction dynamic -> {

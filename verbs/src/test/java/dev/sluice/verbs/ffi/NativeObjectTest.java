@@ -21,7 +21,7 @@ class NativeObjectTest {
     private boolean busy;
 
     Thing(String name, NativeObject parent, int rank) {
-      super(name, parent, MemorySegment.ofAddress(0xab));
+      super(name, parent, MemorySegment.ofAddress(0xab), null);
       this.name = name;
       this.rank = rank;
     }

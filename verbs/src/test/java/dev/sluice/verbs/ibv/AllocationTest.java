@@ -29,7 +29,7 @@ class AllocationTest {
           .call("c_set_operations", device.contextPointer());
       IbvContext context = device.context();
       IbvPd pd = new IbvPd(context, device.object(16));
-      IbvQp qp = new IbvQp(pd, device.object(160), null, pointer -> {});
+      IbvQp qp = new IbvQp(pd, pd.context(), device.object(160), null, 0, pointer -> {});
       IbvCq cq = new IbvCq(context, device.object(128), null);
       IbvSendWrList list = new IbvSendWrList(arena, BATCH, 1);
       IbvWcArray completions = new IbvWcArray(arena, BATCH);

@@ -121,11 +121,7 @@ class CHeadersTest {
 
   /** Structures that newer releases extend at the end; functions take the size that Java knows. */
   private static final Set<CStruct> GROWING =
-      Set.of(
-          IbvStructs.DEVICE_ATTR_EX,
-          IbvStructs.PORT_ATTR,
-          IbvStructs.QP_EX,
-          IbvStructs.CQ_EX);
+      Set.of(IbvStructs.DEVICE_ATTR_EX, IbvStructs.PORT_ATTR, IbvStructs.QP_EX, IbvStructs.CQ_EX);
 
   @ParameterizedTest
   @MethodSource(RELEASES)

@@ -27,7 +27,7 @@ class CInlineVerbsTest {
   private final IbvContext context = device.context();
   private final MemorySegment domain = device.object(16);
   private final IbvPd pd = new IbvPd(context, domain);
-  private final IbvQp qp = new IbvQp(pd, device.object(160), null, qp -> {});
+  private final IbvQp qp = new IbvQp(pd, pd.context(), device.object(160), null, 0, qp -> {});
   private final IbvCq cq = new IbvCq(context, device.object(128), null);
   private final IbvSrq srq = new IbvSrq(pd, device.object(128));
   private final IbvMr mr = new IbvMr(pd, device.object(48, domain));

@@ -39,7 +39,7 @@ class FakeVerbsContextTest {
   private final FakeDevice device = new FakeDevice();
   private final IbvContext context = device.context();
   private final IbvPd pd = new IbvPd(context, device.object(16));
-  private final IbvQp qp = new IbvQp(pd, device.object(160), null, qp -> {});
+  private final IbvQp qp = new IbvQp(pd, pd.context(), device.object(160), null, 0, qp -> {});
   private final IbvCq cq = new IbvCq(context, device.object(128), null);
   private final IbvSrq srq = new IbvSrq(pd, device.object(128));
   private final IbvSendWrList sends = new IbvSendWrList(device.arena(), 4, 2);
@@ -266,7 +266,7 @@ class FakeVerbsContextTest {
   void aDatagramWithoutItsDestinationIsNotPosted() throws Exception {
     MemorySegment struct = device.object(160);
     struct.set(JAVA_INT, QP_TYPE, IbvQp.Type.UD.value());
-    IbvQp datagrams = new IbvQp(pd, struct, null, qp -> {});
+    IbvQp datagrams = new IbvQp(pd, pd.context(), struct, null, 0, qp -> {});
     IbvAh ah = new IbvAh(pd, device.object(24));
     sends.add(1, IbvSendWrList.Opcode.SEND, 0).datagram(ah, 1, 1);
     datagrams.postSend(sends);
@@ -354,7 +354,7 @@ class FakeVerbsContextTest {
   void aTypeOrStateThatIsNotKnownIsANumber() throws Exception {
     MemorySegment struct = device.object(160);
     struct.set(JAVA_INT, QP_TYPE, 0xfe);
-    assertThat(new IbvQp(pd, struct, null, qp -> {}).type()).hasToString("254");
+    assertThat(new IbvQp(pd, pd.context(), struct, null, 0, qp -> {}).type()).hasToString("254");
     MemorySegment attr = device.memory(256);
     attr.set(JAVA_INT, 0, 99);
     attr.set(JAVA_INT, 8, 6);

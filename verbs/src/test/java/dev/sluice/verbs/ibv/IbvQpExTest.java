@@ -36,7 +36,7 @@ class IbvQpExTest {
   private final FakeDevice device = new FakeDevice();
   private final IbvPd pd = new IbvPd(device.context(), device.object(16));
   private final MemorySegment struct = device.object(IbvStructs.QP_EX.size() + Long.BYTES);
-  private final IbvQp qp = new IbvQp(pd, struct, null, pointer -> {});
+  private final IbvQp qp = new IbvQp(pd, pd.context(), struct, null, 0, pointer -> {});
 
   /** Serves as address handle and as window, so that the C function needs one parameter less. */
   private final MemorySegment object = device.object(IbvStructs.MW.size());

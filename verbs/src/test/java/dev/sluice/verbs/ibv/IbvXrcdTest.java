@@ -107,7 +107,7 @@ class IbvXrcdTest {
   void aRequestNamesTheReceiveQueueOfThePeer() throws Exception {
     IbvSendWrList sends = new IbvSendWrList(device.arena(), 1, 1);
     sends.add(1, IbvSendWrList.Opcode.SEND, 0).xrc(0xabcdef);
-    new IbvQp(pd, device.object(160), null, qp -> {}).postSend(sends);
+    new IbvQp(pd, pd.context(), device.object(160), null, 0, qp -> {}).postSend(sends);
     assertThat(device.sends.getFirst().words().get(72 / Integer.BYTES)).isEqualTo(0xabcdef);
   }
 

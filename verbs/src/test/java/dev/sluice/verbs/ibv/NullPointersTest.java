@@ -27,7 +27,7 @@ class NullPointersTest {
   private final FakeDevice device = new FakeDevice();
   private final IbvContext context = device.context();
   private final IbvPd pd = new IbvPd(context, device.object(16));
-  private final IbvQp qp = new IbvQp(pd, device.object(160), null, qp -> {});
+  private final IbvQp qp = new IbvQp(pd, pd.context(), device.object(160), null, 0, qp -> {});
   private final IbvCq cq = new IbvCq(context, device.object(128), null);
   private final IbvMr mr = new IbvMr(pd, device.object(48));
   private final IbvSendWrList sends = new IbvSendWrList(device.arena(), 2, 1);
@@ -108,7 +108,7 @@ class NullPointersTest {
   private IbvQp ofType(IbvQp.Type type) {
     MemorySegment struct = device.object(160);
     struct.set(JAVA_INT, QP_TYPE, type.value());
-    return new IbvQp(pd, struct, null, qp -> {});
+    return new IbvQp(pd, pd.context(), struct, null, 0, qp -> {});
   }
 
   @Test
