@@ -18,7 +18,8 @@ import java.lang.invoke.MethodHandle;
  * the arena's users up and down. The caller keeps the memory alive.
  *
  * <p>No handle is {@code Linker.Option.critical}. A device's poll may take a lock and its post may
- * be a system call, and a critical call holds up the garbage collector for its whole duration.
+ * be a system call, and a critical call holds up the garbage collector for its whole duration. It
+ * would save about 3 ns a call: a tenth of the CPU time that posting and polling one READ takes.
  */
 final class IbvOps {
   private static final MethodHandle POLL_CQ =
