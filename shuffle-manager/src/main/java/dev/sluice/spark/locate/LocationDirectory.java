@@ -158,10 +158,10 @@ public final class LocationDirectory {
     int executor = known(endpoint);
     for (Published output : publish.outputs()) {
       if (output.location() == null) {
-        withdraw(executor, shuffles.get(output.shuffleId()));
+        shuffles.computeIfPresent(output.shuffleId(), (_, shuffle) -> without(executor, shuffle));
       } else if (registered.test(output.shuffleId())) {
         shuffles
-            .computeIfAbsent(output.shuffleId(), _ -> newShuffle())
+            .computeIfAbsent(output.shuffleId(), _ -> newGeneration(new LocationLog()))
             .log()
             .append(executor, output.location());
       }
@@ -169,15 +169,18 @@ public final class LocationDirectory {
     return new Ack();
   }
 
-  private PublishedShuffle newShuffle() {
-    return new PublishedShuffle(
-        ++generations, minBroadcastBytes, Math.max(minBroadcastBytes, MAX_BYTES_FOR_BROADCAST));
+  private PublishedShuffle newGeneration(LocationLog log) {
+    int maxDirectBytes = Math.max(minBroadcastBytes, MAX_BYTES_FOR_BROADCAST);
+    return new PublishedShuffle(++generations, log, minBroadcastBytes, maxDirectBytes);
   }
 
-  private void withdraw(int executor, PublishedShuffle shuffle) {
-    if (shuffle != null && shuffle.log().remove(executor)) {
-      obsolete.addAll(shuffle.replaced(++generations));
+  /** Returns the shuffle without the executor's map outputs. */
+  private PublishedShuffle without(int executor, PublishedShuffle shuffle) {
+    if (!shuffle.log().remove(executor)) {
+      return shuffle;
     }
+    obsolete.addAll(shuffle.shipped());
+    return newGeneration(shuffle.log());
   }
 
   private int known(ExecutorEndpoint endpoint) {
@@ -223,8 +226,7 @@ public final class LocationDirectory {
     PublishedShuffle shuffle = shuffles.get(locate.shuffleId());
     return shuffle == null
         ? CompletableFuture.completedFuture(null)
-        : shuffle.broadcast(
-            locate, (records, generation) -> ship(locate.shuffleId(), records, generation));
+        : shuffle.broadcast(locate, records -> ship(locate.shuffleId(), shuffle, records));
   }
 
   private synchronized Table table(Locate locate) {
@@ -235,9 +237,9 @@ public final class LocationDirectory {
         : shuffle.table(locate, news);
   }
 
-  private CompletableFuture<Void> ship(int shuffleId, byte[] records, long generation) {
+  private CompletableFuture<Void> ship(int shuffleId, PublishedShuffle shuffle, byte[] records) {
     return CompletableFuture.runAsync(
-            () -> shipNow(shuffleId, records, generation), shipping.shipper())
+            () -> shipNow(shuffleId, shuffle, records), shipping.shipper())
         .exceptionally(
             failure -> {
               LOG.warn(
@@ -250,7 +252,7 @@ public final class LocationDirectory {
             });
   }
 
-  private void shipNow(int shuffleId, byte[] records, long generation) {
+  private void shipNow(int shuffleId, PublishedShuffle shuffle, byte[] records) {
     Broadcasts.Shipped made;
     try {
       made = shipping.broadcasts().ship(records);
@@ -258,9 +260,10 @@ public final class LocationDirectory {
       throw new UncheckedIOException(e);
     }
     synchronized (this) {
-      PublishedShuffle shuffle = shuffles.get(shuffleId);
-      if (shuffle == null || !shuffle.published(made, records.length, generation)) {
-        obsolete.add(made);
+      if (shuffles.get(shuffleId) == shuffle) {
+        shuffle.published(made, records.length);
+      } else {
+        obsolete.add(made); // Some of its records were withdrawn, or the shuffle is over.
       }
     }
     destroyObsolete();
@@ -325,7 +328,7 @@ public final class LocationDirectory {
   private void forget(String executorId) {
     int number = executors.remove(executorId);
     if (number != ExecutorTable.NONE) {
-      shuffles.values().forEach(shuffle -> withdraw(number, shuffle));
+      shuffles.replaceAll((_, shuffle) -> without(number, shuffle));
     }
   }
 
@@ -347,7 +350,7 @@ public final class LocationDirectory {
             shuffle -> {
               boolean over = shuffle.getKey() == shuffleId || !registered.test(shuffle.getKey());
               if (over) {
-                obsolete.addAll(shuffle.getValue().replaced(++generations));
+                obsolete.addAll(shuffle.getValue().shipped());
               }
               return over;
             });

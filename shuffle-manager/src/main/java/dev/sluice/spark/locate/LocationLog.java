@@ -29,14 +29,10 @@ final class LocationLog {
   private record Numbered(TableSegment segment, int number) {}
 
   /**
-   * Key of an executor's last segment. An executor may publish registered and unregistered segments
-   * alternately, so each kind has its own.
-   *
-   * @param executor the executor's number
+   * Last registered segment of an executor by its number, and last unregistered one by the negative
+   * number: an executor may publish both kinds alternately.
    */
-  private record Last(int executor, boolean registered) {}
-
-  private final Map<Last, Numbered> lastSegments = new HashMap<>();
+  private final Map<Integer, Numbered> lastSegments = new HashMap<>();
 
   /** Numbers of executors whose records are still to be dropped. */
   private final BitSet removed = new BitSet();
@@ -68,7 +64,7 @@ final class LocationLog {
   }
 
   private int number(int executor, TableSegment segment) {
-    Last key = new Last(executor, segment.isRegistered());
+    int key = segment.isRegistered() ? executor : -executor;
     Numbered last = lastSegments.get(key);
     if (last == null || !last.segment().equals(segment)) {
       output.writeInt(SEGMENT, true);
@@ -91,7 +87,9 @@ final class LocationLog {
    * so one pass drops those of several executors. Returns false if there were none.
    */
   boolean remove(int executor) {
-    boolean hasRecords = lastSegments.keySet().removeIf(last -> last.executor() == executor);
+    Numbered registered = lastSegments.remove(executor);
+    Numbered unregistered = lastSegments.remove(-executor);
+    boolean hasRecords = registered != null || unregistered != null;
     if (hasRecords) {
       removed.set(executor);
     }
@@ -102,26 +100,24 @@ final class LocationLog {
     if (removed.isEmpty()) {
       return;
     }
-    byte[] all = output.toBytes();
+    LocationReader reader = new LocationReader();
+    LocationReader.Locations all;
+    try {
+      all = reader.read(output.toBytes());
+    } catch (IOException e) {
+      throw new IllegalStateException("the location log cannot read its own records", e);
+    }
     BitSet dropped = (BitSet) removed.clone();
     removed.clear();
     lastSegments.clear();
     output = new Output(FIRST_BYTES, -1);
     segments = 0;
     lastMapId = 0;
-    LocationReader reader = new LocationReader();
-    try {
-      reader.read(
-          all,
-          (mapId, number, slot) -> {
-            int executor = reader.segments().executor(number);
-            if (!dropped.get(executor)) {
-              TableSegment segment = reader.segments().segment(number);
-              append(executor, new MapOutputLocation(mapId, segment, slot));
-            }
-          });
-    } catch (IOException e) {
-      throw new IllegalStateException("the location log cannot read its own records", e);
+    for (int i = 0; i < all.count(); i++) {
+      int executor = reader.executor(all.places()[i]);
+      if (!dropped.get(executor)) {
+        append(executor, reader.location(all.mapIds()[i], all.places()[i]));
+      }
     }
   }
 }

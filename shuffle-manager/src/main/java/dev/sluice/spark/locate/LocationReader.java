@@ -4,72 +4,118 @@ package dev.sluice.spark.locate;
 import com.esotericsoftware.kryo.KryoException;
 import com.esotericsoftware.kryo.io.Input;
 import dev.sluice.blocks.wire.Fields;
+import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.TableSegment;
+import dev.sluice.rdma.RemoteRegion;
 import java.io.IOException;
+import java.util.Arrays;
 
 /**
- * Reads the records of one {@link LocationLog}, piece by piece, in the log's order. {@link
- * LocationTable} has one for its life, and a log one to drop records. Both are guarded by the lock
- * of their owner; this has none.
+ * Reads the records of one {@link LocationLog}, piece by piece, and keeps its segments, 24 bytes
+ * each. {@link LocationTable} has one for its life, and a log makes one to drop records. Not
+ * thread-safe, not even for lookups: it remembers the last segment. Both owners have a lock.
  */
 final class LocationReader {
-  /** Takes a location. */
-  interface Sink {
-    /**
-     * @param segment number of its segment
-     */
-    void location(long mapId, int segment, int slot);
-  }
+  /**
+   * Locations of a piece, in the log's order.
+   *
+   * @param places segment and slot of each location
+   * @param count number of locations; the arrays may be longer
+   */
+  record Locations(long[] mapIds, int[] places, int count) {}
 
-  private final SegmentList segments = new SegmentList();
+  /** Bits of a slot: a segment has at most {@code TableSegment.MAX_SLOTS}, 64. */
+  private static final int SLOT_BITS = 6;
+
+  /** Smallest size of a location record: its segment's number, slot and map id. */
+  private static final int MIN_LOCATION_BYTES = 3;
+
+  /** Smallest size of a segment record: 0, the executor's number, slots and region. */
+  private static final int MIN_SEGMENT_BYTES = 23;
+
+  /** Address of a segment; rkey and partitions; executor and slots. */
+  private static final int LONGS = 3;
+
+  private long[] segments = new long[0];
   private long lastMapId;
 
-  /** Returns all segments that were read so far. */
-  SegmentList segments() {
-    return segments;
-  }
+  /** The last segment that was asked for, which callers mostly want again, and its number. */
+  private TableSegment lastSegment;
+
+  private int lastNumber;
 
   /**
    * Reads the records that follow those read before.
    *
-   * @throws IOException if these are not records, with the reason; the reader is unchanged then,
-   *     though the sink may have taken some locations
+   * @throws IOException if these are not records, with the reason; the reader is unchanged then
    */
-  void read(byte[] records, Sink sink) throws IOException {
-    int known = segments.size();
-    long knownMapId = lastMapId;
+  Locations read(byte[] records) throws IOException {
+    Input input = new Input(records);
+    long[] mapIds = new long[records.length / MIN_LOCATION_BYTES];
+    int[] places = new int[mapIds.length];
+    int count = 0;
+    long mapId = lastMapId;
+    int end = segments.length;
+    long[] all = Arrays.copyOf(segments, end + LONGS * (records.length / MIN_SEGMENT_BYTES));
     try {
-      Input input = new Input(records);
       while (input.position() < records.length) {
-        read(input, sink);
+        int number = input.readInt(true);
+        if (number == LocationLog.SEGMENT) {
+          readSegment(input, all, end);
+          end += LONGS;
+          continue;
+        }
+        int slot = input.readByte();
+        mapId += input.readLong(false);
+        if (number < 0 || number > end / LONGS || slot < 0 || slot >= slots(all, number)) {
+          throw new KryoException("invalid slot %d of segment %d".formatted(slot, number));
+        }
+        mapIds[count] = mapId;
+        places[count++] = number << SLOT_BITS | slot;
       }
-      segments.trim();
     } catch (KryoException e) {
-      segments.truncate(known);
-      lastMapId = knownMapId;
       throw new IOException("not valid location records: " + e.getMessage(), e);
     }
+    segments = Arrays.copyOf(all, end);
+    lastMapId = mapId;
+    return new Locations(mapIds, places, count);
   }
 
-  private void read(Input input, Sink sink) {
-    int number = input.readInt(true);
-    if (number == LocationLog.SEGMENT) {
-      int executor = input.readInt(true);
-      if (executor <= ExecutorTable.NONE || executor >= SegmentList.MAX_EXECUTORS) {
-        throw new KryoException("invalid executor " + executor);
-      }
-      segments.add(executor, Fields.readSegment(input));
-      return;
+  private static void readSegment(Input input, long[] to, int at) {
+    int executor = input.readInt(true);
+    if (executor <= ExecutorTable.NONE) {
+      throw new KryoException("invalid executor " + executor);
     }
-    int slot = input.readByte();
-    lastMapId += input.readLong(false);
-    if (number < 0 || number > segments.size() || !segment(number).hasSlot(slot)) {
-      throw new KryoException("invalid slot %d of segment %d".formatted(slot, number));
+    TableSegment segment = Fields.readSegment(input);
+    to[at] = segment.region().address();
+    to[at + 1] = (long) segment.region().rkey() << Integer.SIZE | segment.partitions();
+    to[at + 2] = (long) executor << Integer.SIZE | segment.slots();
+  }
+
+  private static int slots(long[] segments, int number) {
+    return (int) segments[LONGS * number - 1];
+  }
+
+  /** Returns the number of the executor whose location has that place. */
+  int executor(int place) {
+    return (int) (segments[LONGS * (place >> SLOT_BITS) - 1] >>> Integer.SIZE);
+  }
+
+  /** Returns the location of a map output at a place. */
+  MapOutputLocation location(long mapId, int place) {
+    int number = place >> SLOT_BITS;
+    if (number != lastNumber) {
+      lastSegment = segment(number);
+      lastNumber = number;
     }
-    sink.location(lastMapId, number, slot);
+    return new MapOutputLocation(mapId, lastSegment, place & (1 << SLOT_BITS) - 1);
   }
 
   private TableSegment segment(int number) {
-    return segments.segment(number);
+    int at = LONGS * (number - 1);
+    int slots = slots(segments, number);
+    long bytes = TableSegment.bytes(slots, (int) segments[at + 1]);
+    int rkey = (int) (segments[at + 1] >>> Integer.SIZE);
+    return new TableSegment(new RemoteRegion(segments[at], bytes, rkey), slots);
   }
 }

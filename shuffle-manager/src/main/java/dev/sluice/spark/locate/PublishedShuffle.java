@@ -8,23 +8,23 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.BiFunction;
+import java.util.function.Function;
 
 /**
- * One shuffle in the {@link LocationDirectory}, which uses it under its lock. It decides when a
- * broadcast is due; the directory makes it without the lock.
+ * A generation of one shuffle's table in the {@link LocationDirectory}, which uses it under its
+ * lock. Records are only added to it. It decides when a broadcast is due; the directory makes it
+ * without the lock.
  */
 final class PublishedShuffle {
   private static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
 
-  private final LocationLog log = new LocationLog();
+  private final long generation;
+  private final LocationLog log;
   private final int minBroadcastBytes;
   private final int maxDirectBytes;
 
   /** Broadcasts of this generation; executors may still fetch older ones than the last. */
   private final List<Broadcasts.Shipped> shipped = new ArrayList<>();
-
-  private long generation;
 
   /** Bytes of the records in the last broadcast. */
   private int shippedBytes;
@@ -36,11 +36,13 @@ final class PublishedShuffle {
   private CompletableFuture<Void> shipping = DONE;
 
   /**
+   * @param log its records are those of this generation
    * @param minBroadcastBytes size from which records that an asker lacks go by broadcast
    * @param maxDirectBytes maximum bytes of records in an answer
    */
-  PublishedShuffle(long generation, int minBroadcastBytes, int maxDirectBytes) {
+  PublishedShuffle(long generation, LocationLog log, int minBroadcastBytes, int maxDirectBytes) {
     this.generation = generation;
+    this.log = log;
     this.minBroadcastBytes = minBroadcastBytes;
     this.maxDirectBytes = maxDirectBytes;
   }
@@ -49,31 +51,21 @@ final class PublishedShuffle {
     return log;
   }
 
-  /**
-   * Begins a new generation: records that executors know become void.
-   *
-   * @return broadcasts that the caller must destroy
-   */
-  List<Broadcasts.Shipped> replaced(long newGeneration) {
-    generation = newGeneration;
-    List<Broadcasts.Shipped> obsolete = List.copyOf(shipped);
-    shipped.clear();
-    shippedBytes = 0;
-    begunBytes = 0;
-    shipping = DONE;
-    return obsolete;
+  /** Returns the broadcasts to destroy when this generation ends. */
+  List<Broadcasts.Shipped> shipped() {
+    return shipped;
   }
 
   /**
    * Returns the broadcast that the asker needs, and begins it if it does not exist.
    *
-   * @param ship makes a broadcast of these records of this generation, and completes normally when
-   *     it is published or has failed
+   * @param ship makes a broadcast of these records, and completes normally when it is published or
+   *     has failed
    * @return completes normally when the question can be answered
    * @throws IOException if the asker claims to know records that do not exist
    */
-  CompletableFuture<Void> broadcast(
-      Locate locate, BiFunction<byte[], Long, CompletableFuture<Void>> ship) throws IOException {
+  CompletableFuture<Void> broadcast(Locate locate, Function<byte[], CompletableFuture<Void>> ship)
+      throws IOException {
     int known = known(locate);
     if (known < 0 || known > log.bytes()) {
       throw new IOException("there are no more records than " + log.bytes() + " bytes: " + locate);
@@ -83,7 +75,7 @@ final class PublishedShuffle {
     }
     // A broadcast that failed is tried again only after minBroadcastBytes more bytes of records.
     if (shipping.isDone() && log.bytes() - begunBytes >= minBroadcastBytes) {
-      shipping = ship.apply(log.records(0), generation);
+      shipping = ship.apply(log.records(0));
       begunBytes = log.bytes(); // not earlier: a broadcast that could not begin is tried again
     }
     return shipping;
@@ -93,15 +85,10 @@ final class PublishedShuffle {
    * Takes a broadcast.
    *
    * @param bytes bytes of its records
-   * @return true if its records are still valid; otherwise the caller destroys it
    */
-  boolean published(Broadcasts.Shipped broadcast, int bytes, long ofGeneration) {
-    if (ofGeneration != generation) {
-      return false;
-    }
+  void published(Broadcasts.Shipped broadcast, int bytes) {
     shipped.add(broadcast);
     shippedBytes = bytes;
-    return true;
   }
 
   /**

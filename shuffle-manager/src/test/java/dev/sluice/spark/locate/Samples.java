@@ -64,13 +64,11 @@ final class Samples {
     List<Logged> read = new ArrayList<>();
     LocationReader reader = new LocationReader();
     for (byte[] log : logs) {
-      reader.read(
-          log,
-          (mapId, number, slot) ->
-              read.add(
-                  new Logged(
-                      reader.segments().executor(number),
-                      new MapOutputLocation(mapId, reader.segments().segment(number), slot))));
+      LocationReader.Locations locations = reader.read(log);
+      for (int i = 0; i < locations.count(); i++) {
+        int place = locations.places()[i];
+        read.add(new Logged(reader.executor(place), reader.location(locations.mapIds()[i], place)));
+      }
     }
     return read;
   }
