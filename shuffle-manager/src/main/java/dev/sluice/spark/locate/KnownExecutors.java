@@ -15,9 +15,8 @@ import java.util.stream.Collectors;
 
 /**
  * An executor's copy of the driver's {@link ExecutorTable}, at some version. {@link LocatorClient}
- * has one for all shuffles. Any thread; private methods need the lock. {@link ShuffleLocations}
- * calls it with its own lock, so nothing else may be called with this one: losses are told without
- * it.
+ * has one for all shuffles. Any thread; private methods need the lock. {@link ShuffleTable} calls
+ * it with its own lock, so nothing else may be called with this one: losses are told without it.
  */
 final class KnownExecutors {
   private final Map<String, Arrival> byId = new HashMap<>();

@@ -34,7 +34,7 @@ import org.slf4j.LoggerFactory;
  * driver. The executor's runtime makes it; there is nothing to close. {@link #forget} drops a
  * shuffle's copy, and so does time.
  *
- * <p>Order of locks: {@code Freshness}, {@code CachedShuffle}, {@link ShuffleLocations}, {@link
+ * <p>Order of locks: {@code Freshness}, {@code CachedShuffle}, {@link ShuffleTable}, {@link
  * KnownExecutors}. None is held while driver or peer is asked.
  */
 public final class LocatorClient implements Locator {
@@ -94,7 +94,7 @@ public final class LocatorClient implements Locator {
       Supplier<CompletableFuture<Void>> publisher) {}
 
   private final Services services;
-  private final DriverQuestions questions;
+  private final DirectoryClient questions;
   private final KnownExecutors executors;
   private final UnresponsiveNodes unresponsiveNodes;
   private final Map<Integer, CachedShuffle> shuffles = new ConcurrentHashMap<>();
@@ -112,7 +112,7 @@ public final class LocatorClient implements Locator {
    */
   public LocatorClient(Services services, UnresponsiveNodes unresponsiveNodes) {
     this.services = services;
-    this.questions = new DriverQuestions(services.driver(), services.timeoutMs());
+    this.questions = new DirectoryClient(services.driver(), services.timeoutMs());
     this.unresponsiveNodes = unresponsiveNodes;
     this.executors = new KnownExecutors(services.lost());
   }
@@ -245,7 +245,7 @@ public final class LocatorClient implements Locator {
       shuffles.values().removeIf(other -> now - other.usedNanos > IDLE_NANOS);
       shuffle =
           shuffles.computeIfAbsent(
-              shuffleId, id -> new CachedShuffle(new ShuffleLocations(id, executors), now));
+              shuffleId, id -> new CachedShuffle(new ShuffleTable(id, executors), now));
     }
     boolean isOld = now - shuffle.usedNanos > BELIEF_NANOS;
     shuffle.usedNanos = now;
@@ -323,8 +323,8 @@ public final class LocatorClient implements Locator {
     if (peer == null || unresponsiveNodes.contains(peer)) {
       return CompletableFuture.completedFuture(null);
     }
-    ShuffleLocations locations = shuffle.locations;
-    ShuffleLocations.Missing missing =
+    ShuffleTable locations = shuffle.locations;
+    ShuffleTable.Missing missing =
         locations.missing(executorId, mapIds, services.nanoClock().getAsLong());
     if (missing.toAsk().length > 0) {
       askPeer(peer, shuffleId, missing.toAsk())
@@ -373,7 +373,7 @@ public final class LocatorClient implements Locator {
 
   /** A shuffle's locations and their last refresh. This object guards the refresh. */
   private static final class CachedShuffle {
-    final ShuffleLocations locations;
+    final ShuffleTable locations;
 
     /** Freshness by executor: 100 bytes each. */
     final Map<String, Freshness> beliefs = new ConcurrentHashMap<>();
@@ -389,7 +389,7 @@ public final class LocatorClient implements Locator {
     /** Time at which it began. Guarded by this. */
     long refreshNanos;
 
-    CachedShuffle(ShuffleLocations locations, long nowNanos) {
+    CachedShuffle(ShuffleTable locations, long nowNanos) {
       this.locations = locations;
       usedNanos = nowNanos;
       newsNanos = nowNanos;

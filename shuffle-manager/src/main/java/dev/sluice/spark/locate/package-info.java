@@ -8,7 +8,7 @@
  * shuffle, and an {@link ExecutorTable}.
  *
  * <p>Readers ask a {@link Locator}. Its implementation {@link LocatorClient} fetches the shuffle's
- * log from the driver, large ones by {@link Broadcasts}, into {@link ShuffleLocations} with a
+ * log from the driver, large ones by {@link Broadcasts}, into {@link ShuffleTable} with a
  * {@link LocationTable}. It asks the peer's block server for locations that the log lacks. {@link
  * AwayNodes} and {@link UnresponsiveNodes} keep track of node daemons that do not answer.
  *

@@ -64,7 +64,7 @@ public final class DirectoryFuzz {
     }
     if (message instanceof Table table) {
       KnownExecutors executors = new KnownExecutors(_ -> {});
-      ShuffleLocations locations = new ShuffleLocations(Samples.SHUFFLE, executors);
+      ShuffleTable locations = new ShuffleTable(Samples.SHUFFLE, executors);
       within(input, () -> take(table, executors, locations));
     }
   }
@@ -118,7 +118,7 @@ public final class DirectoryFuzz {
   }
 
   /** Takes a table like the executor that asked for it; its tasks then look for map outputs. */
-  private static void take(Table table, KnownExecutors executors, ShuffleLocations locations)
+  private static void take(Table table, KnownExecutors executors, ShuffleTable locations)
       throws IOException {
     Locate question = locations.question();
     executors.update(table.executors());

@@ -21,7 +21,7 @@ import java.util.concurrent.CompletableFuture;
  * ask for must call {@link #answered}, also without an answer, or other readers wait for ever. It
  * completes the answer without this lock.
  */
-final class ShuffleLocations {
+final class ShuffleTable {
   /**
    * A peer's answer about a map output.
    *
@@ -46,7 +46,7 @@ final class ShuffleLocations {
   /** Generation of the table; 0 before the first one. */
   private long generation;
 
-  ShuffleLocations(int shuffleId, KnownExecutors executors) {
+  ShuffleTable(int shuffleId, KnownExecutors executors) {
     this.shuffleId = shuffleId;
     this.executors = executors;
   }

@@ -22,14 +22,14 @@ import org.slf4j.LoggerFactory;
  * thread that asked the driver, or on the JDK's timer of futures, which must not be blocked.
  * Nothing to close.
  */
-final class DriverQuestions {
-  private static final Logger LOG = LoggerFactory.getLogger(DriverQuestions.class);
+final class DirectoryClient {
+  private static final Logger LOG = LoggerFactory.getLogger(DirectoryClient.class);
 
   private final LocatorClient.Driver driver;
   private final long timeoutMs;
   private final Map<PeerAddress, CompletableFuture<Void>> reports = new ConcurrentHashMap<>();
 
-  DriverQuestions(LocatorClient.Driver driver, long timeoutMs) {
+  DirectoryClient(LocatorClient.Driver driver, long timeoutMs) {
     this.driver = driver;
     this.timeoutMs = timeoutMs;
   }
@@ -48,7 +48,7 @@ final class DriverQuestions {
     return before
         .thenRunAsync(question, thread)
         .orTimeout(timeoutMs, TimeUnit.MILLISECONDS)
-        .exceptionally(DriverQuestions::unanswered);
+        .exceptionally(DirectoryClient::unanswered);
   }
 
   private static Void unanswered(Throwable failure) {
