@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.locate;
 
-import dev.sluice.rdma.transfer.PeerAddress;
-import dev.sluice.spark.locate.DirectoryMessage.Silent;
+import dev.sluice.spark.locate.DirectoryMessage.Locate;
+import dev.sluice.spark.locate.DirectoryMessage.Table;
 import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -10,43 +10,115 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
-import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Questions to the driver for readers, which never wait. Runs them on {@link
- * LocatorClient.Driver#asker}, within a deadline, and combines equal questions that are asked at
- * the same time. {@link LocatorClient} has one, and calls it on any thread. Answers complete on the
- * thread that asked the driver, or on the JDK's timer of futures, which must not be blocked.
- * Nothing to close.
+ * Questions to the driver's {@link LocationDirectory} for readers, which never wait. Runs them on
+ * {@link LocatorClient.Driver#asker}, within a deadline, and combines equal questions that are
+ * asked at the same time. {@link LocatorClient} has one, and its {@link ShuffleTable}s share it.
+ * Any thread. Answers complete on the thread that asked the driver, or on the JDK's timer of
+ * futures, which must not be blocked. Nothing to close.
  */
 final class DirectoryClient {
   private static final Logger LOG = LoggerFactory.getLogger(DirectoryClient.class);
 
+  /** Fraction (1/10) of a question's time that a refresh waits for pending publications. */
+  private static final int PUBLISH_SHARE = 10;
+
+  private static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
+
   private final LocatorClient.Driver driver;
   private final long timeoutMs;
-  private final Map<PeerAddress, CompletableFuture<Void>> reports = new ConcurrentHashMap<>();
+  private final KnownExecutors executors;
 
-  DirectoryClient(LocatorClient.Driver driver, long timeoutMs) {
+  /** Answers that are pending; null is completed without an answer. */
+  private final Map<DirectoryMessage, CompletableFuture<DirectoryMessage>> pending =
+      new ConcurrentHashMap<>();
+
+  /**
+   * @param executors each {@link #refresh} updates it
+   */
+  DirectoryClient(LocatorClient.Driver driver, long timeoutMs, KnownExecutors executors) {
     this.driver = driver;
     this.timeoutMs = timeoutMs;
+    this.executors = executors;
+  }
+
+  KnownExecutors executors() {
+    return executors;
   }
 
   /**
-   * Asks a question. Completes, always normally, when it has been asked or its time is over.
-   *
-   * @param before must complete first, within the same time
+   * Publishes this executor's pending locations. Publishing may be retried for a minute, so it
+   * completes after a limited time.
    */
-  CompletableFuture<Void> ask(CompletableFuture<Void> before, Runnable question) {
-    return ask(before, question, driver.asker());
+  CompletableFuture<Void> publish() {
+    long soonMs = timeoutMs / PUBLISH_SHARE;
+    return driver.publisher().get().completeOnTimeout(null, soonMs, TimeUnit.MILLISECONDS);
   }
 
-  private CompletableFuture<Void> ask(
-      CompletableFuture<Void> before, Runnable question, Executor thread) {
-    return before
-        .thenRunAsync(question, thread)
+  /**
+   * Asks for the locations that a table lacks. Completes, always normally, when the table has them,
+   * or the time is over.
+   *
+   * @param before must complete first, within the same time
+   * @param nowNanos time of the question
+   */
+  CompletableFuture<Void> refresh(
+      CompletableFuture<Void> before, ShuffleTable table, long nowNanos) {
+    return inTime(before.thenRunAsync(() -> refreshNow(table, nowNanos), driver.asker()));
+  }
+
+  private void refreshNow(ShuffleTable table, long nowNanos) {
+    Locate question = table.question();
+    try {
+      if (driver.channel().ask(question) instanceof Table answer) {
+        // Done first, because the rest may fail. Then readers ask peers for the missing locations.
+        executors.update(answer.executors());
+        byte[] handle = answer.broadcast();
+        byte[] broadcast = handle.length == 0 ? null : driver.broadcasts().fetch(handle);
+        table.update(question, answer, broadcast, nowNanos);
+      }
+    } catch (IOException e) {
+      LOG.warn(
+          "Refreshing the locations of shuffle {} failed: {}", question.shuffleId(), e.toString());
+    }
+  }
+
+  /**
+   * Asks a question unless an equal one is pending.
+   *
+   * @param failed log text with one argument, if the driver cannot be asked
+   * @return completes always normally, with null if there is no answer
+   */
+  CompletableFuture<DirectoryMessage> once(
+      DirectoryMessage question, Executor thread, String failed, Object about) {
+    CompletableFuture<DirectoryMessage> answer = new CompletableFuture<>();
+    CompletableFuture<DirectoryMessage> asked = pending.putIfAbsent(question, answer);
+    if (asked != null) {
+      return asked;
+    }
+    Runnable ask =
+        () -> {
+          try {
+            answer.complete(driver.channel().ask(question));
+          } catch (IOException e) {
+            LOG.warn(failed, about, e);
+          }
+        };
+    inTime(DONE.thenRunAsync(ask, thread))
+        .thenRun(
+            () -> {
+              pending.remove(question);
+              answer.complete(null);
+            });
+    return answer;
+  }
+
+  /** Completes normally after the timeout, and if the question fails. */
+  private CompletableFuture<Void> inTime(CompletableFuture<Void> asked) {
+    return asked
         .orTimeout(timeoutMs, TimeUnit.MILLISECONDS)
         .exceptionally(DirectoryClient::unanswered);
   }
@@ -61,51 +133,5 @@ final class DirectoryClient {
           failure);
     }
     return null;
-  }
-
-  /**
-   * Asks a question unless one about the same subject is under way.
-   *
-   * @param thread runs the question
-   * @param underWay answers that are pending, by subject
-   * @param about subject of the question
-   * @param question completes the answer, if it gets one
-   * @param unanswered returns the answer otherwise
-   */
-  <K, V> CompletableFuture<V> once(
-      Executor thread,
-      Map<K, CompletableFuture<V>> underWay,
-      K about,
-      Consumer<CompletableFuture<V>> question,
-      Supplier<V> unanswered) {
-    CompletableFuture<V> answer = new CompletableFuture<>();
-    CompletableFuture<V> asked = underWay.putIfAbsent(about, answer);
-    if (asked != null) {
-      return asked;
-    }
-    ask(CompletableFuture.completedFuture(null), () -> question.accept(answer), thread)
-        .thenRun(
-            () -> {
-              underWay.remove(about);
-              answer.complete(unanswered.get());
-            });
-    return answer;
-  }
-
-  /**
-   * See {@link Locator#report}. Runs on a thread of its own: the driver asks the node for seconds
-   * before it answers, and other questions must not wait for a whole rack of lost nodes.
-   */
-  CompletableFuture<Void> report(PeerAddress silentNode) {
-    return once(
-        Thread::startVirtualThread, reports, silentNode, _ -> reportNow(silentNode), () -> null);
-  }
-
-  private void reportNow(PeerAddress silentNode) {
-    try {
-      driver.channel().ask(new Silent(silentNode));
-    } catch (IOException e) {
-      LOG.warn("Cannot tell the driver that node daemon {} does not answer", silentNode, e);
-    }
   }
 }

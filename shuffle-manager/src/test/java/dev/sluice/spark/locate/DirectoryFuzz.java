@@ -64,7 +64,8 @@ public final class DirectoryFuzz {
     }
     if (message instanceof Table table) {
       KnownExecutors executors = new KnownExecutors(_ -> {});
-      ShuffleTable locations = new ShuffleTable(Samples.SHUFFLE, executors);
+      DirectoryClient unused = new DirectoryClient(null, 0, executors);
+      ShuffleTable locations = new ShuffleTable(Samples.SHUFFLE, unused, () -> 0);
       within(input, () -> take(table, executors, locations));
     }
   }
@@ -122,7 +123,7 @@ public final class DirectoryFuzz {
       throws IOException {
     Locate question = locations.question();
     executors.update(table.executors());
-    locations.update(question, table, null);
+    locations.update(question, table, null, 0);
     locations.find("1", LongStream.range(0, KNOWN).toArray());
   }
 
