@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.blocks;
 
-import dev.sluice.rdma.transfer.Backoff;
+import dev.sluice.rdma.transfer.CircuitBreaker;
 import java.nio.file.Path;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,7 +22,7 @@ final class LocalDirectory {
   private final RegistrationMode mode;
 
   private final RegistrationProbe probe;
-  private final Backoff attempts = new Backoff();
+  private final CircuitBreaker attempts = CircuitBreaker.backoff();
 
   /** Guarded by this; read without the lock before the registry is used. */
   private RegistrationProbe.Result found;
@@ -62,7 +62,7 @@ final class LocalDirectory {
    * @throws RegistrationUnavailableException if no allowed form works, or could be tried yet
    */
   synchronized RegistrationMethod form(long nowMs) throws RegistrationUnavailableException {
-    if (!found.isConclusive() && attempts.isOver(nowMs)) {
+    if (!found.isConclusive() && !attempts.isOpen(nowMs)) {
       tryAgain(nowMs);
     }
     if (found.form() == null) {

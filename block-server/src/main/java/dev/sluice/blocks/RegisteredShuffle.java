@@ -8,7 +8,7 @@ import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.TaskFailures;
-import dev.sluice.rdma.transfer.Backoff;
+import dev.sluice.rdma.transfer.CircuitBreaker;
 import dev.sluice.verbs.VerbsException;
 import java.io.FileNotFoundException;
 import java.io.IOException;
@@ -67,7 +67,7 @@ final class RegisteredShuffle {
   private final ConcurrentHashMap<Long, MapOutput> outputs = new ConcurrentHashMap<>();
 
   /** Map outputs that cannot be registered for a reason of their own, such as their disk. */
-  private final ConcurrentHashMap<Long, Backoff> failures = new ConcurrentHashMap<>();
+  private final ConcurrentHashMap<Long, CircuitBreaker> failures = new ConcurrentHashMap<>();
 
   private final PendingRegistrations underWay = new PendingRegistrations();
 
@@ -213,8 +213,8 @@ final class RegisteredShuffle {
   }
 
   private boolean mayBeTried(long mapId) {
-    Backoff failure = failures.get(mapId);
-    return failure == null || failure.isOver(clockMs.getAsLong());
+    CircuitBreaker failure = failures.get(mapId);
+    return failure == null || !failure.isOpen(clockMs.getAsLong());
   }
 
   /** Finds and opens the files, unless the registration was cancelled. Waits for their disks. */
@@ -280,7 +280,7 @@ final class RegisteredShuffle {
     } catch (NoSuchFileException | FileNotFoundException e) {
       throw e;
     } catch (IOException | RuntimeException | InternalError | OutOfMemoryError e) {
-      failures.computeIfAbsent(mapId, _ -> new Backoff()).failed(clockMs.getAsLong());
+      failures.computeIfAbsent(mapId, _ -> CircuitBreaker.backoff()).failed(clockMs.getAsLong());
       throw e;
     } finally {
       closeMemoryIfEmpty();

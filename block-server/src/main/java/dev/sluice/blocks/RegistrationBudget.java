@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.blocks;
 
-import dev.sluice.rdma.transfer.Backoff;
+import dev.sluice.rdma.transfer.CircuitBreaker;
 import java.util.function.LongSupplier;
 
 /**
@@ -18,7 +18,7 @@ final class RegistrationBudget {
   private final LongSupplier clockMs;
   private final long maxBytes;
   private final int maxRegions;
-  private final Backoff refusals = new Backoff();
+  private final CircuitBreaker refusals = CircuitBreaker.backoff();
 
   /** Bytes that were registered when the provider refused last. */
   private long refusedBytes;
@@ -35,8 +35,7 @@ final class RegistrationBudget {
   }
 
   private long limitBytes() {
-    boolean isRefused = !refusals.isOver(clockMs.getAsLong());
-    return isRefused ? Math.min(maxBytes, refusedBytes) : maxBytes;
+    return refusals.isOpen(clockMs.getAsLong()) ? Math.min(maxBytes, refusedBytes) : maxBytes;
   }
 
   /** Returns true if the cost would fit with nothing else registered. */

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.blocks.wire.MapOutputHeader;
-import dev.sluice.rdma.transfer.Backoff;
+import dev.sluice.rdma.transfer.CircuitBreaker;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -68,13 +68,14 @@ class LocalDirectoriesTest {
         .isGreaterThan(attemptsAtTheStart);
 
     domain.limitBytes(Long.MAX_VALUE);
-    assertUnavailable(probed, file, Backoff.FIRST_MS - 1);
+    assertUnavailable(probed, file, CircuitBreaker.FIRST_MS - 1);
     assertThat(counters.get(RegistryCounter.DIRECTORIES_READ_ONLY)).isZero();
-    assertThat(probed.form(file, Backoff.FIRST_MS)).isEqualTo(RegistrationMethod.READ_ONLY_MAPPING);
+    assertThat(probed.form(file, CircuitBreaker.FIRST_MS))
+        .isEqualTo(RegistrationMethod.READ_ONLY_MAPPING);
     assertThat(counters.get(RegistryCounter.DIRECTORIES_READ_ONLY)).isEqualTo(1);
 
     int attempts = domain.attempts();
-    probed.form(file, 10 * Backoff.MAX_MS);
+    probed.form(file, 10 * CircuitBreaker.MAX_MS);
     assertThat(domain.attempts()).as("the form is settled").isEqualTo(attempts);
   }
 
@@ -94,7 +95,7 @@ class LocalDirectoriesTest {
         .hasMessageContaining(directory.toString());
 
     domain.limitBytes(Long.MAX_VALUE);
-    assertThat(probed.form(Backoff.FIRST_MS)).isEqualTo(form);
+    assertThat(probed.form(CircuitBreaker.FIRST_MS)).isEqualTo(form);
     assertThat(counters.get(form.directories())).isEqualTo(1);
   }
 
@@ -105,7 +106,7 @@ class LocalDirectoriesTest {
         LocalDirectories.probe(domain, RegistrationMode.AUTO, List.of(directory));
     int attempts = domain.attempts();
 
-    assertUnavailable(probed, directory.resolve("shuffle_0_0_0.data"), 10 * Backoff.MAX_MS);
+    assertUnavailable(probed, directory.resolve("shuffle_0_0_0.data"), 10 * CircuitBreaker.MAX_MS);
     assertThat(domain.attempts()).isEqualTo(attempts);
   }
 
@@ -123,7 +124,7 @@ class LocalDirectoriesTest {
 
     Files.createDirectory(directory);
     domain.limitBytes(Long.MAX_VALUE);
-    assertUnavailable(probed, file, 10 * Backoff.MAX_MS);
+    assertUnavailable(probed, file, 10 * CircuitBreaker.MAX_MS);
   }
 
   @Test

@@ -11,7 +11,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.TableSegment;
-import dev.sluice.rdma.transfer.Backoff;
+import dev.sluice.rdma.transfer.CircuitBreaker;
 import java.nio.file.Path;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -498,10 +498,10 @@ class RegistrationBudgetTest {
     domain.limitBytes(OUTPUT_BYTES);
     assertThat(resolve(2, 0)).isNull();
     domain.limitBytes(Long.MAX_VALUE);
-    nowMs.set(Backoff.FIRST_MS - 1);
+    nowMs.set(CircuitBreaker.FIRST_MS - 1);
     registry.touch(1);
     assertThat(resolve(2)).as("too early to retry").isNull();
-    assertThat(resolve(2, Backoff.FIRST_MS)).isNotNull();
+    assertThat(resolve(2, CircuitBreaker.FIRST_MS)).isNotNull();
 
     assertThat(domain.read(first.data())).isNotNull();
     assertThat(resolve(3)).isNotNull();
@@ -517,7 +517,7 @@ class RegistrationBudgetTest {
 
     assertThat(domain.attempts()).as("at 0, 10, 30, 70, 150, 310, 630 and 1230 s").isEqualTo(8);
     domain.limitBytes(Long.MAX_VALUE);
-    assertThat(resolve(1, 4 * Backoff.MAX_MS)).isNotNull();
+    assertThat(resolve(1, 4 * CircuitBreaker.MAX_MS)).isNotNull();
   }
 
   @Test

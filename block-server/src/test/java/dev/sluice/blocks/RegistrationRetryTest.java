@@ -7,7 +7,7 @@ import static dev.sluice.blocks.RegistryCounter.REJECTIONS;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.blocks.wire.MapOutputHeader;
-import dev.sluice.rdma.transfer.Backoff;
+import dev.sluice.rdma.transfer.CircuitBreaker;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -84,14 +84,14 @@ class RegistrationRetryTest {
     assertThat(resolve(SHUFFLE, 7)).isNull();
     List<Long> afterOne = held();
     for (int attempt = 0; attempt < 10; attempt++) {
-      nowMs.addAndGet(Backoff.MAX_MS);
+      nowMs.addAndGet(CircuitBreaker.MAX_MS);
       assertThat(resolve(SHUFFLE, 7)).isNull();
     }
     assertThat(registry.counters().get(REJECTIONS)).isEqualTo(11);
     assertThat(held()).isEqualTo(afterOne);
 
     domain.whenRegistering(() -> {});
-    nowMs.addAndGet(Backoff.MAX_MS);
+    nowMs.addAndGet(CircuitBreaker.MAX_MS);
     assertThat(domain.read(resolve(SHUFFLE, 7).data())).isEqualTo(data);
     assertThat(domain.read(other.data())).hasSize(10);
   }
@@ -114,15 +114,15 @@ class RegistrationRetryTest {
     assertThat(resolve(SHUFFLE, 7)).isNull();
     assertThat(domain.attempts()).isEqualTo(1);
     assertThat(registry.counters().get(REJECTIONS)).isEqualTo(1);
-    nowMs.set(Backoff.FIRST_MS);
+    nowMs.set(CircuitBreaker.FIRST_MS);
     assertThat(resolve(SHUFFLE, 7)).isNull();
     assertThat(domain.attempts()).isEqualTo(2);
-    nowMs.set(2 * Backoff.FIRST_MS);
+    nowMs.set(2 * CircuitBreaker.FIRST_MS);
     assertThat(resolve(SHUFFLE, 7)).isNull();
     assertThat(domain.attempts()).as("the second pause is longer").isEqualTo(2);
 
     domain.whenRegistering(() -> {});
-    nowMs.set(3 * Backoff.FIRST_MS);
+    nowMs.set(3 * CircuitBreaker.FIRST_MS);
     assertThat(resolve(SHUFFLE, 7)).isNotNull();
   }
 

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.TableSegment;
-import dev.sluice.rdma.transfer.Backoff;
+import dev.sluice.rdma.transfer.CircuitBreaker;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -117,7 +117,7 @@ class TableSegmentsTest extends RegisteredOutputFixture {
       outputs.write(SHUFFLE, mapId, new int[1000]);
       if (!locate(mapId).segment().isRegistered()) {
         refused++;
-        nowMs.addAndGet(Backoff.MAX_MS);
+        nowMs.addAndGet(CircuitBreaker.MAX_MS);
       }
       assertThat(refused).isLessThanOrEqualTo(2);
     }

@@ -46,6 +46,8 @@ import org.apache.spark.network.client.TransportClientBootstrap;
 import org.apache.spark.network.client.TransportClientFactory;
 import org.apache.spark.network.server.NoOpRpcHandler;
 import org.apache.spark.network.util.TransportConf;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Client of peers' block servers, over Spark's transport. Never blocks the caller.
@@ -60,6 +62,8 @@ import org.apache.spark.network.util.TransportConf;
  * KB, those of all peers 3 MB, whatever the number of partitions.
  */
 public final class BlockServerClient implements QueuePairConnector, AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(BlockServerClient.class);
+
   /**
    * Limit of a peer's heap for requests that it has not answered: once for staging, once for
    * tables. A larger request is sent alone. Two questions for 1,000 map outputs each fit, one for
@@ -67,6 +71,9 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
    * allowed.
    */
   private static final long MAX_UNANSWERED_BYTES = 256 << 10;
+
+  /** A request that failed after a shorter wait had no time: that says nothing about the peer. */
+  private static final long IN_VAIN_MS = 1_000;
 
   private final ProcessName self;
   private final TransferOptions options;
@@ -239,24 +246,60 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
   }
 
   private CompletableFuture<Object> ask(
-      PeerBreaker breaker,
+      CircuitBreaker breaker,
       PeerAddress peer,
       Object request,
       int timeLeftMs,
       Class<?> wanted,
       Consumer<Object> late) {
-    if (!breaker.admits()) {
+    long askedMs = clockMs.getAsLong();
+    if (!breaker.admits(askedMs)) {
       return failure(
           peer + " repeatedly did not answer in time, and is not asked again for some time");
     }
-    long askedMs = clockMs.getAsLong();
+    int outcomes = breaker.outcomes();
     return request(peer, request, timeLeftMs, late)
-        .whenComplete((answer, _) -> breaker.judge(wanted.isInstance(answer), askedMs, timeLeftMs))
+        .whenComplete(
+            (answer, _) -> {
+              boolean done = wanted.isInstance(answer);
+              if (judge(breaker, outcomes, done, askedMs, timeLeftMs)) {
+                LOG.warn(
+                    "{} repeatedly did not answer {} in time; not sending it more for some time"
+                        + " (spark.shuffle.rdma.circuit.cooldown)",
+                    peer,
+                    wanted == Staged.class
+                        ? "requests to stage"
+                        : "questions for partition tables");
+              }
+            })
         .thenCompose(
             answer ->
                 wanted.isInstance(answer) || answer instanceof NotStaged
                     ? CompletableFuture.completedFuture(answer)
                     : unexpected(peer, answer));
+  }
+
+  /**
+   * Reports an ended request to its breaker. A refusal counts as success, unless it took half of
+   * the time or more.
+   *
+   * @param outcomes number of the breaker's outcomes when the peer was asked
+   * @param done true if the peer gave the answer that was wanted
+   * @return true if this opened the breaker
+   */
+  private boolean judge(
+      CircuitBreaker breaker, int outcomes, boolean done, long askedMs, int timeLeftMs) {
+    long nowMs = clockMs.getAsLong();
+    long waitedMs = nowMs - askedMs;
+    if (done || waitedMs < timeLeftMs / 2) {
+      breaker.succeeded();
+      return false;
+    }
+    if (waitedMs < IN_VAIN_MS) {
+      breaker.probeEnded(nowMs);
+      return false;
+    }
+    return breaker.failed(outcomes, nowMs);
   }
 
   /** Ends the lease of an answer that came too late for its caller. */
@@ -336,15 +379,9 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
                 factory,
                 attempt -> Thread.ofVirtual().name("sluice-connect-" + key.id()).start(attempt),
                 codec,
-                breaker(key, "requests to stage"),
-                breaker(key, "questions for partition tables"),
+                new CircuitBreaker(options.circuitFailures(), options.circuitCooldownMs()),
+                new CircuitBreaker(options.circuitFailures(), options.circuitCooldownMs()),
                 clockMs));
-  }
-
-  private PeerBreaker breaker(PeerAddress peer, String what) {
-    long cooldownNanos = TimeUnit.MILLISECONDS.toNanos(options.circuitCooldownMs());
-    CircuitBreaker breaker = new CircuitBreaker(options.circuitFailures(), cooldownNanos);
-    return new PeerBreaker(peer, what, breaker, clockMs);
   }
 
   /** Number of peers with a connection, or with a recent one. */

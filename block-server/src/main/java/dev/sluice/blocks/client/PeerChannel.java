@@ -5,6 +5,7 @@ import dev.sluice.blocks.wire.ControlMessages.Addressed;
 import dev.sluice.blocks.wire.ControlMessages.Touch;
 import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.blocks.wire.MessageException;
+import dev.sluice.rdma.transfer.CircuitBreaker;
 import dev.sluice.rdma.transfer.PeerAddress;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -54,8 +55,8 @@ final class PeerChannel {
   private final MessageCodec codec;
   private final LongSupplier clockMs;
 
-  private final PeerBreaker staging;
-  private final PeerBreaker tables;
+  private final CircuitBreaker staging;
+  private final CircuitBreaker tables;
 
   // Guarded by this.
   private final LinkedHashMap<Integer, Long> touchedMs = new LinkedHashMap<>(); // earliest first
@@ -74,8 +75,8 @@ final class PeerChannel {
       TransportClientFactory factory,
       Executor threads,
       MessageCodec codec,
-      PeerBreaker staging,
-      PeerBreaker tables,
+      CircuitBreaker staging,
+      CircuitBreaker tables,
       LongSupplier clockMs) {
     this.peer = peer;
     this.factory = factory;
@@ -143,12 +144,12 @@ final class PeerChannel {
   }
 
   /** Breaker for requests to stage. */
-  PeerBreaker staging() {
+  CircuitBreaker staging() {
     return staging;
   }
 
   /** Breaker for questions for partition tables, which do not depend on staging. */
-  PeerBreaker tables() {
+  CircuitBreaker tables() {
     return tables;
   }
 

@@ -54,7 +54,7 @@ public final class BufferPool implements AutoCloseable {
   private final Queue<Waiter> waiters = new ArrayDeque<>();
   private final DeferredResults<Answer> answers =
       new DeferredResults<>(answer -> answer.taker().accept(answer.buffer()));
-  private final Backoff failures = new Backoff();
+  private final CircuitBreaker failures = CircuitBreaker.backoff();
   private int buffersInUse;
   private boolean warned;
   private boolean closed;
@@ -304,7 +304,7 @@ public final class BufferPool implements AutoCloseable {
   /** Adds a slab. After a failure, tries again only after a pause, since a shortage may pass. */
   private boolean addSlab() {
     long nowMs = TimeUnit.NANOSECONDS.toMillis(nanoClock.getAsLong());
-    if (!failures.isOver(nowMs)) {
+    if (failures.isOpen(nowMs)) {
       return false;
     }
     try {

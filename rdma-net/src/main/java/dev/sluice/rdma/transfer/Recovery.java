@@ -133,7 +133,7 @@ final class Recovery {
       reads.fail(read, Cause.STALE_LOCATION, failure, "the peer refused " + read.ranges());
     } else if (failure.scope() == Scope.OPERATION) {
       reads.fail(read, Cause.TRANSPORT, failure, "the work request was invalid");
-    } else if (read.retry() && !read.source().breaker().isOpen()) {
+    } else if (read.retry() && !read.source().breaker().isOpen(clock.getAsLong())) {
       counters.increment(TransferCounter.READ_RETRIES);
       postAgain(read);
     } else {
@@ -143,7 +143,7 @@ final class Recovery {
 
   private void postAgain(ReadRequest read) {
     Peer peer = read.source();
-    if (peer.breaker().isOpen()) {
+    if (peer.breaker().isOpen(clock.getAsLong())) {
       reads.fail(read, Cause.CIRCUIT_OPEN, null, FAILED_TOO_OFTEN);
       return;
     }

@@ -207,7 +207,7 @@ class BufferPoolTest {
     assertThat(acquire(PAGE)).isNull();
     device.maxRegions = Integer.MAX_VALUE;
     assertThat(acquire(PAGE)).as("too early").isNull();
-    nowNanos += TimeUnit.MILLISECONDS.toNanos(Backoff.FIRST_MS);
+    nowNanos += TimeUnit.MILLISECONDS.toNanos(CircuitBreaker.FIRST_MS);
     assertThat(acquire(PAGE)).isNotNull();
   }
 
@@ -218,7 +218,7 @@ class BufferPoolTest {
     PooledBuffer[] second = new PooledBuffer[1];
     pool.acquire(SLAB, LATER, buffer -> second[0] = buffer);
     device.maxRegions = Integer.MAX_VALUE;
-    nowNanos += TimeUnit.MILLISECONDS.toNanos(Backoff.FIRST_MS);
+    nowNanos += TimeUnit.MILLISECONDS.toNanos(CircuitBreaker.FIRST_MS);
     PooledBuffer[] third = new PooledBuffer[1];
     pool.acquire(PAGE, LATER, buffer -> third[0] = buffer);
     first.release();
