@@ -58,10 +58,12 @@ final class PeerChannel {
   private final CircuitBreaker staging;
   private final CircuitBreaker tables;
 
+  /** Breaker for attempts to connect. */
+  private final CircuitBreaker attempts = CircuitBreaker.pausing(RECONNECT_INTERVAL_MS);
+
   // Guarded by this.
   private final LinkedHashMap<Integer, Long> touchedMs = new LinkedHashMap<>(); // earliest first
   private CompletableFuture<TransportClient> connection;
-  private long failedMs;
   private long usedMs;
   private boolean closed;
 
@@ -188,7 +190,8 @@ final class PeerChannel {
           new IOException("Connection to " + peer + " is closed"));
     }
     usedMs = clockMs.getAsLong();
-    if (connection != null && (!connection.isDone() || isConnected(connection) || failedNow())) {
+    if (connection != null
+        && (!connection.isDone() || isConnected(connection) || attempts.isOpen(usedMs))) {
       return connection;
     }
     CompletableFuture<TransportClient> attempt = new CompletableFuture<>();
@@ -199,11 +202,6 @@ final class PeerChannel {
       failed(attempt, e);
     }
     return attempt;
-  }
-
-  private boolean failedNow() {
-    return connection.isCompletedExceptionally()
-        && clockMs.getAsLong() - failedMs < RECONNECT_INTERVAL_MS;
   }
 
   private void connect(CompletableFuture<TransportClient> attempt) {
@@ -218,9 +216,7 @@ final class PeerChannel {
   }
 
   private void failed(CompletableFuture<TransportClient> attempt, Throwable e) {
-    synchronized (this) {
-      failedMs = clockMs.getAsLong();
-    }
+    attempts.failed(clockMs.getAsLong());
     attempt.completeExceptionally(new IOException("No connection to " + peer, e));
   }
 
