@@ -278,6 +278,9 @@ final class NodeFetch {
   }
 
   private void fromNode(PeerAddress node, String[] blockIds) {
+    if (!node.equals(askedNode)) {
+      leaveNodeAlone(); // The blocks are at another daemon by now.
+    }
     nodeAttempts++;
     askedNode = node;
     hasAnswered = false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.locate;
 
+import dev.sluice.rdma.transfer.CircuitBreaker;
 import dev.sluice.rdma.transfer.PeerAddress;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -14,10 +15,10 @@ import java.util.function.LongSupplier;
  * one.
  */
 public final class UnresponsiveNodes {
-  private static final long LEFT_ALONE_NANOS = TimeUnit.MINUTES.toNanos(1);
+  private static final long PAUSE_NANOS = TimeUnit.MINUTES.toNanos(1);
 
   private final LongSupplier nanoClock;
-  private final Map<PeerAddress, Long> untilNanos = new ConcurrentHashMap<>();
+  private final Map<PeerAddress, CircuitBreaker> breakers = new ConcurrentHashMap<>();
 
   public UnresponsiveNodes(LongSupplier nanoClock) {
     this.nanoClock = nanoClock;
@@ -25,8 +26,8 @@ public final class UnresponsiveNodes {
 
   /** Returns true if the daemon is not to be asked now. */
   public boolean contains(PeerAddress node) {
-    Long until = untilNanos.get(node);
-    return until != null && nanoClock.getAsLong() - until < 0;
+    CircuitBreaker breaker = breakers.get(node);
+    return breaker != null && breaker.isOpen(nanoClock.getAsLong());
   }
 
   /**
@@ -34,22 +35,20 @@ public final class UnresponsiveNodes {
    * that caller reports the result.
    */
   public boolean admits(PeerAddress node) {
-    Long until = untilNanos.get(node);
-    long now = nanoClock.getAsLong();
-    return until == null
-        || (now - until >= 0 && untilNanos.replace(node, until, now + LEFT_ALONE_NANOS));
+    CircuitBreaker breaker = breakers.get(node);
+    return breaker == null || breaker.admits(nanoClock.getAsLong());
   }
 
   /** Records that the daemon has not answered. */
   public void add(PeerAddress node) {
     long now = nanoClock.getAsLong();
     // Removes old entries: no task asks daemons that have ended, so nothing else would.
-    untilNanos.values().removeIf(until -> now - until > LEFT_ALONE_NANOS);
-    untilNanos.put(node, now + LEFT_ALONE_NANOS);
+    breakers.values().removeIf(breaker -> breaker.isClear(now));
+    breakers.computeIfAbsent(node, _ -> CircuitBreaker.pausing(PAUSE_NANOS)).failed(now);
   }
 
   /** Records that the daemon has answered. */
   public void remove(PeerAddress node) {
-    untilNanos.remove(node);
+    breakers.remove(node);
   }
 }

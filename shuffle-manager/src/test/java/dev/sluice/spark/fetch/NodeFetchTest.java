@@ -301,6 +301,20 @@ class NodeFetchTest {
   }
 
   @Test
+  void aProbeWhoseBlocksHaveMovedToAnotherNodeEnds() {
+    unresponsive.add(NODE);
+    timer.advanceMs(60_000);
+    driver.gone = true;
+    driver.now = Optional.of(new PeerAddress("node-2", "node-host", 5001));
+    client.failures.add(new IOException("closed"));
+    fetch(FallbackReason.STAGING, listener, OTHER);
+    assertThat(client.fetches).containsExactly("node-host:5000" + REST, "node-host:5001" + REST);
+
+    timer.advanceMs(60_000);
+    assertThat(unresponsive.admits(NODE)).isTrue();
+  }
+
+  @Test
   void aNodeThatGivesBlockAfterBlockIsWaitedFor() {
     client.hangs = true;
     fetch();
