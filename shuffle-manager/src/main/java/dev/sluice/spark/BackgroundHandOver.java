@@ -2,6 +2,7 @@
 package dev.sluice.spark;
 
 import dev.sluice.blocks.MapOutputFiles;
+import dev.sluice.rdma.transfer.CircuitBreaker;
 import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.spark.HandOver.NodeOutputs;
 import dev.sluice.spark.metrics.ShuffleCounters;
@@ -38,12 +39,8 @@ final class BackgroundHandOver implements HandOver {
   private final ShuffleCounters counters;
   private final Runnable counted;
   private final BlockingQueue<Output> queue = new LinkedBlockingQueue<>(MAX_QUEUED);
+  private final CircuitBreaker refusals = CircuitBreaker.pausing(PAUSE_NANOS);
   private final Thread thread = DaemonThreads.named("sluice-hand-over").newThread(this::run);
-
-  /** True while the node refuses map outputs. Only the thread uses it and the next field. */
-  private boolean pausing;
-
-  private long refusedNanos;
 
   /**
    * @param node takes map outputs, or throws
@@ -81,7 +78,7 @@ final class BackgroundHandOver implements HandOver {
 
   private void handle(Output output) {
     try {
-      if (pausing && System.nanoTime() - refusedNanos < PAUSE_NANOS) {
+      if (refusals.isOpen(System.nanoTime())) {
         counters.handedOver(false);
       } else {
         handOver(output);
@@ -119,22 +116,21 @@ final class BackgroundHandOver implements HandOver {
   }
 
   private void taken() {
-    if (pausing) {
+    if (!refusals.isClosed()) {
       LOG.info("The node daemon takes map outputs again");
     }
-    pausing = false;
+    refusals.succeeded();
   }
 
   private void refused(Throwable reason) {
-    if (!pausing) {
+    if (refusals.isClosed()) {
       LOG.warn(
           "The node daemon does not take map outputs, so they end with this executor (logged once"
               + " until it takes them again; spark.shuffle.rdma.node): {}",
           reason instanceof IOException ? reason.getMessage() : reason.toString());
       LOG.debug("A map output was not handed over to the node daemon", reason);
     }
-    pausing = true;
-    refusedNanos = System.nanoTime();
+    refusals.failed(System.nanoTime());
   }
 
   @Override
