@@ -5,6 +5,7 @@ import dev.sluice.blocks.RegistrationBudget.Cost;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.StoredFile;
 import dev.sluice.rdma.file.DiskFile;
+import dev.sluice.rdma.transfer.Counters;
 import java.io.Closeable;
 import java.io.FileNotFoundException;
 import java.io.IOException;
@@ -116,7 +117,7 @@ final class DataFile implements Closeable {
   }
 
   /** Counts the pages that its registration dirtied, if any. */
-  void count(RegistryCounters counters) {
+  void count(Counters<RegistryCounter> counters) {
     form.countBytes(counters, bytes);
   }
 

@@ -2,6 +2,7 @@
 package dev.sluice.blocks;
 
 import dev.sluice.rdma.ProtectionDomain;
+import dev.sluice.rdma.transfer.Counters;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -149,7 +150,7 @@ public final class LocalDirectories {
     return directories.stream().anyMatch(LocalDirectory::mayPageOnDemand);
   }
 
-  void count(RegistryCounters counters) {
+  void count(Counters<RegistryCounter> counters) {
     directories.forEach(directory -> directory.countIn(counters));
   }
 }

@@ -2,6 +2,7 @@
 package dev.sluice.blocks;
 
 import dev.sluice.rdma.transfer.CircuitBreaker;
+import dev.sluice.rdma.transfer.Counters;
 import java.nio.file.Path;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,7 +29,7 @@ final class LocalDirectory {
   private RegistrationProbe.Result found;
 
   /** Null until the directory is counted. Guarded by this. */
-  private RegistryCounters counters;
+  private Counters<RegistryCounter> counters;
 
   /** Creates a directory with a known form; null if nothing is to be registered there. */
   LocalDirectory(Path path, RegistrationMethod form) {
@@ -92,7 +93,7 @@ final class LocalDirectory {
   }
 
   /** Counts the directory from now on. */
-  synchronized void countIn(RegistryCounters counters) {
+  synchronized void countIn(Counters<RegistryCounter> counters) {
     this.counters = counters;
     count(1);
   }

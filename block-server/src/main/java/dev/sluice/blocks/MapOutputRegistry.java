@@ -5,6 +5,7 @@ import dev.sluice.blocks.RegionLimit.OpenFileLimit;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.TaskFailures;
+import dev.sluice.rdma.transfer.Counters;
 import dev.sluice.rdma.transfer.DaemonThreads;
 import java.io.EOFException;
 import java.io.IOException;
@@ -83,7 +84,7 @@ public final class MapOutputRegistry implements AutoCloseable {
   private final LocalDirectories directories;
   private final MapOutputFiles outputs;
   private final RegistryLimits limits;
-  private final RegistryCounters counters = new RegistryCounters();
+  private final Counters<RegistryCounter> counters = new Counters<>(RegistryCounter.class);
   private final OpenFiles files;
   private final ShuffleEpochs epochs;
   private final Registrar registrar;
@@ -360,7 +361,7 @@ public final class MapOutputRegistry implements AutoCloseable {
     return epochs.all().map(RegisteredShuffle::id).toList();
   }
 
-  public RegistryCounters counters() {
+  public Counters<RegistryCounter> counters() {
     return counters;
   }
 

@@ -9,6 +9,7 @@ import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.TaskFailures;
 import dev.sluice.rdma.transfer.CircuitBreaker;
+import dev.sluice.rdma.transfer.Counters;
 import dev.sluice.verbs.VerbsException;
 import java.io.FileNotFoundException;
 import java.io.IOException;
@@ -62,7 +63,7 @@ final class RegisteredShuffle {
   private final RegistrationBudget budget;
   private final IndexCache indexes;
   private final OpenFiles openFiles;
-  private final RegistryCounters counters;
+  private final Counters<RegistryCounter> counters;
   private final LongSupplier clockMs;
   private final ConcurrentHashMap<Long, MapOutput> outputs = new ConcurrentHashMap<>();
 
@@ -90,7 +91,7 @@ final class RegisteredShuffle {
       RegistrationBudget budget,
       IndexCache indexes,
       OpenFiles openFiles,
-      RegistryCounters counters,
+      Counters<RegistryCounter> counters,
       LongSupplier clockMs) {
     this.id = id;
     this.domain = domain;

@@ -5,6 +5,7 @@ import dev.sluice.blocks.RegistrationBudget.Cost;
 import dev.sluice.blocks.wire.ControlMessages.Touch;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.TaskFailures;
+import dev.sluice.rdma.transfer.Counters;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
@@ -41,7 +42,7 @@ final class Registrar {
   private final RegistrationBudget budget;
   private final ShuffleEpochs epochs;
   private final MapOutputListener listener;
-  private final RegistryCounters counters;
+  private final Counters<RegistryCounter> counters;
   private final LongSupplier clockMs;
 
   /** Shuffles that were withdrawn and will be deregistered. */
@@ -60,7 +61,7 @@ final class Registrar {
       RegistrationBudget budget,
       ShuffleEpochs epochs,
       MapOutputListener listener,
-      RegistryCounters counters,
+      Counters<RegistryCounter> counters,
       LongSupplier clockMs) {
     this.limits = limits;
     this.budget = budget;

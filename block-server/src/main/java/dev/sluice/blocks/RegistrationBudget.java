@@ -2,6 +2,7 @@
 package dev.sluice.blocks;
 
 import dev.sluice.rdma.transfer.CircuitBreaker;
+import dev.sluice.rdma.transfer.Counters;
 import java.util.function.LongSupplier;
 
 /**
@@ -14,7 +15,7 @@ import java.util.function.LongSupplier;
  * refusal is therefore the limit for a while; after that more is tried again.
  */
 final class RegistrationBudget {
-  private final RegistryCounters counters;
+  private final Counters<RegistryCounter> counters;
   private final LongSupplier clockMs;
   private final long maxBytes;
   private final int maxRegions;
@@ -26,7 +27,8 @@ final class RegistrationBudget {
   private long bytes;
   private int regions;
 
-  RegistrationBudget(RegistryLimits limits, RegistryCounters counters, LongSupplier clockMs) {
+  RegistrationBudget(
+      RegistryLimits limits, Counters<RegistryCounter> counters, LongSupplier clockMs) {
     this.counters = counters;
     this.clockMs = clockMs;
     maxBytes = limits.maxBytes();

@@ -3,6 +3,7 @@ package dev.sluice.blocks;
 
 import dev.sluice.blocks.RegistrationBudget.Cost;
 import dev.sluice.rdma.AccessFlag;
+import dev.sluice.rdma.transfer.Counters;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -89,7 +90,7 @@ enum RegistrationMethod {
   }
 
   /** Counts the pages that registering a file of this length dirties, if any. */
-  void countBytes(RegistryCounters counters, long bytes) {
+  void countBytes(Counters<RegistryCounter> counters, long bytes) {
     if (this == READ_WRITE_MAPPING) {
       counters.add(RegistryCounter.DIRTIED_BYTES, Cost.wholePages(bytes));
     }

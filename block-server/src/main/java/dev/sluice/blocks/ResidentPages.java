@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.blocks;
 
+import dev.sluice.rdma.transfer.Counters;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -44,7 +45,7 @@ final class ResidentPages {
 
   private final ShuffleEpochs epochs;
   private final long maxBytes;
-  private final RegistryCounters counters;
+  private final Counters<RegistryCounter> counters;
 
   /** Bytes of libraries and the like: those still resident when all pages were given back. */
   private long othersBytes;
@@ -52,7 +53,7 @@ final class ResidentPages {
   /** Ticks that still verify {@link #othersBytes}. */
   private int ticksToVerify;
 
-  ResidentPages(ShuffleEpochs epochs, long maxBytes, RegistryCounters counters) {
+  ResidentPages(ShuffleEpochs epochs, long maxBytes, Counters<RegistryCounter> counters) {
     this.epochs = epochs;
     this.maxBytes = maxBytes;
     this.counters = counters;

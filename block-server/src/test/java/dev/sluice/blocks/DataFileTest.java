@@ -4,6 +4,7 @@ package dev.sluice.blocks;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.rdma.transfer.Counters;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.nio.channels.FileChannel;
@@ -98,7 +99,7 @@ class DataFileTest {
 
   @Test
   void dirtiedBytesAreCounted() throws Exception {
-    RegistryCounters counters = new RegistryCounters();
+    Counters<RegistryCounter> counters = new Counters<>(RegistryCounter.class);
     try (DataFile file = DataFile.open(path, BYTES, form)) {
       file.count(counters);
     }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.rdma.transfer.CircuitBreaker;
+import dev.sluice.rdma.transfer.Counters;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -44,7 +45,7 @@ class LocalDirectoriesTest {
 
   @Test
   void directoriesAreCountedByForm() {
-    RegistryCounters counters = new RegistryCounters();
+    Counters<RegistryCounter> counters = new Counters<>(RegistryCounter.class);
     directories.count(counters);
 
     assertThat(counters.get(RegistryCounter.DIRECTORIES_READ_ONLY)).isEqualTo(1);
@@ -59,7 +60,7 @@ class LocalDirectoriesTest {
     domain.limitBytes(0);
     LocalDirectories probed =
         LocalDirectories.probe(domain, RegistrationMode.AUTO, List.of(directory));
-    RegistryCounters counters = new RegistryCounters();
+    Counters<RegistryCounter> counters = new Counters<>(RegistryCounter.class);
     probed.count(counters);
     int attemptsAtTheStart = domain.attempts();
     assertUnavailable(probed, file, 0);
@@ -87,7 +88,7 @@ class LocalDirectoriesTest {
     domain.limitBytes(0);
     RegistrationProbe probe = new RegistrationProbe(domain, (_, remote) -> domain.read(remote));
     LocalDirectory probed = new LocalDirectory(directory, mode, probe);
-    RegistryCounters counters = new RegistryCounters();
+    Counters<RegistryCounter> counters = new Counters<>(RegistryCounter.class);
     probed.countIn(counters);
     assertThatThrownBy(() -> probed.form(0))
         .as("the directory has no other form in the meantime")

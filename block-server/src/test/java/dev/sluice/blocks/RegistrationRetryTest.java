@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.rdma.transfer.CircuitBreaker;
+import dev.sluice.rdma.transfer.Counters;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -65,7 +66,7 @@ class RegistrationRetryTest {
 
   /** Returns bytes and regions of the budget, and mappings and open files of the process. */
   private List<Long> held() throws IOException {
-    RegistryCounters counters = registry.counters();
+    Counters<RegistryCounter> counters = registry.counters();
     return List.of(
         counters.get(REGISTERED_BYTES),
         counters.get(REGISTERED_REGIONS),

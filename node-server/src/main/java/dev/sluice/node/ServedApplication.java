@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.node;
 
-import dev.sluice.blocks.RegistryCounters;
+import dev.sluice.blocks.RegistryCounter;
 import dev.sluice.blocks.StartedParts;
 import dev.sluice.blocks.handover.ApplicationFolder;
 import dev.sluice.blocks.server.BlockServer;
@@ -15,6 +15,7 @@ import dev.sluice.blocks.wire.NodeId;
 import dev.sluice.blocks.wire.NodeMessages.Registered;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.node.StateFile.ApplicationState;
+import dev.sluice.rdma.transfer.Counters;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -215,7 +216,7 @@ final class ServedApplication implements AutoCloseable {
     return outputs.held();
   }
 
-  RegistryCounters registryCounters() {
+  Counters<RegistryCounter> registryCounters() {
     return outputs.registry().counters();
   }
 

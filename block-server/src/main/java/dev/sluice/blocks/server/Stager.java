@@ -4,7 +4,6 @@ package dev.sluice.blocks.server;
 import dev.sluice.blocks.MapOutput;
 import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.RegistryCounter;
-import dev.sluice.blocks.RegistryCounters;
 import dev.sluice.blocks.server.Leases.Lease;
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.ControlMessages.NotStaged;
@@ -15,6 +14,7 @@ import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.TaskFailures;
 import dev.sluice.rdma.transfer.BufferPool;
+import dev.sluice.rdma.transfer.Counters;
 import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.rdma.transfer.PooledBuffer;
 import java.util.ArrayList;
@@ -83,7 +83,7 @@ public final class Stager implements AutoCloseable {
   private static final NotStaged STOPS = new NotStaged(false, "the block server is stopping");
 
   private final MapOutputRegistry registry;
-  private final RegistryCounters counters;
+  private final Counters<RegistryCounter> counters;
   private final LongSupplier nanoClock;
   private final BufferPool memory;
   private final StageLanes lanes;

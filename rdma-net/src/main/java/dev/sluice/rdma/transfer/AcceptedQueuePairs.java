@@ -67,7 +67,7 @@ final class AcceptedQueuePairs implements AutoCloseable {
   private final CompletionQueue completionQueue;
   private final ConnectionAttributes attributes;
   private final int limit;
-  private final TransferCounters counters;
+  private final Counters<TransferCounter> counters;
   private final Executor threads;
   private final Map<Key, Slot> slots = new LinkedHashMap<>();
 
@@ -88,7 +88,7 @@ final class AcceptedQueuePairs implements AutoCloseable {
       ProtectionDomain protectionDomain,
       CompletionQueue completionQueue,
       TransferOptions options,
-      TransferCounters counters,
+      Counters<TransferCounter> counters,
       Executor threads) {
     this(
         protectionDomain,
@@ -106,7 +106,7 @@ final class AcceptedQueuePairs implements AutoCloseable {
       ProtectionDomain protectionDomain,
       CompletionQueue completionQueue,
       TransferOptions options,
-      TransferCounters counters,
+      Counters<TransferCounter> counters,
       Executor threads,
       Executor whenGone) {
     this.protectionDomain = protectionDomain;

@@ -43,7 +43,7 @@ public final class BufferPool implements AutoCloseable {
   private final ProtectionDomain protectionDomain;
   private final Set<AccessFlag> access;
   private final String setting;
-  private final TransferCounters counters;
+  private final Counters<TransferCounter> counters;
   private final LongSupplier nanoClock;
   private final int slabBytes;
   private final int maxSlabs;
@@ -72,7 +72,7 @@ public final class BufferPool implements AutoCloseable {
       Set<AccessFlag> access,
       String setting,
       long maxBytes,
-      TransferCounters counters,
+      Counters<TransferCounter> counters,
       LongSupplier nanoClock) {
     this.protectionDomain = protectionDomain;
     this.access = access;
@@ -90,7 +90,10 @@ public final class BufferPool implements AutoCloseable {
    * @param nanoClock as {@link System#nanoTime}
    */
   static BufferPool targets(
-      ProtectionDomain domain, long maxBytes, TransferCounters counters, LongSupplier nanoClock) {
+      ProtectionDomain domain,
+      long maxBytes,
+      Counters<TransferCounter> counters,
+      LongSupplier nanoClock) {
     return new BufferPool(
         domain,
         EnumSet.of(AccessFlag.LOCAL_WRITE),
@@ -112,7 +115,7 @@ public final class BufferPool implements AutoCloseable {
         EnumSet.of(AccessFlag.REMOTE_READ),
         "staging.maxBytes",
         maxBytes,
-        new TransferCounters(),
+        new Counters<>(TransferCounter.class),
         System::nanoTime);
   }
 

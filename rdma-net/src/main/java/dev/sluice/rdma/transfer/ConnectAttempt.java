@@ -36,7 +36,7 @@ final class ConnectAttempt {
       CompletionQueue completionQueue,
       TransferOptions options,
       QueuePairConnector connector,
-      TransferCounters counters,
+      Counters<TransferCounter> counters,
       Executor threads) {
 
     /** Tells the peer that a queue pair of ours is gone. */

@@ -31,7 +31,7 @@ final class Connections {
 
   private final ConnectAttempt.Setup setup;
   private final TransferOptions options;
-  private final TransferCounters counters;
+  private final Counters<TransferCounter> counters;
   private final Executor engine;
   private final Connection[] slots;
   private final WorkRequestChain chain = new WorkRequestChain();

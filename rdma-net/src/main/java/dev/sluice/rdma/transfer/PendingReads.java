@@ -21,12 +21,12 @@ import org.slf4j.LoggerFactory;
 final class PendingReads {
   private static final Logger LOG = LoggerFactory.getLogger(PendingReads.class);
 
-  private final TransferCounters counters;
+  private final Counters<TransferCounter> counters;
 
   /** Read that was added last. */
   private ReadRequest last;
 
-  PendingReads(TransferCounters counters) {
+  PendingReads(Counters<TransferCounter> counters) {
     this.counters = counters;
   }
 
@@ -86,7 +86,8 @@ final class PendingReads {
   }
 
   /** Answers a request that was not admitted. Any thread. */
-  static void fail(ReadRequest request, Cause cause, String detail, TransferCounters counters) {
+  static void fail(
+      ReadRequest request, Cause cause, String detail, Counters<TransferCounter> counters) {
     fail(request, cause, null, detail, counters);
   }
 
@@ -95,7 +96,7 @@ final class PendingReads {
       Cause cause,
       WorkCompletionStatus status,
       String detail,
-      TransferCounters counters) {
+      Counters<TransferCounter> counters) {
     counters.increment(counter(cause));
     try {
       request.listener().onFailure(new ReadException(cause, status, request.peer(), detail));

@@ -52,7 +52,7 @@ public final class RdmaEndpoint implements QueuePairAcceptor, AutoCloseable {
   private final AcceptedQueuePairs accepted;
   private final ReadEngine engine;
   private final ReadThread thread;
-  private final TransferCounters counters = new TransferCounters();
+  private final Counters<TransferCounter> counters = new Counters<>(TransferCounter.class);
   private final AtomicBoolean closed = new AtomicBoolean();
 
   private RdmaEndpoint(
@@ -168,7 +168,7 @@ public final class RdmaEndpoint implements QueuePairAcceptor, AutoCloseable {
     engine.peerLost(peerId);
   }
 
-  public TransferCounters counters() {
+  public Counters<TransferCounter> counters() {
     return counters;
   }
 

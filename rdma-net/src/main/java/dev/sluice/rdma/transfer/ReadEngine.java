@@ -52,7 +52,7 @@ final class ReadEngine implements Connections.ConnectListener {
   private final Connections connections;
   private final BufferPool buffers;
   private final TransferOptions options;
-  private final TransferCounters counters;
+  private final Counters<TransferCounter> counters;
   private final TaskQueue tasks;
   private final LongSupplier clock;
   private volatile boolean closed;
@@ -91,7 +91,7 @@ final class ReadEngine implements Connections.ConnectListener {
       Connections connections,
       BufferPool buffers,
       TransferOptions options,
-      TransferCounters counters,
+      Counters<TransferCounter> counters,
       TaskQueue tasks,
       LongSupplier clock) {
     this.completionQueue = completionQueue;

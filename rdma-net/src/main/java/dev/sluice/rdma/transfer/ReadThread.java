@@ -31,7 +31,7 @@ final class ReadThread {
   private final TaskQueue tasks;
   private final CompletionQueue completionQueue;
   private final CompletionChannel channel;
-  private final TransferCounters counters;
+  private final Counters<TransferCounter> counters;
   private final long maxSpinNanos;
   private final Thread thread;
 
@@ -45,7 +45,7 @@ final class ReadThread {
       TaskQueue tasks,
       CompletionQueue completionQueue,
       CompletionChannel channel,
-      TransferCounters counters,
+      Counters<TransferCounter> counters,
       int spinMicros,
       ThreadFactory threads) {
     this.engine = engine;

@@ -35,7 +35,7 @@ final class Recovery {
 
   private final Connections connections;
   private final PendingReads reads;
-  private final TransferCounters counters;
+  private final Counters<TransferCounter> counters;
   private final LongSupplier clock;
   private final Consumer<Peer> scheduler;
 
@@ -48,7 +48,7 @@ final class Recovery {
   Recovery(
       Connections connections,
       PendingReads reads,
-      TransferCounters counters,
+      Counters<TransferCounter> counters,
       LongSupplier clock,
       Consumer<Peer> scheduler) {
     this.connections = connections;

@@ -28,11 +28,11 @@ final class TaskQueue implements Executor {
   private final AtomicReference<Task> newest = new AtomicReference<>();
 
   private final AtomicBoolean asleep = new AtomicBoolean();
-  private final TransferCounters counters;
+  private final Counters<TransferCounter> counters;
   private final Runnable waker;
   private volatile boolean closed;
 
-  TaskQueue(TransferCounters counters, Runnable waker) {
+  TaskQueue(Counters<TransferCounter> counters, Runnable waker) {
     this.counters = counters;
     this.waker = waker;
   }

@@ -25,7 +25,7 @@ class AcceptedQueuePairsTest {
           device,
           device,
           TWO,
-          new TransferCounters(),
+          new Counters<>(TransferCounter.class),
           task -> this.threads.execute(task),
           task -> this.whenGone.add(task));
 

@@ -28,7 +28,7 @@ class BufferPoolTest {
 
   private long nowNanos;
   private final ScriptedDevice device = new ScriptedDevice();
-  private final TransferCounters counters = new TransferCounters();
+  private final Counters<TransferCounter> counters = new Counters<>(TransferCounter.class);
   private final BufferPool pool = BufferPool.targets(device, CAP, counters, () -> nowNanos);
   private final List<PooledBuffer> taken = new ArrayList<>();
 

@@ -74,7 +74,7 @@ final class EngineHarness implements QueuePairConnector {
   }
 
   final ScriptedDevice device = new ScriptedDevice();
-  final TransferCounters counters = new TransferCounters();
+  final Counters<TransferCounter> counters = new Counters<>(TransferCounter.class);
   final BufferPool buffers;
   final TaskQueue tasks;
   final ReadEngine engine;

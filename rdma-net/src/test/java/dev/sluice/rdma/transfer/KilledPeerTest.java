@@ -59,7 +59,7 @@ class KilledPeerTest {
         }
       }
       assertThat(endpoint.buffers().bytesInUse()).isZero();
-      TransferCounters counters = endpoint.counters();
+      Counters<TransferCounter> counters = endpoint.counters();
       assertThat(counters.get(TransferCounter.BUFFERS_GIVEN_UP)).isZero();
       assertThat(counters.get(TransferCounter.QUEUE_PAIRS_CLOSED))
           .isEqualTo(counters.get(TransferCounter.QUEUE_PAIRS_CREATED));
@@ -95,7 +95,7 @@ class KilledPeerTest {
     peers.remove(address.id());
   }
 
-  private static void awaitClosed(TransferCounters counters) throws InterruptedException {
+  private static void awaitClosed(Counters<TransferCounter> counters) throws InterruptedException {
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(DEADLINE_S);
     while (counters.get(TransferCounter.QUEUE_PAIRS_CLOSED)
             < counters.get(TransferCounter.QUEUE_PAIRS_CREATED)

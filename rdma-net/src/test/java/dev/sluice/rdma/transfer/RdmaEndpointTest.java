@@ -252,7 +252,7 @@ class RdmaEndpointTest {
       assertThat(thread.isAlive()).isFalse();
     }
     assertThat(wrong).isEmpty();
-    TransferCounters counters = pair.reader.counters();
+    Counters<TransferCounter> counters = pair.reader.counters();
     long failed =
         counters.get(TransferCounter.READS_TRANSPORT)
             + counters.get(TransferCounter.READS_CONNECT)

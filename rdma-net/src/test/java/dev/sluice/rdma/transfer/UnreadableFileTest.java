@@ -138,7 +138,7 @@ class UnreadableFileTest {
       assertThat(answer.failure().failure()).isEqualTo(Cause.STALE_LOCATION);
       answer.target().release();
     }
-    TransferCounters counters = pair.reader.counters();
+    Counters<TransferCounter> counters = pair.reader.counters();
     assertThat(counters.get(TransferCounter.CIRCUIT_OPENINGS)).isZero();
     assertThat(counters.get(TransferCounter.READ_RETRIES)).isZero();
     assertThat(counters.get(TransferCounter.QUEUE_PAIRS_FAILED)).isEqualTo(BAD_READS);

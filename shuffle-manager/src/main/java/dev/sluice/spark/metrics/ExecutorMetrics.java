@@ -2,10 +2,9 @@
 package dev.sluice.spark.metrics;
 
 import dev.sluice.blocks.RegistryCounter;
-import dev.sluice.blocks.RegistryCounters;
 import dev.sluice.rdma.transfer.CounterDescription;
+import dev.sluice.rdma.transfer.Counters;
 import dev.sluice.rdma.transfer.TransferCounter;
-import dev.sluice.rdma.transfer.TransferCounters;
 import java.util.Collections;
 import java.util.Locale;
 import java.util.Map;
@@ -30,14 +29,12 @@ public final class ExecutorMetrics {
   }
 
   public ExecutorMetrics(
-      ShuffleCounters shuffle, TransferCounters transfer, RegistryCounters registry) {
+      ShuffleCounters shuffle,
+      Counters<TransferCounter> transfer,
+      Counters<RegistryCounter> registry) {
     this(shuffle);
-    for (TransferCounter counter : TransferCounter.values()) {
-      counters.put(name("transfer", counter), () -> transfer.get(counter));
-    }
-    for (RegistryCounter counter : RegistryCounter.values()) {
-      counters.put(name("registry", counter), () -> registry.get(counter));
-    }
+    counters.putAll(transfer.byName(counter -> name("transfer", counter)));
+    counters.putAll(registry.byName(counter -> name("registry", counter)));
   }
 
   private static Map<String, CounterDescription> describe() {
