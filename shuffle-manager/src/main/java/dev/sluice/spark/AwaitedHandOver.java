@@ -2,6 +2,7 @@
 package dev.sluice.spark;
 
 import dev.sluice.spark.HandOver.NodeOutputs;
+import dev.sluice.spark.metrics.ShuffleCounter;
 import dev.sluice.spark.metrics.ShuffleCounters;
 import java.io.IOException;
 import java.util.Optional;
@@ -72,7 +73,7 @@ final class AwaitedHandOver implements HandOver {
   public boolean committed(int shuffleId, long mapId) throws IOException {
     Optional<String> reason = refusal;
     if (reason.isPresent()) {
-      counters.handedOver(false);
+      counters.add(ShuffleCounter.NODE_REFUSED, 1);
     } else {
       reason = handOver(shuffleId, mapId);
     }

@@ -5,6 +5,7 @@ import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.rdma.transfer.CircuitBreaker;
 import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.spark.HandOver.NodeOutputs;
+import dev.sluice.spark.metrics.ShuffleCounter;
 import dev.sluice.spark.metrics.ShuffleCounters;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
@@ -61,7 +62,7 @@ final class BackgroundHandOver implements HandOver {
   @Override
   public boolean committed(int shuffleId, long mapId) {
     if (!queue.offer(new Output(shuffleId, mapId))) {
-      counters.handedOver(false);
+      counters.add(ShuffleCounter.NODE_REFUSED, 1);
     }
     return true;
   }
@@ -79,7 +80,7 @@ final class BackgroundHandOver implements HandOver {
   private void handle(Output output) {
     try {
       if (refusals.isOpen(System.nanoTime())) {
-        counters.handedOver(false);
+        counters.add(ShuffleCounter.NODE_REFUSED, 1);
       } else {
         handOver(output);
       }

@@ -11,6 +11,7 @@ import dev.sluice.spark.conf.NodeAccess;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.DriverChannel;
 import dev.sluice.spark.locate.ExecutorEndpoint;
+import dev.sluice.spark.metrics.ShuffleCounter;
 import dev.sluice.spark.metrics.ShuffleCounters;
 import java.io.IOException;
 import java.util.List;
@@ -102,7 +103,7 @@ final class NodeHandOver implements NodeOutputs, AutoCloseable {
               .formatted(mapId, shuffleId, e),
           e);
     } finally {
-      counters.handedOver(taken);
+      counters.add(taken ? ShuffleCounter.NODE_TAKEN : ShuffleCounter.NODE_REFUSED, 1);
     }
   }
 

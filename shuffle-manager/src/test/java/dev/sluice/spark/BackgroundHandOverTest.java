@@ -7,6 +7,7 @@ import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.rdma.log.LogCapture;
 import dev.sluice.spark.HandOver.NodeOutputs;
+import dev.sluice.spark.metrics.ShuffleCounter;
 import dev.sluice.spark.metrics.ShuffleCounters;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -47,7 +48,8 @@ class BackgroundHandOverTest {
           if (error != null) {
             throw error;
           }
-          counters.handedOver(refusal.isEmpty());
+          counters.add(
+              refusal.isEmpty() ? ShuffleCounter.NODE_TAKEN : ShuffleCounter.NODE_REFUSED, 1);
           if (!refusal.isEmpty()) {
             throw new IOException(refusal);
           }

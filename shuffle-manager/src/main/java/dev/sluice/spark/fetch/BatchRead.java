@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.fetch;
 
+import dev.sluice.spark.metrics.ShuffleCounter;
 import dev.sluice.spark.table.FileRange;
 import dev.sluice.spark.table.LocatedBlocks;
 import dev.sluice.spark.transport.FallbackReason;
@@ -170,7 +171,7 @@ final class BatchRead implements BufferPermit.User, DataRead.Sink {
         start = end;
       }
     }
-    path.counters().corrupt(wrong.cardinality());
+    path.counters().add(ShuffleCounter.CORRUPTIONS, wrong.cardinality());
     return wrong;
   }
 

@@ -2,6 +2,7 @@
 package dev.sluice.spark.fetch;
 
 import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.spark.metrics.ShuffleCounter;
 import dev.sluice.spark.transport.FallbackReason;
 import dev.sluice.spark.transport.ReadTransport;
 import org.slf4j.Logger;
@@ -95,7 +96,7 @@ final class BufferPermit {
 
   private void acquireShare() {
     if (!path.staging().acquire(peer, bytes, this::granted)) {
-      path.counters().stagedWait();
+      path.counters().add(ShuffleCounter.STAGED_WAITS, 1);
     }
   }
 

@@ -11,6 +11,7 @@ import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.ReadException;
 import dev.sluice.rdma.transfer.ReadListener;
+import dev.sluice.spark.metrics.ShuffleCounter;
 import dev.sluice.spark.table.FileRange;
 import dev.sluice.spark.table.LocatedBlocks;
 import dev.sluice.spark.transport.FallbackReason;
@@ -214,7 +215,7 @@ final class DataRead implements ReadListener {
     if (staged == null) {
       arrived();
     } else if (isLate()) {
-      path.counters().lateLease();
+      path.counters().add(ShuffleCounter.STAGED_LATE, 1);
       again(FallbackReason.STAGING);
     } else if (staged.crc32c() == Staged.NO_CHECKSUM) {
       arrived();
@@ -245,7 +246,7 @@ final class DataRead implements ReadListener {
     if (crc.getValue() == staged.crc32c()) {
       arrived();
     } else {
-      path.counters().corrupt(1);
+      path.counters().add(ShuffleCounter.CORRUPTIONS, 1);
       LOG.warn(
           "{} staged bytes READ from {} do not match the checksum of its copy", stagedBytes, peer);
       again(FallbackReason.CHECKSUM);

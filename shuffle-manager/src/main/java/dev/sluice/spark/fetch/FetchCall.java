@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.fetch;
 
+import dev.sluice.spark.metrics.ShuffleCounter;
 import dev.sluice.spark.transport.FallbackReason;
 import java.util.Collection;
 import java.util.List;
@@ -104,7 +105,7 @@ final class FetchCall {
       }
       settled(1);
       path.counters().read(1, data.size());
-      path.counters().staged(staged ? data.size() : 0);
+      path.counters().add(ShuffleCounter.STAGED_BYTES, staged ? data.size() : 0);
       listener.onBlockFetchSuccess(block.id(), data);
       return true;
     } catch (Throwable e) {

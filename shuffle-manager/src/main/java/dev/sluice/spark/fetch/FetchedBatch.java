@@ -2,6 +2,7 @@
 package dev.sluice.spark.fetch;
 
 import dev.sluice.spark.fetch.RemoteBatches.Arrival;
+import dev.sluice.spark.metrics.ShuffleCounter;
 import dev.sluice.spark.metrics.ShuffleCounters;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
@@ -117,13 +118,13 @@ public final class FetchedBatch implements Arrival {
     /** Counts a batch that has arrived, also if no thread reads it. */
     public void arrived(FetchedBatch batch) {
       int blocks = batch.blocks();
-      counters.gathered(blocks);
+      counters.add(ShuffleCounter.GATHERED_BLOCKS, blocks);
       if (batch.group().isLocal()) {
         task.incLocalBlocksFetched(blocks);
         task.incLocalBytesRead(batch.bytes());
       } else {
         counters.read(blocks, batch.bytes());
-        counters.staged(batch.way().stagedBytes());
+        counters.add(ShuffleCounter.STAGED_BYTES, batch.way().stagedBytes());
         task.incRemoteBlocksFetched(blocks);
         task.incRemoteBytesRead(batch.bytes());
         task.incRemoteReqsDuration(TimeUnit.NANOSECONDS.toMillis(batch.way().requestNanos()));

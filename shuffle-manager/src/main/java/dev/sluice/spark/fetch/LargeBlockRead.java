@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.fetch;
 
+import dev.sluice.spark.metrics.ShuffleCounter;
 import dev.sluice.spark.table.LocatedBlocks;
 import dev.sluice.spark.transport.FallbackReason;
 import java.io.IOException;
@@ -135,7 +136,7 @@ final class LargeBlockRead implements BlockSlices.Sink {
       return;
     }
     partial.abort();
-    path.counters().corrupt(1);
+    path.counters().add(ShuffleCounter.CORRUPTIONS, 1);
     LOG.warn(
         "Block {} READ in slices from {} does not match the checksum it was written with; {}",
         attempt.block(current),

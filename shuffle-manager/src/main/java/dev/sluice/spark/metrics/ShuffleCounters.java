@@ -2,11 +2,10 @@
 package dev.sluice.spark.metrics;
 
 import dev.sluice.rdma.transfer.CounterDescription;
+import dev.sluice.rdma.transfer.Counters;
 import dev.sluice.spark.transport.FallbackReason;
-import java.util.EnumMap;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 
 /**
@@ -18,20 +17,12 @@ public final class ShuffleCounters {
   private static final String FALLBACK_BLOCKS = "fallback.blocks.";
   private static final String FALLBACK_BYTES = "fallback.bytes.";
 
-  private final Map<ShuffleCounter, LongAdder> counters = adders(ShuffleCounter.class);
-  private final Map<FallbackReason, LongAdder> fallbackBlocks = adders(FallbackReason.class);
-  private final Map<FallbackReason, LongAdder> fallbackBytes = adders(FallbackReason.class);
+  private final Counters<ShuffleCounter> counters = new Counters<>(ShuffleCounter.class);
+  private final Counters<FallbackReason> fallbackBlocks = new Counters<>(FallbackReason.class);
+  private final Counters<FallbackReason> fallbackBytes = new Counters<>(FallbackReason.class);
 
-  private static <E extends Enum<E>> Map<E, LongAdder> adders(Class<E> keys) {
-    Map<E, LongAdder> adders = new EnumMap<>(keys);
-    for (E key : keys.getEnumConstants()) {
-      adders.put(key, new LongAdder());
-    }
-    return adders;
-  }
-
-  private void add(ShuffleCounter counter, long value) {
-    counters.get(counter).add(value);
+  public void add(ShuffleCounter counter, long value) {
+    counters.add(counter, value);
   }
 
   /** Counts blocks that arrived by READ. */
@@ -40,62 +31,21 @@ public final class ShuffleCounters {
     add(ShuffleCounter.READ_BYTES, bytes);
   }
 
-  /** Counts the bytes of {@link #read} that arrived from staging memory. */
-  public void staged(long bytes) {
-    add(ShuffleCounter.STAGED_BYTES, bytes);
-  }
-
-  /** Counts a buffer that had to wait for its peer's staging quota, or for that of all peers. */
-  public void stagedWait() {
-    add(ShuffleCounter.STAGED_WAITS, 1);
-  }
-
-  /** Counts bytes that were READ after their lease and had to be requested again, once per READ. */
-  public void lateLease() {
-    add(ShuffleCounter.STAGED_LATE, 1);
-  }
-
-  /** Counts blocks that this executor read from its own disks. */
-  public void local(long blocks, long bytes) {
-    add(ShuffleCounter.LOCAL_BLOCKS, blocks);
-    add(ShuffleCounter.LOCAL_BYTES, bytes);
-  }
-
-  /** Counts blocks that came in a chunk with others. They also count as READ or local. */
-  public void gathered(long blocks) {
-    add(ShuffleCounter.GATHERED_BLOCKS, blocks);
-  }
-
   /** Counts blocks handed over to Spark's own transport. */
   public void fallback(FallbackReason reason, long blocks) {
-    fallbackBlocks.get(reason).add(blocks);
+    fallbackBlocks.add(reason, blocks);
   }
 
   /** Counts bytes that arrived by Spark's own transport. */
   public void fallbackBytes(FallbackReason reason, long bytes) {
-    fallbackBytes.get(reason).add(bytes);
-  }
-
-  /**
-   * Counts a map output of this executor that had to be handed over to the node daemon.
-   *
-   * @param taken true if the daemon has it
-   */
-  public void handedOver(boolean taken) {
-    add(taken ? ShuffleCounter.NODE_TAKEN : ShuffleCounter.NODE_REFUSED, 1);
-  }
-
-  /** Counts blocks whose bytes did not match Spark's checksum after a READ. */
-  public void corrupt(long blocks) {
-    add(ShuffleCounter.CORRUPTIONS, blocks);
+    fallbackBytes.add(reason, bytes);
   }
 
   /** Returns all counters by the names of {@link #descriptions}. */
   public Map<String, LongSupplier> byName() {
-    Map<String, LongSupplier> all = new TreeMap<>();
-    counters.forEach((counter, sum) -> all.put(counter.key(), sum::sum));
-    fallbackBlocks.forEach((reason, sum) -> all.put(FALLBACK_BLOCKS + reason, sum::sum));
-    fallbackBytes.forEach((reason, sum) -> all.put(FALLBACK_BYTES + reason, sum::sum));
+    Map<String, LongSupplier> all = counters.byName(ShuffleCounter::key);
+    all.putAll(fallbackBlocks.byName(reason -> FALLBACK_BLOCKS + reason));
+    all.putAll(fallbackBytes.byName(reason -> FALLBACK_BYTES + reason));
     return all;
   }
 

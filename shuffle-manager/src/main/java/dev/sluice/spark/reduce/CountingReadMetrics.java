@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.reduce;
 
+import dev.sluice.spark.metrics.ShuffleCounter;
 import dev.sluice.spark.metrics.ShuffleCounters;
 import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
 
@@ -13,13 +14,13 @@ record CountingReadMetrics(ShuffleReadMetricsReporter task, ShuffleCounters coun
 
   @Override
   public void incLocalBlocksFetched(long blocks) {
-    counters.local(blocks, 0);
+    counters.add(ShuffleCounter.LOCAL_BLOCKS, blocks);
     task.incLocalBlocksFetched(blocks);
   }
 
   @Override
   public void incLocalBytesRead(long bytes) {
-    counters.local(0, bytes);
+    counters.add(ShuffleCounter.LOCAL_BYTES, bytes);
     task.incLocalBytesRead(bytes);
   }
 

@@ -198,7 +198,7 @@ class CountersReporterTest {
   void closingLogsAndReportsCountsAfterTheLastTask() {
     reporter.changed();
     later(Duration.ofMillis(200));
-    counters.staged(30);
+    counters.add(ShuffleCounter.STAGED_BYTES, 30);
     reporter.close();
     assertThat(said).containsExactly("staged.bytes=30");
     assertThat(sent.getLast().counters()).containsEntry("staged.bytes", 30L);
@@ -208,7 +208,7 @@ class CountersReporterTest {
   void countsAfterTheLastTaskAreLoggedPeriodically() {
     reporter.changed();
     later(Duration.ofMillis(200));
-    counters.staged(30);
+    counters.add(ShuffleCounter.STAGED_BYTES, 30);
     later(Duration.ofMinutes(2));
     assertThat(said).containsExactly("staged.bytes=30");
     later(Duration.ofMinutes(2));
