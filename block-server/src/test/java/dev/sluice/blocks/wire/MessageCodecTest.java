@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.blocks.wire;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -33,9 +34,11 @@ import dev.sluice.blocks.wire.NodeMessages.Registered;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.verbs.Gid;
+import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
@@ -105,6 +108,20 @@ class MessageCodecTest {
     assertThat(codec.decode(directBuffer(codec.encode(message))))
         .usingRecursiveComparison()
         .isEqualTo(message);
+  }
+
+  /** Peers of the previous version read and write these bytes. */
+  @Test
+  void theBytesOfEveryMessageArePinned() throws Exception {
+    List<String> encoded = new ArrayList<>();
+    for (Object message : messages()) {
+      String hex = HexFormat.of().formatHex(codec.encode(message));
+      encoded.add(message.getClass().getSimpleName() + " " + hex);
+    }
+    try (InputStream pinned = getClass().getResourceAsStream("messages.txt")) {
+      assertThat(encoded).isEqualTo(new String(pinned.readAllBytes(), US_ASCII).lines().toList());
+    }
+    assertThat(messages()).map(Object::getClass).map(Class.class::cast).contains(types());
   }
 
   private static ByteBuffer directBuffer(byte[] bytes) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.locate;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -19,10 +20,15 @@ import dev.sluice.spark.locate.DirectoryMessage.Published;
 import dev.sluice.spark.locate.DirectoryMessage.Report;
 import dev.sluice.spark.locate.DirectoryMessage.Silent;
 import dev.sluice.spark.locate.DirectoryMessage.Table;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -39,7 +45,8 @@ class DirectoryCodecTest {
         new Publish(Samples.endpoint("2"), List.of(new Published(3, null))),
         new Publish(Samples.atNode("2", "node"), List.of()),
         new Locate(3, 1L << 40, 17, 4),
-        new Report("1", -5, "soft/soft0", Map.of("read.blocks", 1L, "read.bytes", 1L << 50)),
+        new Report(
+            "1", -5, "soft/soft0", new TreeMap<>(Map.of("read.blocks", 1L, "read.bytes", 1L << 50))),
         new Report("1", 6, "soft/soft0", Map.of(), List.of(0, 7)),
         new Over(List.of(7)),
         new Find("1"),
@@ -57,15 +64,40 @@ class DirectoryCodecTest {
     assertThat(codec.decode(codec.encode(message))).isEqualTo(message);
   }
 
-  @Test
-  void aTableKeepsItsBytes() throws MessageException {
-    assertIsKept(new LiveExecutors(3, List.of(new Arrival(2, Samples.endpoint("1"))), null));
-    assertIsKept(new LiveExecutors(3, List.of(), List.of(1, 2)));
+  static Stream<Table> tables() {
+    LocationLog log = new LocationLog();
+    log.append(2, Samples.location(1L << 40));
+    log.append(2, Samples.location(7));
+    LiveExecutors arrived =
+        new LiveExecutors(3, List.of(new Arrival(2, Samples.endpoint("1"))), null);
+    LiveExecutors lost = new LiveExecutors(3, List.of(), List.of(1, 2));
+    return Stream.of(
+        new Table(5, new byte[] {1, 2}, new byte[] {3}, arrived),
+        new Table(5, new byte[0], log.records(0), lost));
   }
 
-  private void assertIsKept(LiveExecutors executors) throws MessageException {
-    Table table = new Table(5, new byte[] {1, 2}, new byte[] {3}, executors);
+  @ParameterizedTest
+  @MethodSource("tables")
+  void aTableKeepsItsBytes(Table table) throws MessageException {
     assertThat(codec.decode(codec.encode(table))).usingRecursiveComparison().isEqualTo(table);
+  }
+
+  /** Peers of the previous version read and write these bytes. */
+  @Test
+  void theBytesOfEveryMessageArePinned() throws IOException {
+    List<DirectoryMessage> messages = Stream.concat(messages(), tables()).toList();
+    List<String> encoded = new ArrayList<>();
+    for (DirectoryMessage message : messages) {
+      String hex = HexFormat.of().formatHex(codec.encode(message));
+      encoded.add(message.getClass().getSimpleName() + " " + hex);
+    }
+    try (InputStream pinned = getClass().getResourceAsStream("messages.txt")) {
+      assertThat(encoded).isEqualTo(new String(pinned.readAllBytes(), US_ASCII).lines().toList());
+    }
+    assertThat(messages)
+        .map(DirectoryMessage::getClass)
+        .map(Class.class::cast)
+        .contains(DirectoryMessage.class.getPermittedSubclasses());
   }
 
   @ParameterizedTest
