@@ -295,7 +295,7 @@ class NodeHandOverTest extends NodeDaemonTestCase {
       assertThat(executor.receive()).isEqualTo(new Accepted());
 
       PeerAddress node = new PeerAddress(entered.nodeId(), entered.host(), entered.port());
-      NodeResponse heard = reader.tell(node, new Renew(new int[] {SHUFFLE}, NodeResponse.NEVER));
+      NodeResponse heard = reader.tell(node, new Renew(NodeResponse.NEVER, new int[] {SHUFFLE}));
       assertThat(heard.keeps(entered.nodeId())).isTrue();
       assertThat(reader.read(node, SHUFFLE, 10)).isEqualTo(data);
     }

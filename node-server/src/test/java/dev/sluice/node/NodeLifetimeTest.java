@@ -81,7 +81,7 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
 
       for (Lifetime said :
           List.of(
-              new Renew(new int[0], NodeResponse.NEVER),
+              new Renew(NodeResponse.NEVER, new int[0]),
               new RemoveShuffle(SHUFFLE),
               new EndApplication())) {
         assertThatThrownBy(() -> late.tell(node, said))
@@ -111,7 +111,7 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
     try (NodeClient executor = enter(APPLICATION, SECRET);
         NodeReader driver = new NodeReader(APPLICATION, SECRET)) {
       PeerAddress again = executor.endpoint().peer();
-      NodeResponse heard = driver.tell(again, new Renew(new int[] {SHUFFLE}, NodeResponse.NEVER));
+      NodeResponse heard = driver.tell(again, new Renew(NodeResponse.NEVER, new int[] {SHUFFLE}));
       assertThat(heard.keeps(again.id())).isTrue();
       assertThat(heard.keeps(before.id())).as("map outputs of the former boot are kept").isFalse();
     }
@@ -178,7 +178,7 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
 
       CompletableFuture<NodeResponse> slow = reader.say(node, new RemoveShuffle(SHUFFLE));
       CompletableFuture<NodeResponse> behind = reader.say(node, new RemoveShuffle(SHUFFLE + 1));
-      reader.tell(node, new Renew(new int[] {SHUFFLE + 1}, NodeResponse.NEVER)); // runs after both
+      reader.tell(node, new Renew(NodeResponse.NEVER, new int[] {SHUFFLE + 1})); // runs after both
       executor.handOver(SHUFFLE + 1, 21, outputs.find(SHUFFLE + 1, 21));
       slow.get(WAIT_S, TimeUnit.SECONDS);
       behind.get(WAIT_S, TimeUnit.SECONDS);
@@ -198,12 +198,12 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
     try (NodeClient executor = enter(APPLICATION, SECRET);
         NodeReader reader = new NodeReader(APPLICATION, SECRET)) {
       PeerAddress node = executor.endpoint().peer();
-      NodeResponse before = reader.tell(node, new Renew(new int[0], NodeResponse.NEVER));
+      NodeResponse before = reader.tell(node, new Renew(NodeResponse.NEVER, new int[0]));
       executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
 
-      reader.tell(node, new Renew(new int[0], before));
-      reader.tell(node, new Renew(new int[0], NodeResponse.NEVER));
-      reader.tell(node, new Renew(new int[0], new NodeResponse("an earlier run", Long.MAX_VALUE)));
+      reader.tell(node, new Renew(before, new int[0]));
+      reader.tell(node, new Renew(NodeResponse.NEVER, new int[0]));
+      reader.tell(node, new Renew(new NodeResponse("an earlier run", Long.MAX_VALUE), new int[0]));
       reader.tell(node, new RemoveShuffle(SHUFFLE + 1)); // runs after all of them
       assertThat(reader.read(node, SHUFFLE, 10)).isEqualTo(data);
     }
@@ -220,9 +220,9 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
       executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
       executor.handOver(SHUFFLE + 1, 11, outputs.find(SHUFFLE + 1, 11));
       int[] list = {SHUFFLE + 1};
-      NodeResponse after = reader.tell(node, new Renew(list, NodeResponse.NEVER));
+      NodeResponse after = reader.tell(node, new Renew(NodeResponse.NEVER, list));
 
-      reader.tell(node, new Renew(list, after));
+      reader.tell(node, new Renew(after, list));
       reader.tell(node, new RemoveShuffle(SHUFFLE + 2)); // runs after it
       assertThat(folder(APPLICATION)).isDirectoryNotContaining("glob:**/5-*");
       assertThat(reader.locate(node, SHUFFLE, 10)).isNull();
@@ -286,7 +286,7 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
       silent.handOver(SHUFFLE, 11, outputs.find(SHUFFLE, 11));
       long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_S);
       while (Files.exists(folder(OTHER))) {
-        driver.tell(executor.endpoint().peer(), new Renew(new int[] {SHUFFLE}, NodeResponse.NEVER));
+        driver.tell(executor.endpoint().peer(), new Renew(NodeResponse.NEVER, new int[] {SHUFFLE}));
         assertThat(System.nanoTime()).isLessThan(deadlineNanos);
         Thread.sleep(20);
       }

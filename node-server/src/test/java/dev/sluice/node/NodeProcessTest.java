@@ -157,7 +157,7 @@ class NodeProcessTest {
       reader.lost(node.peer());
       try (NodeProcess daemon = start()) {
         NodeResponse heard =
-            reader.tell(node.peer(), new Renew(new int[] {SHUFFLE}, NodeResponse.NEVER));
+            reader.tell(node.peer(), new Renew(NodeResponse.NEVER, new int[] {SHUFFLE}));
         String id = heard.nodeId();
         assertThat(id).isNotEqualTo(node.peer().id());
         assertThat(heard.keeps(node.peer().id())).isTrue();

@@ -84,7 +84,7 @@ class ShuffleRemoverTest {
 
     CompletableFuture<Void> slow = removals.remove(SHUFFLE);
     CompletableFuture<Void> behind = removals.remove(SHUFFLE + 1);
-    removals.removeBut(new Renew(new int[] {SHUFFLE + 1}, NodeResponse.NEVER)); // after both
+    removals.removeBut(new Renew(NodeResponse.NEVER, new int[] {SHUFFLE + 1})); // after both
     take(SHUFFLE + 1, 21);
     assertThat(behind).isNotDone();
     pinned.countDown();

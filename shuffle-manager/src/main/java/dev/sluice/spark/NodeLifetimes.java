@@ -172,7 +172,7 @@ final class NodeLifetimes implements AutoCloseable {
     // a node had when it last answered.
     Map<PeerAddress, NodeResponse> before = Map.copyOf(lastHeard);
     int[] live = outputs.liveShuffles();
-    return node -> new Renew(live, before.getOrDefault(node, NodeResponse.NEVER));
+    return node -> new Renew(before.getOrDefault(node, NodeResponse.NEVER), live);
   }
 
   /**

@@ -183,8 +183,10 @@ class NodeLifetimesTest {
       first.get(DEADLINE_SECONDS, TimeUnit.SECONDS);
 
       assertThat(lost).containsExactlyInAnyOrder("1", "2");
-      assertThat(directory.handle(new Find("1"))).isCompletedWithValue(new Found(null, true));
-      assertThat(directory.handle(new Find("3"))).isCompletedWithValue(new Found(node, false));
+      assertThat(directory.handle(new Find("1")))
+          .isCompletedWithValue(new Found(true, Optional.empty()));
+      assertThat(directory.handle(new Find("3")))
+          .isCompletedWithValue(new Found(false, Optional.of(node)));
       lost.clear();
       lifetimes.check(node).get(DEADLINE_SECONDS, TimeUnit.SECONDS);
       assertThat(lost).isEmpty();

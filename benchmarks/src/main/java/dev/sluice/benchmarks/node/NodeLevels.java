@@ -189,8 +189,8 @@ record NodeLevels(Path directory, Pairs pairs) {
           }
         }
         first.tell(new RemoveShuffle(0));
-        NodeResponse heard = first.tell(new Renew(new int[] {1, 2}, NodeResponse.NEVER));
-        first.tell(new Renew(new int[] {2}, heard)); // ends 1
+        NodeResponse heard = first.tell(new Renew(NodeResponse.NEVER, new int[] {1, 2}));
+        first.tell(new Renew(heard, new int[] {2})); // ends 1
         first.tell(new EndApplication());
       }
     }

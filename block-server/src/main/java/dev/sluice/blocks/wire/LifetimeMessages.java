@@ -81,11 +81,11 @@ public final class LifetimeMessages {
    * The application lives. The node removes each shuffle that is not listed, unless a map output
    * was added to it since the node's last answer.
    *
-   * @param liveShuffles all shuffles that are not over
    * @param lastHeard last answer of the node before the shuffles were listed, so that a late
    *     message removes nothing newer. If the node has restarted since, it removes nothing.
+   * @param liveShuffles all shuffles that are not over
    */
-  public record Renew(int[] liveShuffles, NodeResponse lastHeard) implements Lifetime {
+  public record Renew(NodeResponse lastHeard, int[] liveShuffles) implements Lifetime {
     private void write(Output output) {
       lastHeard.write(output);
       Fields.writeCount(output, liveShuffles.length);
@@ -94,7 +94,7 @@ public final class LifetimeMessages {
 
     private static Renew read(Input input) {
       NodeResponse lastHeard = NodeResponse.read(input);
-      return new Renew(input.readInts(Fields.readCount(input, Integer.BYTES)), lastHeard);
+      return new Renew(lastHeard, input.readInts(Fields.readCount(input, Integer.BYTES)));
     }
   }
 

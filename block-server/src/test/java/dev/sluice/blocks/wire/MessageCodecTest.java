@@ -90,7 +90,7 @@ class MessageCodecTest {
         new NodeRequest("app-1-ab", new RemoveShuffle(3)),
         new NodeRequest("äpp", new EndApplication()),
         new NodeRequest(
-            "", new Renew(new int[] {1, Integer.MAX_VALUE}, new NodeResponse("node-a-1-ff", -7))),
+            "", new Renew(new NodeResponse("node-a-1-ff", -7), new int[] {1, Integer.MAX_VALUE})),
         new NodeResponse("node-a-1", Long.MIN_VALUE));
   }
 
@@ -131,7 +131,7 @@ class MessageCodecTest {
   @Test
   void aConversationKnowsItsOwnMessagesByTheirBegin() throws Exception {
     MessageCodec lifetimes = new MessageCodec(LifetimeMessages.TYPES);
-    NodeRequest told = new NodeRequest("app-1-ab", new Renew(new int[] {1}, NodeResponse.NEVER));
+    NodeRequest told = new NodeRequest("app-1-ab", new Renew(NodeResponse.NEVER, new int[] {1}));
     ByteBuffer renewal = directBuffer(codec.encode(told));
     assertThat(lifetimes.knows(renewal)).isTrue();
     assertThat(lifetimes.decode(renewal))

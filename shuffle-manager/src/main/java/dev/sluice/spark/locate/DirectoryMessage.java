@@ -110,23 +110,24 @@ public sealed interface DirectoryMessage {
    *
    * @param version version of the table; counts executors that arrived or were lost
    * @param arrived executors that arrived since
-   * @param staying numbers of the known executors that are still there; null for all
+   * @param staying numbers of the known executors that are still there; empty for all
    */
-  record LiveExecutors(int version, List<Arrival> arrived, List<Integer> staying) {
+  record LiveExecutors(int version, List<Arrival> arrived, Optional<List<Integer>> staying) {
     private void write(Output output) {
       output.writeInt(version);
       Fields.writeAll(output, arrived, Arrival::write);
-      output.writeBoolean(staying != null);
-      if (staying != null) {
-        Fields.writeAll(output, staying, (number, to) -> to.writeInt(number));
-      }
+      output.writeBoolean(staying.isPresent());
+      staying.ifPresent(
+          numbers -> Fields.writeAll(output, numbers, (number, to) -> to.writeInt(number)));
     }
 
     private static LiveExecutors read(Input input) {
       return new LiveExecutors(
           input.readInt(),
           Fields.readAll(input, 1, Arrival::read),
-          input.readBoolean() ? Fields.readAll(input, 1, Input::readInt) : null);
+          input.readBoolean()
+              ? Optional.of(Fields.readAll(input, 1, Input::readInt))
+              : Optional.empty());
     }
   }
 
@@ -219,21 +220,20 @@ public sealed interface DirectoryMessage {
   /**
    * Place of an executor's map outputs.
    *
-   * @param node daemon of its node; null if it has none of them
    * @param gone true if Spark has removed the executor, so that asking it is useless
+   * @param node daemon of its node; empty if it has none of them
    */
-  record Found(PeerAddress node, boolean gone) implements DirectoryMessage {
+  record Found(boolean gone, Optional<PeerAddress> node) implements DirectoryMessage {
     void write(Output output) {
       output.writeBoolean(gone);
-      output.writeBoolean(node != null);
-      if (node != null) {
-        ExecutorEndpoint.write(output, node);
-      }
+      output.writeBoolean(node.isPresent());
+      node.ifPresent(peer -> ExecutorEndpoint.write(output, peer));
     }
 
     static Found read(Input input) {
-      boolean gone = input.readBoolean();
-      return new Found(input.readBoolean() ? ExecutorEndpoint.readPeer(input) : null, gone);
+      return new Found(
+          input.readBoolean(),
+          input.readBoolean() ? Optional.of(ExecutorEndpoint.readPeer(input)) : Optional.empty());
     }
   }
 

@@ -117,8 +117,10 @@ final class ExecutorTable {
         byNumber.tailMap(known, false).entrySet().stream()
             .map(executor -> new Arrival(executor.getKey(), executor.getValue()))
             .toList();
-    List<Integer> staying =
-        lastLoss > known ? List.copyOf(byNumber.headMap(known, true).keySet()) : null;
+    Optional<List<Integer>> staying =
+        lastLoss > known
+            ? Optional.of(List.copyOf(byNumber.headMap(known, true).keySet()))
+            : Optional.empty();
     return new LiveExecutors(version, arrived, staying);
   }
 }

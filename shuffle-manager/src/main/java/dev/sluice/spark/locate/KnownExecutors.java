@@ -53,7 +53,8 @@ final class KnownExecutors {
       if (news.version() <= version) {
         return;
       }
-      List<ExecutorEndpoint> removed = news.staying() == null ? List.of() : removeAllBut(news);
+      List<ExecutorEndpoint> removed =
+          news.staying().map(staying -> removeAllBut(staying, news.arrived())).orElse(List.of());
       news.arrived().forEach(arrival -> byId.put(arrival.endpoint().executorId(), arrival));
       gone =
           removed.stream()
@@ -76,9 +77,9 @@ final class KnownExecutors {
     return byId.values().stream().anyMatch(known -> known.endpoint().peer().equals(peer));
   }
 
-  private List<ExecutorEndpoint> removeAllBut(LiveExecutors news) {
-    Set<Integer> live = new HashSet<>(news.staying());
-    news.arrived().forEach(arrival -> live.add(arrival.number()));
+  private List<ExecutorEndpoint> removeAllBut(List<Integer> staying, List<Arrival> arrived) {
+    Set<Integer> live = new HashSet<>(staying);
+    arrived.forEach(arrival -> live.add(arrival.number()));
     List<ExecutorEndpoint> removed = new ArrayList<>();
     byId.values()
         .removeIf(known -> !live.contains(known.number()) && removed.add(known.endpoint()));

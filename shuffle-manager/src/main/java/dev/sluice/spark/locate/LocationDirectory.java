@@ -142,8 +142,8 @@ public final class LocationDirectory {
       case Kept output -> keep(output);
       case Find find ->
           new Found(
-              executors.node(find.executorId()).map(ExecutorEndpoint::peer).orElse(null),
-              gone.contains(find.executorId()));
+              gone.contains(find.executorId()),
+              executors.node(find.executorId()).map(ExecutorEndpoint::peer));
       case Locate _, Ack _, Over _, Table _, Found _, Silent _ ->
           throw new IOException(
               "not a question to the location directory: " + message.getClass().getSimpleName());

@@ -146,7 +146,7 @@ public final class LocatorClient implements Locator {
       // table.
       shuffles.values().stream().findAny().ifPresent(ShuffleTable::refresh);
     }
-    return new Whereabouts(Optional.ofNullable(found.node()), found.gone());
+    return new Whereabouts(found.node(), found.gone());
   }
 
   @Override

@@ -46,12 +46,15 @@ class DirectoryCodecTest {
         new Publish(Samples.atNode("2", "node"), List.of()),
         new Locate(3, 1L << 40, 17, 4),
         new Report(
-            "1", -5, "soft/soft0", new TreeMap<>(Map.of("read.blocks", 1L, "read.bytes", 1L << 50))),
+            "1",
+            -5,
+            "soft/soft0",
+            new TreeMap<>(Map.of("read.blocks", 1L, "read.bytes", 1L << 50))),
         new Report("1", 6, "soft/soft0", Map.of(), List.of(0, 7)),
         new Over(List.of(7)),
         new Find("1"),
-        new Found(null, true),
-        new Found(Samples.atNode("2", "node").peer(), false),
+        new Found(true, Optional.empty()),
+        new Found(false, Optional.of(Samples.atNode("2", "node").peer())),
         new Silent(Samples.atNode("2", "node").peer()),
         new Kept("1", 3, 1L << 40, "the node is drained", Optional.empty()),
         new Kept("1", 3, 4, "the disk is full", Optional.of(Samples.endpoint("1"))),
@@ -69,8 +72,8 @@ class DirectoryCodecTest {
     log.append(2, Samples.location(1L << 40));
     log.append(2, Samples.location(7));
     LiveExecutors arrived =
-        new LiveExecutors(3, List.of(new Arrival(2, Samples.endpoint("1"))), null);
-    LiveExecutors lost = new LiveExecutors(3, List.of(), List.of(1, 2));
+        new LiveExecutors(3, List.of(new Arrival(2, Samples.endpoint("1"))), Optional.empty());
+    LiveExecutors lost = new LiveExecutors(3, List.of(), Optional.of(List.of(1, 2)));
     return Stream.of(
         new Table(5, new byte[] {1, 2}, new byte[] {3}, arrived),
         new Table(5, new byte[0], log.records(0), lost));

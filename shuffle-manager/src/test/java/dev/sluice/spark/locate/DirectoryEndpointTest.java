@@ -11,6 +11,7 @@ import dev.sluice.spark.locate.DirectoryMessage.Report;
 import dev.sluice.spark.locate.DirectoryMessage.Silent;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.apache.spark.SecurityManager;
 import org.apache.spark.SecurityManager$;
@@ -76,6 +77,6 @@ class DirectoryEndpointTest {
   }
 
   private void assertTheDirectoryAnswers() throws Exception {
-    assertThat(channel.ask(new Find("1"))).isEqualTo(new Found(null, false));
+    assertThat(channel.ask(new Find("1"))).isEqualTo(new Found(false, Optional.empty()));
   }
 }

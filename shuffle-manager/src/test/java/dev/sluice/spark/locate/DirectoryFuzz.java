@@ -24,6 +24,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.LongStream;
 
 /**
@@ -143,12 +144,13 @@ public final class DirectoryFuzz {
             5,
             new byte[] {1},
             new byte[0],
-            new LiveExecutors(4, List.of(new Arrival(4, Samples.endpoint("2"))), List.of(1, 3))));
+            new LiveExecutors(
+                4, List.of(new Arrival(4, Samples.endpoint("2"))), Optional.of(List.of(1, 3)))));
     messages.add(
         new Report("1", 5, "soft/soft0", Map.of("read.blocks", 1L, "read.bytes", 2L), List.of(1)));
     messages.add(new Over(List.of(1)));
     messages.add(new Find("1"));
-    messages.add(new Found(Samples.atNode("1", "node").peer(), true));
+    messages.add(new Found(true, Optional.of(Samples.atNode("1", "node").peer())));
     messages.add(new Failure("1", "no device"));
     List<byte[]> encoded = new ArrayList<>();
     for (DirectoryMessage message : messages) {
