@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.blocks.wire;
 
-import com.esotericsoftware.kryo.KryoException;
-import com.esotericsoftware.kryo.io.Input;
-import com.esotericsoftware.kryo.io.Output;
+import dev.sluice.blocks.wire.Fields.Kinds;
+import dev.sluice.blocks.wire.Fields.MaxElements;
+import dev.sluice.blocks.wire.Fields.ShuffleId;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.RemoteRegion;
 import java.util.List;
@@ -32,32 +32,25 @@ public final class ControlMessages {
   private static final int FIRST_ID = MessageType.FIRST_ID;
 
   /** Also part of other protocols. */
-  public static final MessageType<Refused> REFUSED =
-      new MessageType<>(FIRST_ID + 2, Refused.class, Refused::write, Refused::read);
+  public static final MessageType<Refused> REFUSED = new MessageType<>(FIRST_ID + 2, Refused.class);
 
   /** These types and their successors have ids from {@link MessageType#FIRST_ID} to 31. */
   public static final List<MessageType<?>> TYPES =
       List.of(
-          new MessageType<>(FIRST_ID, Connect.class, Connect::write, Connect::read),
-          new MessageType<>(FIRST_ID + 1, Connected.class, Connected::write, Connected::read),
+          new MessageType<>(FIRST_ID, Connect.class),
+          new MessageType<>(FIRST_ID + 1, Connected.class),
           REFUSED,
-          new MessageType<>(FIRST_ID + 3, Released.class, Released::write, Released::read),
-          new MessageType<>(FIRST_ID + 4, Resolve.class, Resolve::write, Resolve::read),
-          new MessageType<>(FIRST_ID + 5, Resolved.class, Resolved::write, Resolved::read),
-          new MessageType<>(FIRST_ID + 6, Touch.class, Touch::write, Touch::read),
-          new MessageType<>(FIRST_ID + 7, StageFor.class, StageFor::write, StageFor::read),
-          new MessageType<>(FIRST_ID + 8, Staged.class, Staged::write, Staged::read),
-          new MessageType<>(FIRST_ID + 9, NotStaged.class, NotStaged::write, NotStaged::read),
-          new MessageType<>(FIRST_ID + 10, Done.class, Done::write, Done::read),
-          new MessageType<>(FIRST_ID + 11, GetTables.class, GetTables::write, GetTables::read),
-          new MessageType<>(FIRST_ID + 12, Tables.class, Tables::write, Tables::read),
-          new MessageType<>(FIRST_ID + 13, Addressed.class, Addressed::write, Addressed::read));
-
-  private static final byte RESOLVE = 0;
-  private static final byte GET_TABLES = 1;
-  private static final byte STAGE_FOR = 2;
-  private static final byte TOUCH = 3;
-  private static final byte RELEASED = 4;
+          new MessageType<>(FIRST_ID + 3, Released.class),
+          new MessageType<>(FIRST_ID + 4, Resolve.class),
+          new MessageType<>(FIRST_ID + 5, Resolved.class),
+          new MessageType<>(FIRST_ID + 6, Touch.class),
+          new MessageType<>(FIRST_ID + 7, StageFor.class),
+          new MessageType<>(FIRST_ID + 8, Staged.class),
+          new MessageType<>(FIRST_ID + 9, NotStaged.class),
+          new MessageType<>(FIRST_ID + 10, Done.class),
+          new MessageType<>(FIRST_ID + 11, GetTables.class),
+          new MessageType<>(FIRST_ID + 12, Tables.class),
+          new MessageType<>(FIRST_ID + 13, Addressed.class));
 
   private ControlMessages() {}
 
@@ -69,51 +62,10 @@ public final class ControlMessages {
    * @param addressee the process that the sender's locations belong to
    * @param senderId id of the sender, whichever connection it uses
    */
-  public record Addressed(ProcessName addressee, String senderId, Content content) {
-    private void write(Output output) {
-      Fields.writeProcess(output, addressee);
-      Fields.writeString(output, senderId);
-      switch (content) {
-        case Resolve resolve -> {
-          output.writeByte(RESOLVE);
-          resolve.write(output);
-        }
-        case GetTables wanted -> {
-          output.writeByte(GET_TABLES);
-          wanted.write(output);
-        }
-        case StageFor wanted -> {
-          output.writeByte(STAGE_FOR);
-          wanted.write(output);
-        }
-        case Touch touch -> {
-          output.writeByte(TOUCH);
-          touch.write(output);
-        }
-        case Released released -> {
-          output.writeByte(RELEASED);
-          released.write(output);
-        }
-      }
-    }
-
-    private static Addressed read(Input input) {
-      ProcessName addressee = Fields.readProcess(input);
-      String senderId = Fields.readString(input);
-      Content content =
-          switch (input.readByte()) {
-            case RESOLVE -> Resolve.read(input);
-            case GET_TABLES -> GetTables.read(input);
-            case STAGE_FOR -> StageFor.read(input);
-            case TOUCH -> Touch.read(input);
-            case RELEASED -> Released.read(input);
-            default -> throw new KryoException("unknown kind of message to a block server");
-          };
-      return new Addressed(addressee, senderId, content);
-    }
-  }
+  public record Addressed(ProcessName addressee, String senderId, Content content) {}
 
   /** Content that has a meaning for one process only. */
+  @Kinds({Resolve.class, GetTables.class, StageFor.class, Touch.class, Released.class})
   public sealed interface Content permits Question, Notice {}
 
   /** Content that is answered. */
@@ -145,44 +97,13 @@ public final class ControlMessages {
    * @param queuePair the sender's queue pair
    */
   public record Connect(
-      ProcessName addressee, String peerId, String providerName, QueuePairAddress queuePair) {
-    private void write(Output output) {
-      Fields.writeProcess(output, addressee);
-      Fields.writeString(output, peerId);
-      Fields.writeString(output, providerName);
-      Fields.writeQueuePair(output, queuePair);
-    }
-
-    private static Connect read(Input input) {
-      return new Connect(
-          Fields.readProcess(input),
-          Fields.readString(input),
-          Fields.readString(input),
-          Fields.readQueuePair(input));
-    }
-  }
+      ProcessName addressee, String peerId, String providerName, QueuePairAddress queuePair) {}
 
   /** The server's queue pair, connected to the queue pair of {@link Connect}. */
-  public record Connected(QueuePairAddress queuePair) {
-    private void write(Output output) {
-      Fields.writeQueuePair(output, queuePair);
-    }
-
-    private static Connected read(Input input) {
-      return new Connected(Fields.readQueuePair(input));
-    }
-  }
+  public record Connected(QueuePairAddress queuePair) {}
 
   /** Refusal of a request, with the reason. */
-  public record Refused(String reason) {
-    private void write(Output output) {
-      Fields.writeString(output, reason);
-    }
-
-    private static Refused read(Input input) {
-      return new Refused(Fields.readString(input));
-    }
-  }
+  public record Refused(String reason) {}
 
   /**
    * The client has closed one of its queue pairs. No answer.
@@ -190,73 +111,27 @@ public final class ControlMessages {
    * @param peerId id of the client
    * @param qpNumber number of the closed queue pair
    */
-  public record Released(String peerId, int qpNumber) implements Notice {
-    private void write(Output output) {
-      Fields.writeString(output, peerId);
-      output.writeInt(qpNumber);
-    }
-
-    private static Released read(Input input) {
-      return new Released(Fields.readString(input), input.readInt());
-    }
-  }
+  public record Released(String peerId, int qpNumber) implements Notice {}
 
   /** Asks for locations; answered by {@link Resolved} or {@link Refused}. */
-  public record Resolve(int shuffleId, long[] mapIds) implements Question {
+  public record Resolve(@ShuffleId int shuffleId, long[] mapIds) implements Question {
     @Override
     public Refused refusal(String reason) {
       return new Refused(reason);
     }
-
-    private void write(Output output) {
-      output.writeInt(shuffleId);
-      Fields.writeLongs(output, mapIds);
-    }
-
-    private static Resolve read(Input input) {
-      return new Resolve(Fields.readShuffleId(input), Fields.readLongs(input));
-    }
   }
 
   /** One location for each map id of {@link Resolve}, in its order; null if there is none. */
-  public record Resolved(List<MapOutputLocation> locations) {
-    private void write(Output output) {
-      Fields.writeAll(output, locations, (each, out) -> Fields.writeLocation(out, each));
-    }
-
-    private static Resolved read(Input input) {
-      return new Resolved(Fields.readAtMost(input, MAX_RESOLVE, 1, Fields::readLocation));
-    }
-  }
+  public record Resolved(@MaxElements(MAX_RESOLVE) List<MapOutputLocation> locations) {}
 
   /** The client READs from the shuffle. No answer. */
-  public record Touch(int shuffleId) implements Notice {
+  public record Touch(@ShuffleId int shuffleId) implements Notice {
     /** Interval at which a client repeats the message while it READs. */
     public static final long INTERVAL_MS = 10_000;
-
-    private void write(Output output) {
-      output.writeInt(shuffleId);
-    }
-
-    private static Touch read(Input input) {
-      return new Touch(Fields.readShuffleId(input));
-    }
   }
 
   /** Partitions [start, end) of a map output. */
-  public record Partitions(long mapId, int start, int end) {
-    private static final int BYTES = Long.BYTES + 2 * Integer.BYTES;
-
-    private void write(Output output) {
-      output.writeLong(mapId);
-      output.writeInt(start);
-      output.writeInt(end);
-    }
-
-    private static Partitions read(Input input) {
-      return new Partitions(input.readLong(), input.readInt(), input.readInt());
-    }
-  }
+  public record Partitions(long mapId, int start, int end) {}
 
   /**
    * Asks for parts of partition tables that are not registered; answered by {@link Tables} or
@@ -265,7 +140,7 @@ public final class ControlMessages {
    * @param timeLeftMs time after which the client needs no answer
    * @param wanted {@link #MAX_PIECES} at most, with {@link #MAX_ENTRIES} partitions in all
    */
-  public record GetTables(int shuffleId, int timeLeftMs, List<Partitions> wanted)
+  public record GetTables(@ShuffleId int shuffleId, int timeLeftMs, List<Partitions> wanted)
       implements Question {
     /** Heap of one map output's partitions and header, in question and answer. */
     private static final long MAP_OUTPUT_HEAP_BYTES = 96;
@@ -285,19 +160,6 @@ public final class ControlMessages {
     public NotStaged refusal(String reason) {
       return new NotStaged(true, reason);
     }
-
-    private void write(Output output) {
-      output.writeInt(shuffleId);
-      output.writeInt(timeLeftMs);
-      Fields.writeAll(output, wanted, Partitions::write);
-    }
-
-    private static GetTables read(Input input) {
-      return new GetTables(
-          Fields.readShuffleId(input),
-          input.readInt(),
-          Fields.readAll(input, Partitions.BYTES, Partitions::read));
-    }
   }
 
   /**
@@ -306,59 +168,26 @@ public final class ControlMessages {
    * empty if the client's location is stale, and {@link #UNREADABLE} if a file cannot be read,
    * perhaps only now.
    */
-  public record Tables(List<long[]> tables) {
+  public record Tables(@MaxElements(MAX_PIECES) List<long[]> tables) {
     /** Differs from each table in length. */
     public static final long[] UNREADABLE = {0};
-
-    private void write(Output output) {
-      Fields.writeAll(output, tables, (table, out) -> Fields.writeLongs(out, table));
-    }
-
-    private static Tables read(Input input) {
-      return new Tables(Fields.readAtMost(input, MAX_PIECES, 1, Fields::readLongs));
-    }
   }
 
   /** Bytes [position, position + length) of a map output's data file. */
-  public record Piece(long mapId, long position, int length) {
-    private static final int BYTES = 2 * Long.BYTES + Integer.BYTES;
-
-    private void write(Output output) {
-      output.writeLong(mapId);
-      output.writeLong(position);
-      output.writeInt(length);
-    }
-
-    private static Piece read(Input input) {
-      return new Piece(input.readLong(), input.readLong(), input.readInt());
-    }
-  }
+  public record Piece(long mapId, long position, int length) {}
 
   /**
    * Pieces of a shuffle that are to be staged, one after the other.
    *
    * @param timeLeftMs time after which the client needs no copy
    */
-  public record Stage(int shuffleId, int timeLeftMs, List<Piece> pieces) {
+  public record Stage(@ShuffleId int shuffleId, int timeLeftMs, List<Piece> pieces) {
     /** Heap of one piece and of the data about its map output. */
     private static final long PIECE_HEAP_BYTES = 64;
 
     /** Approximate heap that the request takes on the server. */
     public long heapBytes() {
       return PIECE_HEAP_BYTES * pieces.size();
-    }
-
-    private void write(Output output) {
-      output.writeInt(shuffleId);
-      output.writeInt(timeLeftMs);
-      Fields.writeAll(output, pieces, Piece::write);
-    }
-
-    private static Stage read(Input input) {
-      return new Stage(
-          Fields.readShuffleId(input),
-          input.readInt(),
-          Fields.readAll(input, Piece.BYTES, Piece::read));
     }
   }
 
@@ -372,15 +201,6 @@ public final class ControlMessages {
     @Override
     public NotStaged refusal(String reason) {
       return new NotStaged(true, reason);
-    }
-
-    private void write(Output output) {
-      Fields.writeString(output, peerId);
-      stage.write(output);
-    }
-
-    private static StageFor read(Input input) {
-      return new StageFor(Fields.readString(input), Stage.read(input));
     }
   }
 
@@ -403,23 +223,6 @@ public final class ControlMessages {
     public Staged after(long nanos) {
       return new Staged(leaseId, region, tookNanos + nanos, leaseNanos, crc32c);
     }
-
-    private void write(Output output) {
-      output.writeLong(leaseId);
-      Fields.writeRegion(output, region);
-      output.writeLong(tookNanos);
-      output.writeLong(leaseNanos);
-      output.writeLong(crc32c);
-    }
-
-    private static Staged read(Input input) {
-      return new Staged(
-          input.readLong(),
-          Fields.readRegion(input),
-          input.readLong(),
-          input.readLong(),
-          input.readLong());
-    }
   }
 
   /**
@@ -427,16 +230,7 @@ public final class ControlMessages {
    *
    * @param stale true if the client's locations are stale: it may locate the map outputs again
    */
-  public record NotStaged(boolean stale, String reason) {
-    private void write(Output output) {
-      output.writeBoolean(stale);
-      Fields.writeString(output, reason);
-    }
-
-    private static NotStaged read(Input input) {
-      return new NotStaged(input.readBoolean(), Fields.readString(input));
-    }
-  }
+  public record NotStaged(boolean stale, String reason) {}
 
   /**
    * Ends a lease: the client has READ the bytes. No answer.
@@ -445,15 +239,5 @@ public final class ControlMessages {
    *     means another lease
    * @param peerId id of the client, whichever connection it uses
    */
-  public record Done(ProcessName addressee, String peerId, long leaseId) {
-    private void write(Output output) {
-      Fields.writeProcess(output, addressee);
-      Fields.writeString(output, peerId);
-      output.writeLong(leaseId);
-    }
-
-    private static Done read(Input input) {
-      return new Done(Fields.readProcess(input), Fields.readString(input), input.readLong());
-    }
-  }
+  public record Done(ProcessName addressee, String peerId, long leaseId) {}
 }

@@ -4,36 +4,56 @@ package dev.sluice.blocks.wire;
 import com.esotericsoftware.kryo.KryoException;
 import com.esotericsoftware.kryo.io.Input;
 import com.esotericsoftware.kryo.io.Output;
-import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.RemoteRegion;
-import dev.sluice.verbs.Gid;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.List;
-import java.util.function.BiConsumer;
-import java.util.function.Function;
 
 /**
- * Reads and writes the fields of messages. A length that the rest of the frame cannot hold is
- * rejected, so that a few bytes from the network do not allocate gigabytes. All messages use it,
- * those of the driver's directory included. It has no state. A changed encoding needs new message
- * ids ({@link NodeMessages.RegisterExecutor#VERSION}).
+ * Types of fields in messages: how they are read and written, and the annotations of record
+ * components that say more than their types. A length that the rest of the frame cannot hold is
+ * rejected, so that a few bytes from the network do not allocate gigabytes. {@link RecordCodec}
+ * uses it for all messages, and the driver's log of locations for its segments. It has no state. A
+ * changed encoding needs new message ids ({@link NodeMessages.RegisterExecutor#VERSION}).
+ *
+ * <p>Locations and segments are written by hand: the number of slots, one byte, also tells that
+ * there is no location.
  */
 public final class Fields {
   private static final byte ABSENT = -1;
 
+  /** Marks a shuffle id. Readers reject negative ones: Spark counts its shuffles from 0. */
+  @Target(ElementType.TYPE_USE)
+  @Retention(RetentionPolicy.RUNTIME)
+  public @interface ShuffleId {}
+
+  /** Limits a list that is read: an element may take many times its encoded bytes in memory. */
+  @Target(ElementType.TYPE_USE)
+  @Retention(RetentionPolicy.RUNTIME)
+  public @interface MaxElements {
+    int value();
+  }
+
+  /** Records of an interface. Messages carry the place of a record here, so new ones come last. */
+  @Target(ElementType.TYPE)
+  @Retention(RetentionPolicy.RUNTIME)
+  public @interface Kinds {
+    Class<?>[] value();
+  }
+
   private Fields() {}
 
   /** Writes the number of elements that follow. */
-  public static void writeCount(Output output, int count) {
+  static void writeCount(Output output, int count) {
     output.writeInt(count, true);
   }
 
   /**
    * @param elementBytes smallest size of an element; not 0
    */
-  public static int readCount(Input input, int elementBytes) {
+  static int readCount(Input input, int elementBytes) {
     int count = input.readInt(true);
     if (count < 0 || count > (input.limit() - input.position()) / elementBytes) {
       throw new KryoException(
@@ -43,36 +63,7 @@ public final class Fields {
     return count;
   }
 
-  /** Writes the number of elements, then the elements. */
-  public static <T> void writeAll(Output output, List<T> elements, BiConsumer<T, Output> writer) {
-    writeCount(output, elements.size());
-    elements.forEach(element -> writer.accept(element, output));
-  }
-
-  /**
-   * @param elementBytes smallest size of an element; not 0
-   */
-  public static <T> List<T> readAll(Input input, int elementBytes, Function<Input, T> reader) {
-    return readAtMost(input, Integer.MAX_VALUE, elementBytes, reader);
-  }
-
-  /**
-   * @param max limit of elements: one may take many times its encoded bytes in memory
-   */
-  static <T> List<T> readAtMost(Input input, int max, int elementBytes, Function<Input, T> reader) {
-    int count = readCount(input, elementBytes);
-    if (count > max) {
-      throw new KryoException("%d elements, but at most %d are allowed".formatted(count, max));
-    }
-    List<T> elements = new ArrayList<>();
-    for (int left = count; left > 0; left--) {
-      elements.add(reader.apply(input));
-    }
-    return Collections.unmodifiableList(elements);
-  }
-
-  /** Rejects negative ids: Spark counts its shuffles from 0. */
-  public static int readShuffleId(Input input) {
+  static int readShuffleId(Input input) {
     int shuffleId = input.readInt();
     if (shuffleId < 0) {
       throw new KryoException("invalid shuffle id " + shuffleId);
@@ -80,48 +71,48 @@ public final class Fields {
     return shuffleId;
   }
 
-  public static void writeBytes(Output output, byte[] bytes) {
+  static void writeBytes(Output output, byte[] bytes) {
     writeCount(output, bytes.length);
     output.writeBytes(bytes);
   }
 
-  public static byte[] readBytes(Input input) {
+  static byte[] readBytes(Input input) {
     return input.readBytes(readCount(input, 1));
   }
 
-  public static void writeString(Output output, String string) {
+  static void writeString(Output output, String string) {
     writeBytes(output, string.getBytes(StandardCharsets.UTF_8));
   }
 
-  public static String readString(Input input) {
+  static String readString(Input input) {
     return new String(readBytes(input), StandardCharsets.UTF_8);
   }
 
-  static void writeProcess(Output output, ProcessName process) {
-    writeString(output, process.application());
-    writeString(output, process.id());
+  static void writeInts(Output output, int[] values) {
+    writeCount(output, values.length);
+    output.writeInts(values);
   }
 
-  static ProcessName readProcess(Input input) {
-    return new ProcessName(readString(input), readString(input));
+  static int[] readInts(Input input) {
+    return input.readInts(readCount(input, Integer.BYTES));
   }
 
-  public static void writeLongs(Output output, long[] values) {
+  static void writeLongs(Output output, long[] values) {
     writeCount(output, values.length);
     output.writeLongs(values);
   }
 
-  public static long[] readLongs(Input input) {
+  static long[] readLongs(Input input) {
     return input.readLongs(readCount(input, Long.BYTES));
   }
 
-  public static void writeRegion(Output output, RemoteRegion region) {
+  static void writeRegion(Output output, RemoteRegion region) {
     output.writeLong(region.address());
     output.writeLong(region.length());
     output.writeInt(region.rkey());
   }
 
-  public static RemoteRegion readRegion(Input input) {
+  static RemoteRegion readRegion(Input input) {
     RemoteRegion region = new RemoteRegion(input.readLong(), input.readLong(), input.readInt());
     if (region.length() < 0) {
       throw new KryoException("memory region of " + region.length() + " bytes");
@@ -132,7 +123,7 @@ public final class Fields {
   /**
    * @param location may be null
    */
-  public static void writeLocation(Output output, MapOutputLocation location) {
+  static void writeLocation(Output output, MapOutputLocation location) {
     if (location == null) {
       output.writeByte(ABSENT);
       return;
@@ -142,7 +133,7 @@ public final class Fields {
     writeSegment(output, location.segment());
   }
 
-  public static MapOutputLocation readLocation(Input input) {
+  static MapOutputLocation readLocation(Input input) {
     int slot = input.readByte();
     if (slot == ABSENT) {
       return null;
@@ -167,25 +158,5 @@ public final class Fields {
       throw new KryoException(segment + " has no slots");
     }
     return segment;
-  }
-
-  public static void writeQueuePair(Output output, QueuePairAddress address) {
-    output.writeInt(address.qpNumber());
-    output.writeInt(address.psn());
-    output.writeInt(address.lid());
-    output.writeLong(address.gid().subnetPrefix());
-    output.writeLong(address.gid().interfaceId());
-    output.writeInt(address.mtu());
-    output.writeInt(address.maxDestRdAtomic());
-    writeBytes(output, address.providerData());
-  }
-
-  public static QueuePairAddress readQueuePair(Input input) {
-    int qpNumber = input.readInt();
-    int psn = input.readInt();
-    int lid = input.readInt();
-    Gid gid = new Gid(input.readLong(), input.readLong());
-    return new QueuePairAddress(
-        qpNumber, psn, lid, gid, input.readInt(), input.readInt(), readBytes(input));
   }
 }

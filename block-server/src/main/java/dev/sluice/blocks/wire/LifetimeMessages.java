@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.blocks.wire;
 
-import com.esotericsoftware.kryo.KryoException;
-import com.esotericsoftware.kryo.io.Input;
-import com.esotericsoftware.kryo.io.Output;
+import dev.sluice.blocks.wire.Fields.Kinds;
+import dev.sluice.blocks.wire.Fields.ShuffleId;
 import java.util.List;
 
 /**
@@ -23,14 +22,8 @@ public final class LifetimeMessages {
   /** These types and their successors have ids from 72 to 79. */
   public static final List<MessageType<?>> TYPES =
       List.of(
-          new MessageType<>(
-              FIRST_ID + 3, NodeResponse.class, NodeResponse::write, NodeResponse::read),
-          new MessageType<>(
-              FIRST_ID + 4, NodeRequest.class, NodeRequest::write, NodeRequest::read));
-
-  private static final byte REMOVE_SHUFFLE = 0;
-  private static final byte END_APPLICATION = 1;
-  private static final byte RENEW = 2;
+          new MessageType<>(FIRST_ID + 3, NodeResponse.class),
+          new MessageType<>(FIRST_ID + 4, NodeRequest.class));
 
   private LifetimeMessages() {}
 
@@ -39,40 +32,14 @@ public final class LifetimeMessages {
    *
    * @param application the driver's application; another one may have the port by now
    */
-  public record NodeRequest(String application, Lifetime lifetime) {
-    private void write(Output output) {
-      Fields.writeString(output, application);
-      switch (lifetime) {
-        case RemoveShuffle(int shuffleId) -> {
-          output.writeByte(REMOVE_SHUFFLE);
-          output.writeInt(shuffleId);
-        }
-        case EndApplication() -> output.writeByte(END_APPLICATION);
-        case Renew renewal -> {
-          output.writeByte(RENEW);
-          renewal.write(output);
-        }
-      }
-    }
-
-    private static NodeRequest read(Input input) {
-      String application = Fields.readString(input);
-      Lifetime lifetime =
-          switch (input.readByte()) {
-            case REMOVE_SHUFFLE -> new RemoveShuffle(Fields.readShuffleId(input));
-            case END_APPLICATION -> new EndApplication();
-            case RENEW -> Renew.read(input);
-            default -> throw new KryoException("unknown kind of message from a driver");
-          };
-      return new NodeRequest(application, lifetime);
-    }
-  }
+  public record NodeRequest(String application, Lifetime lifetime) {}
 
   /** Content about the application that {@link NodeRequest} names. */
+  @Kinds({RemoveShuffle.class, EndApplication.class, Renew.class})
   public sealed interface Lifetime permits RemoveShuffle, EndApplication, Renew {}
 
   /** The shuffle is over: the node removes its regions and files. */
-  public record RemoveShuffle(int shuffleId) implements Lifetime {}
+  public record RemoveShuffle(@ShuffleId int shuffleId) implements Lifetime {}
 
   /** The application is over: the node removes all of it. */
   public record EndApplication() implements Lifetime {}
@@ -85,18 +52,7 @@ public final class LifetimeMessages {
    *     message removes nothing newer. If the node has restarted since, it removes nothing.
    * @param liveShuffles all shuffles that are not over
    */
-  public record Renew(NodeResponse lastHeard, int[] liveShuffles) implements Lifetime {
-    private void write(Output output) {
-      lastHeard.write(output);
-      Fields.writeCount(output, liveShuffles.length);
-      output.writeInts(liveShuffles);
-    }
-
-    private static Renew read(Input input) {
-      NodeResponse lastHeard = NodeResponse.read(input);
-      return new Renew(lastHeard, input.readInts(Fields.readCount(input, Integer.BYTES)));
-    }
-  }
+  public record Renew(NodeResponse lastHeard, int[] liveShuffles) implements Lifetime {}
 
   /**
    * The node has received the message.
@@ -116,15 +72,6 @@ public final class LifetimeMessages {
      */
     public boolean keeps(String earlierNodeId) {
       return NodeId.parse(nodeId).since().equals(NodeId.parse(earlierNodeId).since());
-    }
-
-    private void write(Output output) {
-      Fields.writeString(output, nodeId);
-      output.writeLong(nodeNanos);
-    }
-
-    private static NodeResponse read(Input input) {
-      return new NodeResponse(Fields.readString(input), input.readLong());
     }
   }
 }

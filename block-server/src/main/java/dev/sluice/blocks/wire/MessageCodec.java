@@ -10,10 +10,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Encodes and decodes messages of registered types. Types have explicit ids and write their own
- * fields, so bytes from the network can neither name a class nor build an object graph. Only Kryo's
- * buffers are used. Each end of a protocol has one, with the types that it knows, and calls it on
- * the thread that sends or receives. Any thread; it does not change after its creation.
+ * Encodes and decodes messages of registered types. Types have explicit ids and a {@link
+ * RecordCodec} for their fields, so bytes from the network can neither name a class nor build an
+ * object graph. Only Kryo's buffers are used. Each end of a protocol has one, with the types that
+ * it knows, and calls it on the thread that sends or receives. Any thread; it does not change after
+ * its creation.
  */
 public final class MessageCodec {
   /** Limit of bytes in an encoded message. */
@@ -118,7 +119,7 @@ public final class MessageCodec {
     if (type == null) {
       throw new MessageException("A message has the unknown type " + id);
     }
-    Object message = type.reader().apply(input);
+    Object message = type.read(input);
     if (input.position() != input.limit()) {
       throw new MessageException(
           "A message of type %s has %d bytes too many"

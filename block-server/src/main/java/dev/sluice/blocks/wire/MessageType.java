@@ -3,22 +3,18 @@ package dev.sluice.blocks.wire;
 
 import com.esotericsoftware.kryo.io.Input;
 import com.esotericsoftware.kryo.io.Output;
-import java.util.function.BiConsumer;
-import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
  * Type of a message that a {@link MessageCodec} knows. The classes of messages list their types as
- * constants; the codec calls writer and reader, on any thread. Immutable.
+ * constants. Immutable.
  *
  * @param id {@link #FIRST_ID} or more; the same on both sides for ever
- * @param type class of the message, usually a record
- * @param writer writes the fields
- * @param reader reads the fields; takes strings and counts from {@link Fields}, which rejects
- *     lengths that the frame cannot hold. Any RuntimeException means that the bytes are not such a
- *     message.
+ * @param type class of the message
+ * @param codec gives what writes and reads the components, on any thread. Any RuntimeException of
+ *     its reader means that the bytes are not such a message.
  */
-public record MessageType<T>(
-    int id, Class<T> type, BiConsumer<T, Output> writer, Function<Input, T> reader) {
+public record MessageType<T>(int id, Class<T> type, Supplier<RecordCodec<T>> codec) {
   /** Smaller ids are not used. */
   public static final int FIRST_ID = 16;
 
@@ -28,7 +24,18 @@ public record MessageType<T>(
     }
   }
 
+  /**
+   * @param type a record; its components are the content of the message, in their order
+   */
+  public MessageType(int id, Class<T> type) {
+    this(id, type, () -> RecordCodec.of(type));
+  }
+
   void write(Output output, Object message) {
-    writer.accept(type.cast(message), output);
+    codec.get().writer().accept(output, type.cast(message));
+  }
+
+  T read(Input input) {
+    return codec.get().reader().apply(input);
   }
 }

@@ -2,7 +2,7 @@
 package dev.sluice.blocks.wire;
 
 import com.esotericsoftware.kryo.io.Input;
-import com.esotericsoftware.kryo.io.Output;
+import dev.sluice.blocks.wire.Fields.ShuffleId;
 import java.util.List;
 
 /**
@@ -21,11 +21,10 @@ public final class NodeMessages {
    */
   public static final List<MessageType<?>> TYPES =
       List.of(
-          new MessageType<>(
-              FIRST_ID, RegisterExecutor.class, RegisterExecutor::write, RegisterExecutor::read),
-          new MessageType<>(FIRST_ID + 1, Registered.class, Registered::write, Registered::read),
-          new MessageType<>(FIRST_ID + 3, Accepted.class, Accepted::write, Accepted::read),
-          new MessageType<>(FIRST_ID + 4, HandOver.class, HandOver::write, HandOver::read));
+          new MessageType<>(FIRST_ID, RegisterExecutor.class, () -> RegisterExecutor.CODEC),
+          new MessageType<>(FIRST_ID + 1, Registered.class),
+          new MessageType<>(FIRST_ID + 3, Accepted.class),
+          new MessageType<>(FIRST_ID + 4, HandOver.class));
 
   private NodeMessages() {}
 
@@ -49,23 +48,26 @@ public final class NodeMessages {
     /** In this version, messages of {@link ControlMessages.Content} named no process. */
     public static final int PREVIOUS = 3;
 
+    private static final RecordCodec<RegisterExecutor> SPOKEN =
+        RecordCodec.of(RegisterExecutor.class);
+
+    /** Codec that reads nothing but the version if that is not spoken. */
+    private static final RecordCodec<RegisterExecutor> CODEC =
+        new RecordCodec<>(SPOKEN.writer(), RegisterExecutor::read, SPOKEN.leastBytes());
+
     public RegisterExecutor(ProcessName executor, String secret) {
       this(VERSION, executor, secret);
     }
 
-    private void write(Output output) {
-      output.writeInt(version);
-      Fields.writeProcess(output, executor);
-      Fields.writeString(output, secret);
-    }
-
     private static RegisterExecutor read(Input input) {
+      int start = input.position();
       int version = input.readInt();
-      if (!isSpoken(version)) {
-        input.setPosition(input.limit());
-        return new RegisterExecutor(version, new ProcessName("", ""), "");
+      if (isSpoken(version)) {
+        input.setPosition(start);
+        return SPOKEN.reader().apply(input);
       }
-      return new RegisterExecutor(version, Fields.readProcess(input), Fields.readString(input));
+      input.setPosition(input.limit());
+      return new RegisterExecutor(version, new ProcessName("", ""), "");
     }
 
     private static boolean isSpoken(int version) {
@@ -94,24 +96,7 @@ public final class NodeMessages {
    * @param folders folders of the application, one on each of the node's file systems
    */
   public record Registered(
-      String nodeId, String host, int port, String provider, List<String> folders) {
-    private void write(Output output) {
-      Fields.writeString(output, nodeId);
-      Fields.writeString(output, host);
-      output.writeInt(port);
-      Fields.writeString(output, provider);
-      Fields.writeAll(output, folders, (folder, out) -> Fields.writeString(out, folder));
-    }
-
-    private static Registered read(Input input) {
-      return new Registered(
-          Fields.readString(input),
-          Fields.readString(input),
-          input.readInt(),
-          Fields.readString(input),
-          Fields.readAll(input, 1, Fields::readString));
-    }
-  }
+      String nodeId, String host, int port, String provider, List<String> folders) {}
 
   /**
    * A map output is in one of the application's folders; answered by {@link Accepted} or {@link
@@ -119,24 +104,8 @@ public final class NodeMessages {
    *
    * @param folder index of the folder in {@link Registered}; the node looks at no other disk
    */
-  public record HandOver(int shuffleId, long mapId, int folder) {
-    private void write(Output output) {
-      output.writeInt(shuffleId);
-      output.writeLong(mapId);
-      output.writeInt(folder);
-    }
-
-    private static HandOver read(Input input) {
-      return new HandOver(Fields.readShuffleId(input), input.readLong(), input.readInt());
-    }
-  }
+  public record HandOver(@ShuffleId int shuffleId, long mapId, int folder) {}
 
   /** The node has taken over the map output. */
-  public record Accepted() {
-    private void write(Output output) {}
-
-    private static Accepted read(Input input) {
-      return new Accepted();
-    }
-  }
+  public record Accepted() {}
 }

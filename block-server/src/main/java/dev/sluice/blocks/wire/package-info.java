@@ -3,8 +3,10 @@
  * and partition tables of map outputs.
  *
  * <p>A message is a record. {@link dev.sluice.blocks.wire.MessageCodec} encodes it into a frame of
- * at most 16 MiB, which starts with the version of the encoding. Decoding is strict: bytes from the
- * network become a message or a {@link dev.sluice.blocks.wire.MessageException}.
+ * at most 16 MiB, which starts with the version of the encoding. {@link
+ * dev.sluice.blocks.wire.RecordCodec} derives the rest from the record's components. Decoding is
+ * strict: bytes from the network become a message or a {@link
+ * dev.sluice.blocks.wire.MessageException}.
  *
  * <p>There are three protocols. {@link dev.sluice.blocks.wire.ControlMessages} go from peers to
  * block servers: queue pairs, locations, staging. {@link dev.sluice.blocks.wire.NodeMessages} go

@@ -277,15 +277,7 @@ class MessageCodecTest {
   void furtherMessagesCanBeRegistered() throws Exception {
     record Epoch(int shuffleId, String note) {}
     List<MessageType<?>> types = new ArrayList<>(ControlMessages.TYPES);
-    types.add(
-        new MessageType<>(
-            32,
-            Epoch.class,
-            (epoch, output) -> {
-              output.writeInt(epoch.shuffleId());
-              Fields.writeString(output, epoch.note());
-            },
-            input -> new Epoch(input.readInt(), Fields.readString(input))));
+    types.add(new MessageType<>(32, Epoch.class));
     MessageCodec larger = new MessageCodec(types);
 
     Epoch epoch = new Epoch(5, "ok");

@@ -8,9 +8,10 @@ import java.io.DataOutputStream;
 import java.io.IOException;
 
 /**
- * Writes addresses of queue pairs as bytes, and reads them. {@link PeerClient} and {@link
- * PeerServer} use it, on any thread. Fields are read in the order in which they are written;
- * another order needs another magic number in {@link Question}.
+ * Writes addresses of queue pairs as bytes, and reads them. The doctor runs without Spark, and so
+ * without Kryo, which the codec of other messages needs. {@link PeerClient} and {@link PeerServer}
+ * use it, on any thread. Fields are read in the order in which they are written; another order
+ * needs another magic number in {@link Question}.
  */
 final class Addresses {
   /** Limits the memory that a stranger can make this process take. */

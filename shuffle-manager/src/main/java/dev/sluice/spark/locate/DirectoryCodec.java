@@ -28,17 +28,17 @@ public final class DirectoryCodec {
 
   private static final List<MessageType<?>> TYPES =
       List.of(
-          new MessageType<>(FIRST_ID, Ack.class, Ack::write, Ack::read),
-          new MessageType<>(FIRST_ID + 1, Publish.class, Publish::write, Publish::read),
-          new MessageType<>(FIRST_ID + 2, Locate.class, Locate::write, Locate::read),
-          new MessageType<>(FIRST_ID + 3, Table.class, Table::write, Table::read),
-          new MessageType<>(FIRST_ID + 4, Report.class, Report::write, Report::read),
-          new MessageType<>(FIRST_ID + 5, Failure.class, Failure::write, Failure::read),
-          new MessageType<>(FIRST_ID + 6, Over.class, Over::write, Over::read),
-          new MessageType<>(FIRST_ID + 7, Find.class, Find::write, Find::read),
-          new MessageType<>(FIRST_ID + 8, Found.class, Found::write, Found::read),
-          new MessageType<>(FIRST_ID + 9, Silent.class, Silent::write, Silent::read),
-          new MessageType<>(FIRST_ID + 10, Kept.class, Kept::write, Kept::read));
+          new MessageType<>(FIRST_ID, Ack.class),
+          new MessageType<>(FIRST_ID + 1, Publish.class),
+          new MessageType<>(FIRST_ID + 2, Locate.class),
+          new MessageType<>(FIRST_ID + 3, Table.class),
+          new MessageType<>(FIRST_ID + 4, Report.class),
+          new MessageType<>(FIRST_ID + 5, Failure.class),
+          new MessageType<>(FIRST_ID + 6, Over.class),
+          new MessageType<>(FIRST_ID + 7, Find.class),
+          new MessageType<>(FIRST_ID + 8, Found.class),
+          new MessageType<>(FIRST_ID + 9, Silent.class),
+          new MessageType<>(FIRST_ID + 10, Kept.class));
 
   private final MessageCodec codec = new MessageCodec(TYPES);
 

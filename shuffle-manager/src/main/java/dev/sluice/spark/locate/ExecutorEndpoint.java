@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.locate;
 
-import com.esotericsoftware.kryo.io.Input;
-import com.esotericsoftware.kryo.io.Output;
-import dev.sluice.blocks.wire.Fields;
 import dev.sluice.rdma.transfer.PeerAddress;
 
 /**
@@ -22,26 +19,5 @@ public record ExecutorEndpoint(String executorId, PeerAddress peer, String provi
   /** Returns true if the map outputs are still served after the executor is lost. */
   public boolean outlivesExecutor() {
     return !peer.id().equals(executorId);
-  }
-
-  void write(Output output) {
-    Fields.writeString(output, executorId);
-    write(output, peer);
-    Fields.writeString(output, provider);
-  }
-
-  static void write(Output output, PeerAddress peer) {
-    Fields.writeString(output, peer.id());
-    Fields.writeString(output, peer.host());
-    output.writeInt(peer.port());
-  }
-
-  static ExecutorEndpoint read(Input input) {
-    return new ExecutorEndpoint(
-        Fields.readString(input), readPeer(input), Fields.readString(input));
-  }
-
-  static PeerAddress readPeer(Input input) {
-    return new PeerAddress(Fields.readString(input), Fields.readString(input), input.readInt());
   }
 }
