@@ -90,7 +90,7 @@ final class AdmissionControl {
       throw new IOException(
           "%d bytes are free on the file system of %s, fewer than %d (%s)"
               .formatted(
-                  free, directory, options.minFreeBytes(), NodeSetting.MIN_FREE_BYTES.key()));
+                  free, directory, options.minFreeBytes(), NodeSettings.MIN_FREE_BYTES.key()));
     }
     full.remove(directory);
   }
@@ -106,14 +106,14 @@ final class AdmissionControl {
         "map outputs",
         1,
         HeldShuffles::outputs,
-        NodeSetting.MAX_MAP_OUTPUTS,
+        NodeSettings.MAX_MAP_OUTPUTS,
         options.maxMapOutputs());
-    limit("bytes", dataBytes, HeldShuffles::bytes, NodeSetting.MAX_BYTES, options.maxBytes());
+    limit("bytes", dataBytes, HeldShuffles::bytes, NodeSettings.MAX_BYTES, options.maxBytes());
     checkRoom(directory);
   }
 
   private void limit(
-      String what, long more, ToLongFunction<HeldShuffles> of, NodeSetting setting, long limit)
+      String what, long more, ToLongFunction<HeldShuffles> of, NodeSettings setting, long limit)
       throws IOException {
     long held = applications.get().stream().map(ServedApplication::held).mapToLong(of).sum();
     if (held + more > limit) {

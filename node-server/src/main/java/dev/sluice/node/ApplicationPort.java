@@ -63,7 +63,7 @@ record ApplicationPort(String host, int[] ports, ApplicationState state) {
     }
     throw new IOException(
         "none of the ports %s is free (%s)"
-            .formatted(Arrays.toString(ports), NodeSetting.PORTS.key()),
+            .formatted(Arrays.toString(ports), NodeSettings.PORTS.key()),
         failure);
   }
 

@@ -125,7 +125,7 @@ final class Applications implements AutoCloseable {
     if (known == null && byName.size() >= options.maxApplications()) {
       throw new IOException(
           "the node already serves %d applications (%s)"
-              .formatted(byName.size(), NodeSetting.MAX_APPLICATIONS.key()));
+              .formatted(byName.size(), NodeSettings.MAX_APPLICATIONS.key()));
     }
     return known == null ? application(ApplicationState.first(name, enter.secret())) : known;
   }

@@ -60,7 +60,7 @@ record MachineMemory(long limitBytes, long availableBytes) {
             + " most 4 GiB; set {} to change it",
         bytes >> 20,
         freeBytes() >> 20,
-        NodeSetting.REGISTRATION_MAX_BYTES.key());
+        NodeSettings.REGISTRATION_MAX_BYTES.key());
     return bytes;
   }
 

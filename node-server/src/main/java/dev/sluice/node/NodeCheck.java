@@ -68,17 +68,17 @@ final class NodeCheck {
   }
 
   private void lookAt(NodeOptions options) {
-    look(NodeSetting.HOST, () -> host(options));
-    look(NodeSetting.PROVIDER, () -> device(options));
+    look(NodeSettings.HOST, () -> host(options));
+    look(NodeSettings.PROVIDER, () -> device(options));
     for (Path directory : options.directories()) {
       look(directory, () -> directory(directory.toAbsolutePath(), options));
     }
-    look(NodeSetting.SOCKET, () -> socket(options.socket().toAbsolutePath()));
-    look(NodeSetting.PORTS, () -> ports(options));
+    look(NodeSettings.SOCKET, () -> socket(options.socket().toAbsolutePath()));
+    look(NodeSettings.PORTS, () -> ports(options));
     options.http().ifPresent(address -> findings.add(pages(address)));
   }
 
-  private void look(NodeSetting setting, Look look) {
+  private void look(NodeSettings setting, Look look) {
     look(setting.key(), look);
   }
 
@@ -93,7 +93,7 @@ final class NodeCheck {
   private static Finding host(NodeOptions options) throws IOException {
     String host = options.host();
     return Finding.ok(
-        NodeSetting.HOST.key(),
+        NodeSettings.HOST.key(),
         "readers reach this node at %s (%s)"
             .formatted(host, InetAddress.getByName(host).getHostAddress()));
   }
@@ -101,7 +101,7 @@ final class NodeCheck {
   private static Finding device(NodeOptions options) throws IOException {
     NodeDevice device = NodeDevice.tryOut(options);
     return Finding.ok(
-        NodeSetting.PROVIDER.key(), "%s; %s".formatted(device.provider(), device.memory()));
+        NodeSettings.PROVIDER.key(), "%s; %s".formatted(device.provider(), device.memory()));
   }
 
   /** Checks on another thread, which is not waited for if the disk does not answer. */
@@ -126,7 +126,7 @@ final class NodeCheck {
           : Finding.warn(
               directory,
               "%s, less than %s: map outputs are refused"
-                  .formatted(detail, NodeSetting.MIN_FREE_BYTES.key()));
+                  .formatted(detail, NodeSettings.MIN_FREE_BYTES.key()));
     } catch (IOException e) {
       return Finding.fail(directory, e);
     }
@@ -147,7 +147,7 @@ final class NodeCheck {
     if (Files.exists(socket) && SocketServer.isListenedAt(socket)) {
       throw new IOException("another daemon listens at " + socket);
     }
-    return Finding.ok(NodeSetting.SOCKET.key(), socket.toString());
+    return Finding.ok(NodeSettings.SOCKET.key(), socket.toString());
   }
 
   private static Finding ports(NodeOptions options) throws IOException {
@@ -159,21 +159,21 @@ final class NodeCheck {
             .count();
     String detail =
         "%d of %d ports are free, for %d applications at a time (%s)"
-            .formatted(free, count, options.maxApplications(), NodeSetting.MAX_APPLICATIONS.key());
+            .formatted(free, count, options.maxApplications(), NodeSettings.MAX_APPLICATIONS.key());
     if (free == 0) {
       throw new IOException(detail);
     }
     return ports.first() > 0 && free < options.maxApplications()
-        ? Finding.warn(NodeSetting.PORTS.key(), detail)
-        : Finding.ok(NodeSetting.PORTS.key(), ports.first() > 0 ? detail : "any free port");
+        ? Finding.warn(NodeSettings.PORTS.key(), detail)
+        : Finding.ok(NodeSettings.PORTS.key(), ports.first() > 0 ? detail : "any free port");
   }
 
   /** A warning at most: the daemon also starts without its pages. */
   private static Finding pages(InetSocketAddress address) {
     return isFree(address)
-        ? Finding.ok(NodeSetting.HTTP.key(), address.toString())
+        ? Finding.ok(NodeSettings.HTTP.key(), address.toString())
         : Finding.warn(
-            NodeSetting.HTTP.key(),
+            NodeSettings.HTTP.key(),
             address + " cannot be bound; until it can, the daemon runs without metrics and health");
   }
 

@@ -147,7 +147,7 @@ public final class NodeDaemon implements AutoCloseable {
             address,
             e.getMessage(),
             TimeUnit.MILLISECONDS.toSeconds(MAX_TICK_MS),
-            NodeSetting.HTTP.key());
+            NodeSettings.HTTP.key());
       }
     }
   }

@@ -50,7 +50,7 @@ record NodeDevice(
    */
   static NodeDevice tryOut(NodeOptions options) throws IOException {
     if (options.provider().equals(SoftProvider.NAME)) {
-      return soft(options, NodeSetting.PROVIDER.key() + " says so");
+      return soft(options, NodeSettings.PROVIDER.key() + " says so");
     }
     try {
       return verbs(options);

@@ -68,7 +68,7 @@ public final class NodeMain {
   }
 
   static String help() {
-    return HELP + NodeSetting.help();
+    return HELP + NodeSettings.help();
   }
 
   /** Version of Sluice, from its jar, and versions of the protocol. */

@@ -31,7 +31,7 @@ import java.util.stream.Stream;
  * The configuration of a node daemon, validated. {@link NodeArguments} makes it at the start; all
  * parts of the daemon read it, on any thread. Immutable. A getter parses its value anew.
  *
- * @see NodeSetting
+ * @see NodeSettings
  */
 public final class NodeOptions {
   private static final Pattern RANGE = Pattern.compile("(\\d{1,5})(?:-(\\d{1,5}))?");
@@ -81,13 +81,13 @@ public final class NodeOptions {
    * @throws IllegalArgumentException for an unknown key or a value that is not allowed
    */
   public static NodeOptions of(Map<String, String> values) {
-    List<String> known = NodeSetting.keys();
+    List<String> known = NodeSettings.keys();
     for (String key : values.keySet()) {
       if (!known.contains(key)) {
         throw new IllegalArgumentException(
             key
                 + " is not a setting of the node daemon"
-                + Suggestion.of(key, NodeSetting.PREFIX, known));
+                + Suggestion.of(key, NodeSettings.PREFIX, known));
       }
     }
     NodeOptions options = new NodeOptions(values);
@@ -112,7 +112,7 @@ public final class NodeOptions {
    */
   private void validate() {
     if (directories().isEmpty()) {
-      throw new IllegalArgumentException(NodeSetting.DIRECTORIES.key() + " has to be set");
+      throw new IllegalArgumentException(NodeSettings.DIRECTORIES.key() + " has to be set");
     }
     socket();
     drainFile();
@@ -134,20 +134,20 @@ public final class NodeOptions {
     http();
   }
 
-  private String text(NodeSetting setting) {
+  private String text(NodeSettings setting) {
     return values.getOrDefault(setting.key(), setting.initial()).strip();
   }
 
-  private <T> T value(NodeSetting setting, Type<T> type) {
+  private <T> T value(NodeSettings setting, Type<T> type) {
     return type.parse(setting.key(), text(setting));
   }
 
-  private <T> Optional<T> optional(NodeSetting setting, Type<T> type) {
+  private <T> Optional<T> optional(NodeSettings setting, Type<T> type) {
     return text(setting).isEmpty() ? Optional.empty() : Optional.of(value(setting, type));
   }
 
   List<Path> directories() {
-    return Stream.of(text(NodeSetting.DIRECTORIES).split(","))
+    return Stream.of(text(NodeSettings.DIRECTORIES).split(","))
         .map(String::strip)
         .filter(name -> !name.isEmpty())
         .map(Path::of)
@@ -155,7 +155,7 @@ public final class NodeOptions {
   }
 
   Path socket() {
-    return value(NodeSetting.SOCKET, PATH);
+    return value(NodeSettings.SOCKET, PATH);
   }
 
   private static Path path(String text) {
@@ -172,7 +172,7 @@ public final class NodeOptions {
    *     address
    */
   String host() {
-    String host = text(NodeSetting.HOST);
+    String host = text(NodeSettings.HOST);
     return host.isEmpty() ? reachable() : host;
   }
 
@@ -182,7 +182,7 @@ public final class NodeOptions {
     } catch (UnknownHostException e) {
       throw new IllegalArgumentException(
           "%s has to be set: the machine's name has no address (%s)"
-              .formatted(NodeSetting.HOST.key(), e.getMessage()),
+              .formatted(NodeSettings.HOST.key(), e.getMessage()),
           e);
     }
   }
@@ -191,13 +191,13 @@ public final class NodeOptions {
     if (machine.isLoopbackAddress()) {
       throw new IllegalArgumentException(
           "%s has to be set: the machine's name has the address %s, which other nodes cannot reach"
-              .formatted(NodeSetting.HOST.key(), machine));
+              .formatted(NodeSettings.HOST.key(), machine));
     }
     return machine.getHostAddress();
   }
 
   Ports ports() {
-    return value(NodeSetting.PORTS, PORTS);
+    return value(NodeSettings.PORTS, PORTS);
   }
 
   private static Ports range(String text) {
@@ -215,17 +215,17 @@ public final class NodeOptions {
 
   /** {@code auto}, {@code verbs} or {@code soft}. */
   String provider() {
-    return value(NodeSetting.PROVIDER, Types.oneOf("auto", "verbs", "soft"));
+    return value(NodeSettings.PROVIDER, Types.oneOf("auto", "verbs", "soft"));
   }
 
   VerbsOptions verbsOptions() {
     return VerbsSetting.configured(
-        VerbsOptions.DEFAULT, NodeSetting.PREFIX, key -> Optional.ofNullable(values.get(key)));
+        VerbsOptions.DEFAULT, NodeSettings.PREFIX, key -> Optional.ofNullable(values.get(key)));
   }
 
   /** Options for one application. A node READs nothing: all its queue pairs are accepted ones. */
   TransferOptions transferOptions() {
-    int queuePairs = value(NodeSetting.CONNECTIONS_MAX, Types.integer(1, 65_536));
+    int queuePairs = value(NodeSettings.CONNECTIONS_MAX, Types.integer(1, 65_536));
     return TransferOptions.DEFAULT.with(
         o -> {
           o.bufferPoolBytes = 4096; // the smallest size allowed
@@ -235,63 +235,63 @@ public final class NodeOptions {
   }
 
   int maxApplications() {
-    return value(NodeSetting.MAX_APPLICATIONS, Types.integer(1, Integer.MAX_VALUE));
+    return value(NodeSettings.MAX_APPLICATIONS, Types.integer(1, Integer.MAX_VALUE));
   }
 
   int maxExecutors() {
-    return value(NodeSetting.MAX_EXECUTORS, Types.integer(1, 65_536));
+    return value(NodeSettings.MAX_EXECUTORS, Types.integer(1, 65_536));
   }
 
   int maxMapOutputs() {
-    return value(NodeSetting.MAX_MAP_OUTPUTS, Types.integer(1, Integer.MAX_VALUE));
+    return value(NodeSettings.MAX_MAP_OUTPUTS, Types.integer(1, Integer.MAX_VALUE));
   }
 
   long maxBytes() {
-    return optional(NodeSetting.MAX_BYTES, SIZE).orElse(Long.MAX_VALUE);
+    return optional(NodeSettings.MAX_BYTES, SIZE).orElse(Long.MAX_VALUE);
   }
 
   Path drainFile() {
-    return value(NodeSetting.DRAIN_FILE, PATH);
+    return value(NodeSettings.DRAIN_FILE, PATH);
   }
 
   Duration drainTimeout() {
-    return time(NodeSetting.DRAIN_TIMEOUT, "0");
+    return time(NodeSettings.DRAIN_TIMEOUT, "0");
   }
 
   /** Limit for all applications together; empty if it is not set. */
   OptionalLong registrationBytes() {
-    return optional(NodeSetting.REGISTRATION_MAX_BYTES, SIZE).stream()
+    return optional(NodeSettings.REGISTRATION_MAX_BYTES, SIZE).stream()
         .mapToLong(Long::longValue)
         .findFirst();
   }
 
   /** Limit for one application. */
   long stagingBytes() {
-    return value(NodeSetting.STAGING_MAX_BYTES, Types.bytes("4m", "16g"));
+    return value(NodeSettings.STAGING_MAX_BYTES, Types.bytes("4m", "16g"));
   }
 
   long minFreeBytes() {
-    return value(NodeSetting.MIN_FREE_BYTES, SIZE);
+    return value(NodeSettings.MIN_FREE_BYTES, SIZE);
   }
 
   Duration expireAfter() {
-    return time(NodeSetting.EXPIRE_AFTER, "1s");
+    return time(NodeSettings.EXPIRE_AFTER, "1s");
   }
 
   boolean deletesDeadExecutors() {
-    return value(NodeSetting.DELETE_DEAD, Types.FLAG);
+    return value(NodeSettings.DELETE_DEAD, Types.FLAG);
   }
 
   Duration stopTimeout() {
-    return time(NodeSetting.STOP_TIMEOUT, "0");
+    return time(NodeSettings.STOP_TIMEOUT, "0");
   }
 
-  private Duration time(NodeSetting setting, String least) {
+  private Duration time(NodeSettings setting, String least) {
     return Duration.ofMillis(value(setting, Types.millis(least, "365d")));
   }
 
   Optional<InetSocketAddress> http() {
-    return optional(NodeSetting.HTTP, HTTP);
+    return optional(NodeSettings.HTTP, HTTP);
   }
 
   private static InetSocketAddress address(String text) {

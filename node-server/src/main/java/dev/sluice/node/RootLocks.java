@@ -48,7 +48,7 @@ final class RootLocks implements AutoCloseable {
       throw new NoSuchFileException(
           root.getParent().toString(),
           null,
-          "not a directory (%s)".formatted(NodeSetting.DIRECTORIES.key()));
+          "not a directory (%s)".formatted(NodeSettings.DIRECTORIES.key()));
     }
     if (!Files.exists(root, LinkOption.NOFOLLOW_LINKS)) {
       makeFolder(root);

@@ -194,7 +194,7 @@ final class SocketServer implements AutoCloseable {
   private static Refused tooMany(long executors) {
     return new Refused(
         "%d executors are connected already (%s)"
-            .formatted(executors, NodeSetting.MAX_EXECUTORS.key()));
+            .formatted(executors, NodeSettings.MAX_EXECUTORS.key()));
   }
 
   private void serve(RegisterExecutor enter, MessageChannel channel) throws IOException {

@@ -42,14 +42,14 @@ abstract class NodeDaemonTestCase {
     Files.createDirectory(directory.resolve("node"));
     outputs = new TestMapOutputs(Files.createDirectory(directory.resolve("executor")));
     socket = directory.resolve("node.sock");
-    set(NodeSetting.DIRECTORIES, directory.resolve("node").toString());
-    set(NodeSetting.SOCKET, socket.toString());
-    set(NodeSetting.HOST, "127.0.0.1");
-    set(NodeSetting.PROVIDER, "soft");
-    set(NodeSetting.MIN_FREE_BYTES, "1m");
-    set(NodeSetting.PORTS, "0");
-    set(NodeSetting.DRAIN_FILE, directory.resolve("drain").toString());
-    set(NodeSetting.HTTP, "");
+    set(NodeSettings.DIRECTORIES, directory.resolve("node").toString());
+    set(NodeSettings.SOCKET, socket.toString());
+    set(NodeSettings.HOST, "127.0.0.1");
+    set(NodeSettings.PROVIDER, "soft");
+    set(NodeSettings.MIN_FREE_BYTES, "1m");
+    set(NodeSettings.PORTS, "0");
+    set(NodeSettings.DRAIN_FILE, directory.resolve("drain").toString());
+    set(NodeSettings.HTTP, "");
   }
 
   @AfterEach
@@ -59,7 +59,7 @@ abstract class NodeDaemonTestCase {
     }
   }
 
-  void set(NodeSetting setting, String value) {
+  void set(NodeSettings setting, String value) {
     settings.put(setting.key(), value);
   }
 

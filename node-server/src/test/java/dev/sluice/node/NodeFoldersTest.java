@@ -70,7 +70,7 @@ class NodeFoldersTest extends NodeDaemonTestCase {
   @Test
   void aSecondDaemonDoesNotGetTheFolders() throws Exception {
     start();
-    set(NodeSetting.SOCKET, directory.resolve("second.sock").toString());
+    set(NodeSettings.SOCKET, directory.resolve("second.sock").toString());
     assertThatThrownBy(() -> NodeDaemon.start(NodeOptions.of(settings)))
         .hasMessageContaining("another daemon");
   }
@@ -109,7 +109,7 @@ class NodeFoldersTest extends NodeDaemonTestCase {
 
   private Path withTwoRoots() throws IOException {
     Path second = Files.createDirectory(directory.resolve("second"));
-    set(NodeSetting.DIRECTORIES, directory.resolve("node") + "," + second);
+    set(NodeSettings.DIRECTORIES, directory.resolve("node") + "," + second);
     return second.resolve(".sluice");
   }
 
@@ -166,12 +166,12 @@ class NodeFoldersTest extends NodeDaemonTestCase {
 
   @Test
   void aDirectoryThatCannotBeHadLeavesTheOthers() throws Exception {
-    set(NodeSetting.DIRECTORIES, directory.resolve("gone") + "," + directory.resolve("node"));
+    set(NodeSettings.DIRECTORIES, directory.resolve("gone") + "," + directory.resolve("node"));
     start();
     assertOneIsHandedOver();
 
     daemon.close();
-    set(NodeSetting.DIRECTORIES, directory.resolve("gone") + "," + directory.resolve("lost"));
+    set(NodeSettings.DIRECTORIES, directory.resolve("gone") + "," + directory.resolve("lost"));
     assertThatThrownBy(this::start)
         .hasMessageContainingAll(directory.resolve("gone") + "", directory.resolve("lost") + "");
   }
@@ -191,7 +191,7 @@ class NodeFoldersTest extends NodeDaemonTestCase {
     Path shared = Path.of("/dev/shm");
     assumeTrue(Files.isWritable(shared) && !store(shared).equals(store(directory)));
     Path elsewhere = Files.createTempDirectory(shared, "sluice");
-    set(NodeSetting.DIRECTORIES, elsewhere + "," + directory.resolve("node"));
+    set(NodeSettings.DIRECTORIES, elsewhere + "," + directory.resolve("node"));
     byte[] data = outputs.write(SHUFFLE, 10, 1_000);
     outputs.write(SHUFFLE, 11, 1_000);
     try (NodeReader reader = new NodeReader(APPLICATION, SECRET)) {
@@ -205,7 +205,7 @@ class NodeFoldersTest extends NodeDaemonTestCase {
         assertThat(reader.read(executor.endpoint().peer(), SHUFFLE, 10)).isEqualTo(data);
       }
       daemon.close();
-      set(NodeSetting.DIRECTORIES, directory.resolve("node").toString());
+      set(NodeSettings.DIRECTORIES, directory.resolve("node").toString());
       start(); // with the state that is written there
       try (NodeClient executor = enter(APPLICATION, SECRET)) {
         assertThat(reader.read(executor.endpoint().peer(), SHUFFLE, 10)).isEqualTo(data);

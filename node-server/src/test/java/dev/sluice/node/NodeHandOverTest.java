@@ -155,7 +155,7 @@ class NodeHandOverTest extends NodeDaemonTestCase {
   @Test
   void anExecutorThatHasOneOfTwoMountsUsesThatOne() throws Exception {
     Path second = Files.createDirectory(directory.resolve("second"));
-    set(NodeSetting.DIRECTORIES, directory.resolve("node") + "," + second);
+    set(NodeSettings.DIRECTORIES, directory.resolve("node") + "," + second);
     start();
     outputs.write(SHUFFLE, 10, 1_000);
     try (NodeClient executor = enter(APPLICATION, SECRET)) {
@@ -174,7 +174,7 @@ class NodeHandOverTest extends NodeDaemonTestCase {
       executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
     }
     daemon.close();
-    set(NodeSetting.MIN_FREE_BYTES, "1000t");
+    set(NodeSettings.MIN_FREE_BYTES, "1000t");
     start();
     try (NodeClient executor = enter(APPLICATION, SECRET);
         NodeReader reader = new NodeReader(APPLICATION, SECRET)) {
@@ -199,11 +199,11 @@ class NodeHandOverTest extends NodeDaemonTestCase {
   void withoutADeviceVerbsFailsAndAutoTakesSoft() throws Exception {
     assumeFalse(
         Files.isDirectory(Path.of("/sys/class/infiniband")), "this machine has an RDMA device");
-    set(NodeSetting.PROVIDER, "verbs");
+    set(NodeSettings.PROVIDER, "verbs");
     assertThatThrownBy(this::start)
         .isInstanceOf(ProviderUnavailableException.class)
         .hasMessageContaining("/sys/class/infiniband");
-    set(NodeSetting.PROVIDER, "auto");
+    set(NodeSettings.PROVIDER, "auto");
     start();
     try (NodeClient executor = enter(APPLICATION, SECRET)) {
       assertThat(executor.endpoint().provider()).isEqualTo("soft");
@@ -212,7 +212,7 @@ class NodeHandOverTest extends NodeDaemonTestCase {
 
   @Test
   void oneExecutorTooManyIsRefused() throws Exception {
-    set(NodeSetting.MAX_EXECUTORS, "1");
+    set(NodeSettings.MAX_EXECUTORS, "1");
     start();
     try (NodeClient _ = enter(APPLICATION, SECRET)) {
       assertThatThrownBy(() -> enter(APPLICATION, SECRET))
@@ -223,13 +223,13 @@ class NodeHandOverTest extends NodeDaemonTestCase {
 
   @Test
   void oneMapOutputTooManyIsRefusedAndLeavesNothing() throws Exception {
-    set(NodeSetting.MAX_MAP_OUTPUTS, "1");
+    set(NodeSettings.MAX_MAP_OUTPUTS, "1");
     assertOneIsTakenAndTheNextRefused("sluice.node.maxMapOutputs");
   }
 
   @Test
   void oneByteTooManyIsRefusedAndLeavesNothing() throws Exception {
-    set(NodeSetting.MAX_BYTES, "1999");
+    set(NodeSettings.MAX_BYTES, "1999");
     assertOneIsTakenAndTheNextRefused("sluice.node.maxBytes");
   }
 
@@ -278,7 +278,7 @@ class NodeHandOverTest extends NodeDaemonTestCase {
   @Test
   void anExecutorOfTheVersionBeforeHandsOverAndIsServed() throws Exception {
     Path second = Files.createDirectory(directory.resolve("second"));
-    set(NodeSetting.DIRECTORIES, directory.resolve("node") + "," + second);
+    set(NodeSettings.DIRECTORIES, directory.resolve("node") + "," + second);
     start();
     byte[] data = outputs.write(SHUFFLE, 10, 1_000);
     try (MessageChannel executor = MessageChannel.open();
@@ -318,7 +318,7 @@ class NodeHandOverTest extends NodeDaemonTestCase {
 
   @Test
   void oneApplicationTooManyIsRefused() throws Exception {
-    set(NodeSetting.MAX_APPLICATIONS, "1");
+    set(NodeSettings.MAX_APPLICATIONS, "1");
     start();
     enter(APPLICATION, SECRET).close();
     enter(APPLICATION, SECRET).close();
@@ -336,7 +336,7 @@ class NodeHandOverTest extends NodeDaemonTestCase {
 
   @Test
   void mapOutputsWithoutRoomAreStaged() throws Exception {
-    set(NodeSetting.MAX_APPLICATIONS, Integer.toString(Integer.MAX_VALUE)); // leaves no region
+    set(NodeSettings.MAX_APPLICATIONS, Integer.toString(Integer.MAX_VALUE)); // leaves no region
     start();
     byte[] data = outputs.write(SHUFFLE, 10, 1_000);
     try (NodeClient executor = enter(APPLICATION, SECRET);
@@ -476,7 +476,7 @@ class NodeHandOverTest extends NodeDaemonTestCase {
     try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       port = free.getLocalPort();
     }
-    set(NodeSetting.HTTP, "127.0.0.1:" + port);
+    set(NodeSettings.HTTP, "127.0.0.1:" + port);
     start();
     outputs.write(SHUFFLE, 10, 1_000);
     try (NodeClient executor = enter(APPLICATION, SECRET);

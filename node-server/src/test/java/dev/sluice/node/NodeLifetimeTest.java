@@ -46,7 +46,7 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
   @Test
   void anApplicationWhosePortIsTakenLeavesTheOthersTheirs() throws Exception {
     int first = threeFreePorts();
-    set(NodeSetting.PORTS, first + "-" + (first + 2));
+    set(NodeSettings.PORTS, first + "-" + (first + 2));
     start();
     enter(APPLICATION, SECRET).close();
     enter(OTHER, SECRET).close();
@@ -63,7 +63,7 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
   @Test
   void aDriverWhosePortIsAnotherApplicationsIsRefused() throws Exception {
     int port = threeFreePorts();
-    set(NodeSetting.PORTS, port + "-" + port);
+    set(NodeSettings.PORTS, port + "-" + port);
     start();
     byte[] data = outputs.write(SHUFFLE, 10, 1_000);
     PeerAddress node;
@@ -119,7 +119,7 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
 
   @Test
   void mapOutputsThatAnExecutorTakesBackAreForgotten() throws Exception {
-    set(NodeSetting.EXPIRE_AFTER, "1s");
+    set(NodeSettings.EXPIRE_AFTER, "1s");
     start();
     outputs.write(SHUFFLE, 10, 1_000);
     try (NodeClient executor = enter(APPLICATION, SECRET)) {
@@ -263,7 +263,7 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
 
   @Test
   void anApplicationThatTheClusterSaysIsOverLeavesNothing() throws Exception {
-    set(NodeSetting.EXPIRE_AFTER, "10s"); // It looks every second then.
+    set(NodeSettings.EXPIRE_AFTER, "10s"); // It looks every second then.
     start();
     outputs.write(SHUFFLE, 10, 1_000);
     try (NodeClient executor = enter(APPLICATION, SECRET)) {
@@ -275,7 +275,7 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
 
   @Test
   void anApplicationThatGivesNoSignGoesAndOneThatDoesStays() throws Exception {
-    set(NodeSetting.EXPIRE_AFTER, "2s");
+    set(NodeSettings.EXPIRE_AFTER, "2s");
     start();
     outputs.write(SHUFFLE, 10, 1_000);
     outputs.write(SHUFFLE, 11, 1_000);
@@ -304,7 +304,7 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
   /** The first applications start threads that stay, such as the poller of virtual threads. */
   @Test
   void manyEndedApplicationsLeaveAsMuchAsAFew() throws Exception {
-    set(NodeSetting.MAX_APPLICATIONS, "100");
+    set(NodeSettings.MAX_APPLICATIONS, "100");
     start();
     outputs.write(SHUFFLE, 10, 1_000);
     comeAndGo(1, 3);
@@ -342,14 +342,14 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
 
   @Test
   void anApplicationThatCannotBeServedAfterAStartGoesWhenNoPeerComesForIt() throws Exception {
-    set(NodeSetting.EXPIRE_AFTER, "2s");
+    set(NodeSettings.EXPIRE_AFTER, "2s");
     start();
     int port;
     try (NodeClient executor = enter(APPLICATION, SECRET)) {
       port = executor.endpoint().peer().port();
     }
     daemon.close();
-    set(NodeSetting.PORTS, port + "-" + port);
+    set(NodeSettings.PORTS, port + "-" + port);
     try (ServerSocket others = new ServerSocket(port, 1, InetAddress.getByName("127.0.0.1"))) {
       start();
       assertThat(others.isBound()).isTrue();

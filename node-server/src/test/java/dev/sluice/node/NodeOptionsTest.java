@@ -63,7 +63,7 @@ class NodeOptionsTest {
     Map<String, String> settings = NodeOptions.read(whole);
     assertThat(NodeOptions.of(settings).maxExecutors()).isEqualTo(256);
     assertThat(settings)
-        .containsKeys(Stream.of(NodeSetting.values()).map(NodeSetting::key).toArray(String[]::new));
+        .containsKeys(Stream.of(NodeSettings.values()).map(NodeSettings::key).toArray(String[]::new));
   }
 
   @Test

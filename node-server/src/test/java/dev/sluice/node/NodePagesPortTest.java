@@ -16,11 +16,11 @@ import org.junit.jupiter.api.Test;
 class NodePagesPortTest extends NodeDaemonTestCase {
   @Test
   void aTakenPortDelaysThePagesAndNothingElse() throws Exception {
-    set(NodeSetting.EXPIRE_AFTER, "1s"); // tries the port ten times a second
+    set(NodeSettings.EXPIRE_AFTER, "1s"); // tries the port ten times a second
     int port;
     try (ServerSocket other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       port = other.getLocalPort();
-      set(NodeSetting.HTTP, "127.0.0.1:" + port);
+      set(NodeSettings.HTTP, "127.0.0.1:" + port);
       start();
       outputs.write(SHUFFLE, 10, 1_000);
       try (NodeClient executor = enter(APPLICATION, SECRET)) {

@@ -62,7 +62,7 @@ final class NodeProcess implements AutoCloseable {
                 .redirectErrorStream(true)
                 .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
                 .start());
-    node.awaitSocket(Path.of(settings.get(NodeSetting.SOCKET.key())), log);
+    node.awaitSocket(Path.of(settings.get(NodeSettings.SOCKET.key())), log);
     return node;
   }
 

@@ -84,15 +84,15 @@ class NodeProcessTest {
 
   private Map<String, String> settings(String expireAfter, String drainTimeout) {
     return Map.of(
-        NodeSetting.EXPIRE_AFTER.key(), expireAfter,
-        NodeSetting.DRAIN_TIMEOUT.key(), drainTimeout,
-        NodeSetting.PORTS.key(), "0",
-        NodeSetting.DIRECTORIES.key(), directory.resolve("node").toString(),
-        NodeSetting.SOCKET.key(), socket.toString(),
-        NodeSetting.HOST.key(), "127.0.0.1",
-        NodeSetting.PROVIDER.key(), "soft",
-        NodeSetting.MIN_FREE_BYTES.key(), "1m",
-        NodeSetting.HTTP.key(), "");
+        NodeSettings.EXPIRE_AFTER.key(), expireAfter,
+        NodeSettings.DRAIN_TIMEOUT.key(), drainTimeout,
+        NodeSettings.PORTS.key(), "0",
+        NodeSettings.DIRECTORIES.key(), directory.resolve("node").toString(),
+        NodeSettings.SOCKET.key(), socket.toString(),
+        NodeSettings.HOST.key(), "127.0.0.1",
+        NodeSettings.PROVIDER.key(), "soft",
+        NodeSettings.MIN_FREE_BYTES.key(), "1m",
+        NodeSettings.HTTP.key(), "");
   }
 
   /** Daemon with a thread that ends on command, as by an Error. */
@@ -339,7 +339,7 @@ class NodeProcessTest {
     ExecutorFolders.hold(List.of(unknown)).close(); // never seen locked
     Files.move(directory.resolve("executor"), dead.resolve("executor"));
     Map<String, String> settings = new HashMap<>(settings("10s", "0s")); // looks every second
-    settings.put(NodeSetting.DELETE_DEAD.key(), "true");
+    settings.put(NodeSettings.DELETE_DEAD.key(), "true");
     try (NodeProcess _ = NodeProcess.start(directory, settings);
         ExecutorFolders _ = ExecutorFolders.hold(List.of(living));
         NodeReader reader = new NodeReader(EXECUTOR.application(), SECRET)) {

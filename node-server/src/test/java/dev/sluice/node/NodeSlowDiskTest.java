@@ -80,21 +80,21 @@ class NodeSlowDiskTest {
         NodeDaemon.start(
             NodeOptions.of(
                 Map.of(
-                    NodeSetting.DIRECTORIES.key(),
+                    NodeSettings.DIRECTORIES.key(),
                     directory.resolve("node").toString(),
-                    NodeSetting.SOCKET.key(),
+                    NodeSettings.SOCKET.key(),
                     socket.toString(),
-                    NodeSetting.HOST.key(),
+                    NodeSettings.HOST.key(),
                     "127.0.0.1",
-                    NodeSetting.PORTS.key(),
+                    NodeSettings.PORTS.key(),
                     "0",
-                    NodeSetting.PROVIDER.key(),
+                    NodeSettings.PROVIDER.key(),
                     "soft",
-                    NodeSetting.MIN_FREE_BYTES.key(),
+                    NodeSettings.MIN_FREE_BYTES.key(),
                     "1m",
-                    NodeSetting.MAX_EXECUTORS.key(),
+                    NodeSettings.MAX_EXECUTORS.key(),
                     Integer.toString(HAND_OVERS),
-                    NodeSetting.HTTP.key(),
+                    NodeSettings.HTTP.key(),
                     "127.0.0.1:" + httpPort)));
   }
 

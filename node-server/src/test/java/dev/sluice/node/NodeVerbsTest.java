@@ -43,14 +43,14 @@ class NodeVerbsTest {
     return NodeProcess.start(
         directory,
         Map.of(
-            NodeSetting.DIRECTORIES.key(), directory.resolve("node").toString(),
-            NodeSetting.SOCKET.key(), socket.toString(),
-            NodeSetting.HOST.key(), InetAddress.getLocalHost().getHostAddress(),
-            NodeSetting.PROVIDER.key(), "verbs",
-            NodeSetting.REGISTRATION_MAX_BYTES.key(), "256m",
-            NodeSetting.STAGING_MAX_BYTES.key(), "4m",
-            NodeSetting.MIN_FREE_BYTES.key(), "1m",
-            NodeSetting.HTTP.key(), ""));
+            NodeSettings.DIRECTORIES.key(), directory.resolve("node").toString(),
+            NodeSettings.SOCKET.key(), socket.toString(),
+            NodeSettings.HOST.key(), InetAddress.getLocalHost().getHostAddress(),
+            NodeSettings.PROVIDER.key(), "verbs",
+            NodeSettings.REGISTRATION_MAX_BYTES.key(), "256m",
+            NodeSettings.STAGING_MAX_BYTES.key(), "4m",
+            NodeSettings.MIN_FREE_BYTES.key(), "1m",
+            NodeSettings.HTTP.key(), ""));
   }
 
   private static Device device() throws IOException {

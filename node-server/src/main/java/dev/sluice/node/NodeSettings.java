@@ -10,7 +10,7 @@ import java.util.stream.Stream;
  * Settings of a node daemon, in a file of {@code key=value} lines. {@link NodeOptions} parses each
  * value; other parts name the keys in messages. The keys are in users' files.
  */
-enum NodeSetting {
+enum NodeSettings {
   DIRECTORIES(
       "directories",
       "",
@@ -113,7 +113,7 @@ enum NodeSetting {
   private final String initial;
   private final String documentation;
 
-  NodeSetting(String name, String initial, String documentation) {
+  NodeSettings(String name, String initial, String documentation) {
     this.name = name;
     this.initial = initial;
     this.documentation = documentation;
@@ -130,7 +130,7 @@ enum NodeSetting {
   /** Keys of these settings and of the device's settings. */
   static List<String> keys() {
     return Stream.concat(
-            Arrays.stream(values()).map(NodeSetting::key),
+            Arrays.stream(values()).map(NodeSettings::key),
             VerbsSetting.all().stream().map(setting -> PREFIX + setting.name()))
         .toList();
   }
@@ -138,7 +138,7 @@ enum NodeSetting {
   /** Help text with an entry for each setting. */
   static String help() {
     StringBuilder help = new StringBuilder();
-    for (NodeSetting setting : values()) {
+    for (NodeSettings setting : values()) {
       help.append(
           "%s=%s%n    %s%n".formatted(setting.key(), setting.initial, setting.documentation));
     }
