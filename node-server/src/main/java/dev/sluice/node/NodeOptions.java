@@ -3,7 +3,6 @@ package dev.sluice.node;
 
 import dev.sluice.blocks.conf.Suggestion;
 import dev.sluice.blocks.conf.Type;
-import dev.sluice.blocks.conf.Types;
 import dev.sluice.blocks.conf.VerbsSetting;
 import dev.sluice.rdma.transfer.TransferOptions;
 import dev.sluice.rdma.verbs.VerbsOptions;
@@ -42,7 +41,7 @@ public final class NodeOptions {
       new Type<>("a range such as 7340-7399, or 0", NodeOptions::range);
   private static final Type<InetSocketAddress> HTTP =
       new Type<>("an address and a port such as 127.0.0.1:7338, or empty", NodeOptions::address);
-  private static final Type<Long> SIZE = Types.bytes("0", "8000t");
+  private static final Type<Long> SIZE = Type.bytes("0", "8000t");
   private static final Type<Path> PATH = new Type<>("a path", NodeOptions::path);
 
   /**
@@ -215,7 +214,7 @@ public final class NodeOptions {
 
   /** {@code auto}, {@code verbs} or {@code soft}. */
   String provider() {
-    return value(NodeSettings.PROVIDER, Types.oneOf("auto", "verbs", "soft"));
+    return value(NodeSettings.PROVIDER, Type.oneOf("auto", "verbs", "soft"));
   }
 
   VerbsOptions verbsOptions() {
@@ -225,7 +224,7 @@ public final class NodeOptions {
 
   /** Options for one application. A node READs nothing: all its queue pairs are accepted ones. */
   TransferOptions transferOptions() {
-    int queuePairs = value(NodeSettings.CONNECTIONS_MAX, Types.integer(1, 65_536));
+    int queuePairs = value(NodeSettings.CONNECTIONS_MAX, Type.integer(1, 65_536));
     return TransferOptions.DEFAULT.with(
         o -> {
           o.bufferPoolBytes = 4096; // the smallest size allowed
@@ -235,15 +234,15 @@ public final class NodeOptions {
   }
 
   int maxApplications() {
-    return value(NodeSettings.MAX_APPLICATIONS, Types.integer(1, Integer.MAX_VALUE));
+    return value(NodeSettings.MAX_APPLICATIONS, Type.integer(1, Integer.MAX_VALUE));
   }
 
   int maxExecutors() {
-    return value(NodeSettings.MAX_EXECUTORS, Types.integer(1, 65_536));
+    return value(NodeSettings.MAX_EXECUTORS, Type.integer(1, 65_536));
   }
 
   int maxMapOutputs() {
-    return value(NodeSettings.MAX_MAP_OUTPUTS, Types.integer(1, Integer.MAX_VALUE));
+    return value(NodeSettings.MAX_MAP_OUTPUTS, Type.integer(1, Integer.MAX_VALUE));
   }
 
   long maxBytes() {
@@ -267,7 +266,7 @@ public final class NodeOptions {
 
   /** Limit for one application. */
   long stagingBytes() {
-    return value(NodeSettings.STAGING_MAX_BYTES, Types.bytes("4m", "16g"));
+    return value(NodeSettings.STAGING_MAX_BYTES, Type.bytes("4m", "16g"));
   }
 
   long minFreeBytes() {
@@ -279,7 +278,7 @@ public final class NodeOptions {
   }
 
   boolean deletesDeadExecutors() {
-    return value(NodeSettings.DELETE_DEAD, Types.FLAG);
+    return value(NodeSettings.DELETE_DEAD, Type.FLAG);
   }
 
   Duration stopTimeout() {
@@ -287,7 +286,7 @@ public final class NodeOptions {
   }
 
   private Duration time(NodeSettings setting, String least) {
-    return Duration.ofMillis(value(setting, Types.millis(least, "365d")));
+    return Duration.ofMillis(value(setting, Type.millis(least, "365d")));
   }
 
   Optional<InetSocketAddress> http() {

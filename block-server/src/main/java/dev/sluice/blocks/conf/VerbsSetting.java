@@ -35,19 +35,19 @@ public record VerbsSetting<T>(
 
   public static final VerbsSetting<Integer> GID_INDEX =
       new VerbsSetting<>(
-          "gid.index", Types.autoOr(0, 65535), (o, index) -> o.gid = o.gid.at(index));
+          "gid.index", Type.autoOr(0, 65535), (o, index) -> o.gid = o.gid.at(index));
 
   public static final VerbsSetting<Integer> GID_ROCE_VERSION =
       new VerbsSetting<>(
           "gid.roceVersion",
-          Types.integer(1, 2),
+          Type.integer(1, 2),
           (o, version) ->
               o.gid = new GidPolicy(o.gid.index(), version, o.gid.family(), o.gid.range()));
 
   public static final VerbsSetting<Family> GID_ADDR_FAMILY =
       new VerbsSetting<>(
           "gid.addrFamily",
-          Types.constantOf(Family.class),
+          Type.constantOf(Family.class),
           (o, family) ->
               o.gid = new GidPolicy(o.gid.index(), o.gid.roceVersion(), family, o.gid.range()));
 
@@ -60,27 +60,27 @@ public record VerbsSetting<T>(
 
   public static final VerbsSetting<Integer> TRAFFIC_CLASS =
       new VerbsSetting<>(
-          "trafficClass", Types.autoOr(0, 255), (o, value) -> o.trafficClass = value);
+          "trafficClass", Type.autoOr(0, 255), (o, value) -> o.trafficClass = value);
 
   public static final VerbsSetting<Integer> SERVICE_LEVEL =
       new VerbsSetting<>(
-          "serviceLevel", Types.integer(0, 15), (o, value) -> o.serviceLevel = value);
+          "serviceLevel", Type.integer(0, 15), (o, value) -> o.serviceLevel = value);
 
   public static final VerbsSetting<Integer> PKEY =
-      new VerbsSetting<>("pkey", Types.autoOr(1, 0xFFFF), (o, value) -> o.pKey = value);
+      new VerbsSetting<>("pkey", Type.autoOr(1, 0xFFFF), (o, value) -> o.pKey = value);
 
   public static final VerbsSetting<Integer> PATH_MTU =
       new VerbsSetting<>(
           "pathMtu",
-          Types.autoOrOneOf(256, 512, 1024, 2048, 4096),
+          Type.autoOrOneOf(256, 512, 1024, 2048, 4096),
           (o, value) -> o.pathMtu = value);
 
   public static final VerbsSetting<Integer> HOP_LIMIT =
-      new VerbsSetting<>("hopLimit", Types.integer(1, 255), (o, value) -> o.hopLimit = value);
+      new VerbsSetting<>("hopLimit", Type.integer(1, 255), (o, value) -> o.hopLimit = value);
 
   public static final VerbsSetting<ConnectMode> CONNECT =
       new VerbsSetting<>(
-          "connect", Types.constantOf(ConnectMode.class), (o, value) -> o.connect = value);
+          "connect", Type.constantOf(ConnectMode.class), (o, value) -> o.connect = value);
 
   private static final List<VerbsSetting<?>> ALL =
       List.of(

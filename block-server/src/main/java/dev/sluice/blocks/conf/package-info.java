@@ -5,7 +5,7 @@
  * read them by keys with a prefix of their own, and get {@link dev.sluice.rdma.verbs.VerbsOptions}.
  *
  * <p>Each setting has a {@link Type}, which parses a value or rejects it with a message that names
- * the key and the allowed values. {@link Types} has the types in use, in Spark's own syntax for
+ * the key and the allowed values. {@link Type} has the types in use, in Spark's own syntax for
  * times and sizes. {@link Suggestion} finds the key that a user meant by a misspelt one.
  *
  * <p>The tables of all settings are not here: executors and node daemons have one each.

@@ -3,7 +3,6 @@ package dev.sluice.spark.conf;
 
 import dev.sluice.blocks.conf.Suggestion;
 import dev.sluice.blocks.conf.Type;
-import dev.sluice.blocks.conf.Types;
 import dev.sluice.blocks.conf.VerbsSetting;
 import dev.sluice.rdma.soft.FaultPlan;
 import java.nio.file.Path;
@@ -30,7 +29,7 @@ final class Settings {
   static final Setting<String> PROVIDER =
       with(
           "provider",
-          Types.oneOf("auto", "verbs", "soft", "off"),
+          Type.oneOf("auto", "verbs", "soft", "off"),
           "auto",
           "How blocks are READ. `verbs` needs an RDMA device. `soft` is software over TCP with"
               + " the same semantics. `auto` takes `verbs` if it works, else `soft`. `off` is"
@@ -40,7 +39,7 @@ final class Settings {
   static final Setting<Double> MEMORY_SHARE =
       with(
           "memoryShare",
-          Types.SHARE,
+          Type.SHARE,
           Double.toString(MemoryBudget.DEFAULT_SHARE),
           "Share of the executor's memory overhead that registered map outputs, buffers and"
               + " staging memory take together, unless their own keys are set. The overhead is"
@@ -51,7 +50,7 @@ final class Settings {
   static final Setting<Long> DEFAULT_MEMORY_OVERHEAD =
       derived(
           "defaultMemoryOverhead",
-          Types.bytes("0", "64t"),
+          Type.bytes("0", "64t"),
           "set by the driver",
           "Memory overhead of the default resource profile. Spark grants it to executors of other"
               + " profiles as well, unless these set their own.");
@@ -59,7 +58,7 @@ final class Settings {
   static final Setting<Long> REGISTRATION_MAX_BYTES =
       derived(
           "registration.maxBytes",
-          Types.bytes("0", "64t"),
+          Type.bytes("0", "64t"),
           "five eighths of the memory share",
           "Limit of the bytes of map output files and their partition tables that an executor"
               + " keeps registered. Files that `soft` keeps open, and files that are paged on"
@@ -71,7 +70,7 @@ final class Settings {
   static final Setting<Long> STAGING_MAX_BYTES =
       derived(
           "staging.maxBytes",
-          Types.bytes("4m", "16g"),
+          Type.bytes("4m", "16g"),
           "an eighth of the memory share",
           "Limit of the registered memory into which an executor copies blocks of unregistered"
               + " map outputs when readers ask for them.");
@@ -79,7 +78,7 @@ final class Settings {
   static final Setting<String> REGISTRATION_MODE =
       with(
           "registration.mode",
-          Types.oneOf("auto", "file", "odp"),
+          Type.oneOf("auto", "file", "odp"),
           "auto",
           "How map output files become memory regions. With `verbs`, `auto` maps them read-only"
               + " and pins them; map outputs in a local directory where that does not work are"
@@ -92,7 +91,7 @@ final class Settings {
   static final Setting<Long> REGISTRATION_IDLE_TIMEOUT =
       with(
           "registration.idleTimeout",
-          Types.millis("1s", "24h"),
+          Type.millis("1s", "24h"),
           "60s",
           "Time without READs after which a shuffle is idle. Idle shuffles give way to others"
               + " when the limit is near.");
@@ -100,14 +99,14 @@ final class Settings {
   static final Setting<Long> BUFFERS_MAX_BYTES =
       derived(
           "buffers.maxBytes",
-          Types.bytes("1m", "1t"),
+          Type.bytes("1m", "1t"),
           "a quarter of the memory share",
           "Limit of the registered buffers that READs write to.");
 
   static final Setting<Long> BUFFERS_WAIT_TIMEOUT =
       with(
           "buffers.waitTimeout",
-          Types.millis("0ms", "10min"),
+          Type.millis("0ms", "10min"),
           "2s",
           "How long blocks wait for a free buffer before Spark's own transfer fetches them."
               + " Blocks that have to be staged wait for a buffer as long as for the staging.");
@@ -115,7 +114,7 @@ final class Settings {
   static final Setting<Integer> CONNECTIONS_MAX =
       with(
           "connections.max",
-          Types.integer(1, 65536),
+          Type.integer(1, 65536),
           "1024",
           "Limit of an executor's queue pairs, separately for those that it reads through and"
               + " those that it serves. The least recently used idle one is closed for a new one.");
@@ -123,14 +122,14 @@ final class Settings {
   static final Setting<Long> CONNECTIONS_IDLE_TIMEOUT =
       with(
           "connections.idleTimeout",
-          Types.millis("1s", "24h"),
+          Type.millis("1s", "24h"),
           "5min",
           "Time without READs after which a queue pair is closed.");
 
   static final Setting<Long> CONNECT_TIMEOUT =
       with(
           "connect.timeout",
-          Types.millis("100ms", "10min"),
+          Type.millis("100ms", "10min"),
           "5s",
           "How long a queue pair may take to connect, including the exchange of its parameters"
               + " with the peer's block server. After that, it has failed.");
@@ -138,7 +137,7 @@ final class Settings {
   static final Setting<Long> LOCATE_TIMEOUT =
       with(
           "locate.timeout",
-          Types.millis("100ms", "10min"),
+          Type.millis("100ms", "10min"),
           "10s",
           "How long the driver, and after it a peer's block server, may take to answer with"
               + " locations. Other locations count as unknown, and Spark's own transfer fetches"
@@ -147,7 +146,7 @@ final class Settings {
   static final Setting<Long> READ_TIMEOUT =
       with(
           "read.timeout",
-          Types.millis("100ms", "1h"),
+          Type.millis("100ms", "1h"),
           "30s",
           "How long the READ of blocks may take before Spark's own transfer fetches them. A node"
               + " daemon that then sends nothing by Spark's transfer for the same time is not"
@@ -156,7 +155,7 @@ final class Settings {
   static final Setting<Long> READ_MAX_BYTES =
       with(
           "read.maxBytes",
-          Types.bytes("4k", "1g"),
+          Type.bytes("4k", "1g"),
           "1m",
           "Limit of the bytes of one READ work request. Longer ranges are split. Small blocks are"
               + " READ together into one buffer of at most this size.");
@@ -164,14 +163,14 @@ final class Settings {
   static final Setting<Long> READ_SPIN =
       with(
           "read.spin",
-          Types.micros("0us", "10ms"),
+          Type.micros("0us", "10ms"),
           "20us",
           "How long the completion thread polls before it sleeps.");
 
   static final Setting<Integer> SEND_QUEUE_DEPTH =
       with(
           "sendQueueDepth",
-          Types.integer(1, 16384),
+          Type.integer(1, 16384),
           "256",
           "Limit of the work requests under way on one queue pair. Each takes 64 bytes of memory"
               + " or more. A fetch of more blocks waits for completions before all of it is"
@@ -180,7 +179,7 @@ final class Settings {
   static final Setting<Integer> MAX_RD_ATOMIC =
       with(
           "maxRdAtomic",
-          Types.integer(1, 255),
+          Type.integer(1, 255),
           "128",
           "Limit of the READs that one queue pair has on the wire at a time. The device may allow"
               + " fewer; most NICs allow 16.");
@@ -188,21 +187,21 @@ final class Settings {
   static final Setting<Integer> TIMEOUT_EXPONENT =
       with(
           "timeoutExponent",
-          Types.integer(8, 31),
+          Type.integer(8, 31),
           "18",
           "Local ACK timeout of a queue pair, as the exponent n of 4.096 us x 2^n.");
 
   static final Setting<Integer> RETRY_COUNT =
       with(
           "retryCount",
-          Types.integer(0, 7),
+          Type.integer(0, 7),
           "7",
           "Number of repetitions of an unanswered request before the queue pair fails.");
 
   static final Setting<Integer> RNR_RETRY =
       with(
           "rnrRetry",
-          Types.integer(0, 7),
+          Type.integer(0, 7),
           "7",
           "Number of repetitions of a READ whose peer answers that it is not ready, because it"
               + " first has to page in memory that is registered on demand; 7 is without end.");
@@ -210,7 +209,7 @@ final class Settings {
   static final Setting<Integer> MIN_RNR_TIMER =
       with(
           "minRnrTimer",
-          Types.integer(0, 31),
+          Type.integer(0, 31),
           "12",
           "Time that a peer that is not ready asks the reader to wait, as a code of the verbs API"
               + " (12 is 0.64 ms).");
@@ -278,7 +277,7 @@ final class Settings {
   static final Setting<Integer> CIRCUIT_FAILURES =
       with(
           "circuit.failures",
-          Types.integer(1, 1000),
+          Type.integer(1, 1000),
           "3",
           "Number of consecutive failures after which a peer's circuit breaker opens: the peer is"
               + " not tried for `circuit.cooldown`.");
@@ -286,14 +285,14 @@ final class Settings {
   static final Setting<Long> CIRCUIT_COOLDOWN =
       with(
           "circuit.cooldown",
-          Types.millis("100ms", "24h"),
+          Type.millis("100ms", "24h"),
           "60s",
           "How long a peer is not tried after its circuit breaker has opened.");
 
   static final Setting<Boolean> GATHER =
       with(
           "gather",
-          Types.FLAG,
+          Type.FLAG,
           "true",
           "Whether the small blocks that one executor has for a reduce task are fetched together,"
               + " which takes less work per block if there are many. They are read as one stream"
@@ -305,7 +304,7 @@ final class Settings {
   static final Setting<Boolean> VERIFY_CHECKSUMS =
       with(
           "verifyChecksums",
-          Types.FLAG,
+          Type.FLAG,
           "true",
           "Whether blocks are checked against Spark's partition checksums after the READ, if"
               + " there are any.");
@@ -313,7 +312,7 @@ final class Settings {
   static final Setting<Boolean> ALLOW_PLAINTEXT =
       with(
           "allowPlaintext",
-          Types.FLAG,
+          Type.FLAG,
           "false",
           "Whether blocks are READ even if Spark encrypts its network traffic"
               + " (`spark.network.crypto.enabled`, `spark.authenticate.enableSaslEncryption` or"
@@ -325,7 +324,7 @@ final class Settings {
   static final Setting<Integer> PORT =
       with(
           "port",
-          Types.PORT,
+          Type.PORT,
           "0",
           "TCP port of an executor's block server; 0 takes a free one. If the port is taken, the"
               + " ones above it are tried, as Spark does (`spark.port.maxRetries`).");
@@ -333,7 +332,7 @@ final class Settings {
   static final Setting<Integer> DATA_PORT =
       with(
           "dataPort",
-          Types.PORT,
+          Type.PORT,
           "0",
           "TCP port on which the software provider serves READs; 0 takes a free one. If the port"
               + " is taken, the ones above it are tried (`spark.port.maxRetries`). Verbs use no"
@@ -342,7 +341,7 @@ final class Settings {
   static final Setting<String> NODE =
       with(
           "node",
-          Types.oneOf("off", "auto", "on", "required"),
+          Type.oneOf("off", "auto", "on", "required"),
           "off",
           "Which process serves map outputs. `off`: the executors that wrote them. `on`: the node"
               + " daemon. Each map output is handed over when its task commits, so that it"
@@ -368,7 +367,7 @@ final class Settings {
   static final Setting<Long> NODE_TIMEOUT =
       with(
           "node.timeout",
-          Types.millis("100ms", "10min"),
+          Type.millis("100ms", "10min"),
           "10s",
           "How long the node daemon may take to answer a map task that hands over its map output."
               + " If it does not answer, map outputs stay with the executor until it does.");
@@ -376,7 +375,7 @@ final class Settings {
   static final Setting<Long> NODE_AWAY_TIMEOUT =
       with(
           "node.awayTimeout",
-          Types.millis("100ms", "30min"),
+          Type.millis("100ms", "30min"),
           "120s",
           "How long a node daemon may be away, for example during a restart: its socket does not"
               + " exist, or its port refuses connections. Until then, map tasks that commit and"
@@ -402,14 +401,14 @@ final class Settings {
   static final Setting<Boolean> TESTING_LOOPBACK =
       with(
           "testing.loopback",
-          Types.FLAG,
+          Type.FLAG,
           "false",
           "For tests: local blocks are READ as well, from the executor itself.");
 
   static final Setting<Boolean> TESTING_REFUSE_NETTY =
       with(
           "testing.refuseNetty",
-          Types.FLAG,
+          Type.FLAG,
           "false",
           "For tests: an executor refuses to serve shuffle blocks to Spark's own transfer.");
 
