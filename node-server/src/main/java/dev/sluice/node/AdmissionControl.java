@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.node;
 
+import dev.sluice.blocks.conf.Setting;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -42,7 +43,7 @@ final class AdmissionControl {
 
   /** Returns true if no new application is let in. Known applications go on as before. */
   boolean isDraining() {
-    return stopping || Files.exists(options.drainFile());
+    return stopping || Files.exists(options.get(NodeSettings.DRAIN_FILE));
   }
 
   /**
@@ -54,7 +55,8 @@ final class AdmissionControl {
     if (isDraining()) {
       throw new IOException(
           "the node daemon is draining (%s)"
-              .formatted(stopping ? "it is stopping" : options.drainFile() + " exists"));
+              .formatted(
+                  stopping ? "it is stopping" : options.get(NodeSettings.DRAIN_FILE) + " exists"));
     }
   }
 
@@ -85,12 +87,12 @@ final class AdmissionControl {
 
   private void checkRoom(Path directory) throws IOException {
     long free = directory.toFile().getUsableSpace();
-    if (free < options.minFreeBytes()) {
+    long least = options.get(NodeSettings.MIN_FREE_BYTES);
+    if (free < least) {
       full.add(directory);
       throw new IOException(
           "%d bytes are free on the file system of %s, fewer than %d (%s)"
-              .formatted(
-                  free, directory, options.minFreeBytes(), NodeSettings.MIN_FREE_BYTES.key()));
+              .formatted(free, directory, least, NodeSettings.MIN_FREE_BYTES.key()));
     }
     full.remove(directory);
   }
@@ -107,13 +109,18 @@ final class AdmissionControl {
         1,
         HeldShuffles::outputs,
         NodeSettings.MAX_MAP_OUTPUTS,
-        options.maxMapOutputs());
-    limit("bytes", dataBytes, HeldShuffles::bytes, NodeSettings.MAX_BYTES, options.maxBytes());
+        options.get(NodeSettings.MAX_MAP_OUTPUTS));
+    limit(
+        "bytes",
+        dataBytes,
+        HeldShuffles::bytes,
+        NodeSettings.MAX_BYTES,
+        options.get(NodeSettings.MAX_BYTES).orElse(Long.MAX_VALUE));
     checkRoom(directory);
   }
 
   private void limit(
-      String what, long more, ToLongFunction<HeldShuffles> of, NodeSettings setting, long limit)
+      String what, long more, ToLongFunction<HeldShuffles> of, Setting<?> setting, long limit)
       throws IOException {
     long held = applications.get().stream().map(ServedApplication::held).mapToLong(of).sum();
     if (held + more > limit) {

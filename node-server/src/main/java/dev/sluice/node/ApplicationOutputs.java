@@ -50,7 +50,7 @@ final class ApplicationOutputs implements AutoCloseable {
       throws IOException {
     this.folders = folders;
     this.admission = admission;
-    this.expireAfter = device.options().expireAfter();
+    this.expireAfter = device.options().get(NodeSettings.EXPIRE_AFTER);
     this.registry = openRegistry(domain, device);
   }
 

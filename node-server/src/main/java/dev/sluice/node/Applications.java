@@ -122,7 +122,7 @@ final class Applications implements AutoCloseable {
       throw new IOException("the name of application " + name + " cannot be a folder's name");
     }
     Application known = byName.get(name);
-    if (known == null && byName.size() >= options.maxApplications()) {
+    if (known == null && byName.size() >= options.get(NodeSettings.MAX_APPLICATIONS)) {
       throw new IOException(
           "the node already serves %d applications (%s)"
               .formatted(byName.size(), NodeSettings.MAX_APPLICATIONS.key()));
@@ -165,7 +165,9 @@ final class Applications implements AutoCloseable {
 
   /** Removes applications without a sign of life. Never blocks. */
   void tidy() {
-    byName.values().forEach(application -> application.tidy(options.expireAfter()));
+    byName
+        .values()
+        .forEach(application -> application.tidy(options.get(NodeSettings.EXPIRE_AFTER)));
   }
 
   /** Closes all applications at the same time, since none waits for another. Idempotent. */
@@ -180,6 +182,6 @@ final class Applications implements AutoCloseable {
                 application ->
                     Thread.ofPlatform().name("sluice-node-close").start(application::close))
             .toList();
-    join(closing, options.stopTimeout().toNanos());
+    join(closing, options.get(NodeSettings.STOP_TIMEOUT).toNanos());
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.node;
 
+import dev.sluice.blocks.conf.Setting;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.net.InetAddress;
@@ -70,15 +71,15 @@ final class NodeCheck {
   private void lookAt(NodeOptions options) {
     look(NodeSettings.HOST, () -> host(options));
     look(NodeSettings.PROVIDER, () -> device(options));
-    for (Path directory : options.directories()) {
+    for (Path directory : options.get(NodeSettings.DIRECTORIES)) {
       look(directory, () -> directory(directory.toAbsolutePath(), options));
     }
-    look(NodeSettings.SOCKET, () -> socket(options.socket().toAbsolutePath()));
+    look(NodeSettings.SOCKET, () -> socket(options.get(NodeSettings.SOCKET).toAbsolutePath()));
     look(NodeSettings.PORTS, () -> ports(options));
-    options.http().ifPresent(address -> findings.add(pages(address)));
+    options.get(NodeSettings.HTTP).ifPresent(address -> findings.add(pages(address)));
   }
 
-  private void look(NodeSettings setting, Look look) {
+  private void look(Setting<?> setting, Look look) {
     look(setting.key(), look);
   }
 
@@ -121,7 +122,7 @@ final class NodeCheck {
       }
       long free = directory.toFile().getUsableSpace();
       String detail = "%d MiB are free".formatted(free >> 20);
-      return free >= options.minFreeBytes()
+      return free >= options.get(NodeSettings.MIN_FREE_BYTES)
           ? Finding.ok(directory, detail)
           : Finding.warn(
               directory,
@@ -151,7 +152,8 @@ final class NodeCheck {
   }
 
   private static Finding ports(NodeOptions options) throws IOException {
-    NodeOptions.Ports ports = options.ports();
+    NodeOptions.Ports ports = options.get(NodeSettings.PORTS);
+    int applications = options.get(NodeSettings.MAX_APPLICATIONS);
     int count = ports.last() - ports.first() + 1;
     long free =
         IntStream.rangeClosed(ports.first(), ports.last())
@@ -159,11 +161,11 @@ final class NodeCheck {
             .count();
     String detail =
         "%d of %d ports are free, for %d applications at a time (%s)"
-            .formatted(free, count, options.maxApplications(), NodeSettings.MAX_APPLICATIONS.key());
+            .formatted(free, count, applications, NodeSettings.MAX_APPLICATIONS.key());
     if (free == 0) {
       throw new IOException(detail);
     }
-    return ports.first() > 0 && free < options.maxApplications()
+    return ports.first() > 0 && free < applications
         ? Finding.warn(NodeSettings.PORTS.key(), detail)
         : Finding.ok(NodeSettings.PORTS.key(), ports.first() > 0 ? detail : "any free port");
   }

@@ -72,7 +72,7 @@ public final class NodeDaemon implements AutoCloseable {
     this.options = options;
     device = NodeDevice.tryOut(options);
     id = "node-" + options.host() + "-" + ApplicationState.random();
-    folders = NodeFolders.open(options.directories());
+    folders = NodeFolders.open(options.get(NodeSettings.DIRECTORIES));
     applications = new Applications(options, folders, this::serve);
     admission = new AdmissionControl(options, applications::served);
   }
@@ -100,7 +100,7 @@ public final class NodeDaemon implements AutoCloseable {
       ApplicationState state, List<ApplicationFolder> kept, Runnable end) throws IOException {
     int[] ports =
         options
-            .ports()
+            .get(NodeSettings.PORTS)
             .inTurn(state.port(), lastPort.get(), applications.portsOfOthers(state.name()));
     ApplicationPort port = new ApplicationPort(options.host(), ports, state);
     NodeId nodeId = new NodeId(id, state.since());
@@ -113,14 +113,16 @@ public final class NodeDaemon implements AutoCloseable {
     applications.open(folders.read());
     doors.started(new SocketServer(options, this::enter, timer));
     openPages(true);
-    long tickMs = Math.clamp(options.expireAfter().toMillis() / 10, MIN_TICK_MS, MAX_TICK_MS);
+    long tickMs =
+        Math.clamp(
+            options.get(NodeSettings.EXPIRE_AFTER).toMillis() / 10, MIN_TICK_MS, MAX_TICK_MS);
     timer.scheduleWithFixedDelay(this::tidy, tickMs, tickMs, TimeUnit.MILLISECONDS);
     Thread.ofPlatform().daemon().name("sluice-node-left").start(folders::deleteLeftOver);
     LOG.info(
         "{} keeps map outputs below {}, accepts executors at {} and resumes {} applications",
         id,
-        options.directories(),
-        options.socket(),
+        options.get(NodeSettings.DIRECTORIES),
+        options.get(NodeSettings.SOCKET),
         applications().size());
   }
 
@@ -129,7 +131,7 @@ public final class NodeDaemon implements AutoCloseable {
    * without them and tries again at each tick.
    */
   private synchronized void openPages(boolean isFirst) {
-    InetSocketAddress address = options.http().orElse(null);
+    InetSocketAddress address = options.get(NodeSettings.HTTP).orElse(null);
     if (hasPages || address == null || closed) {
       return;
     }
@@ -166,7 +168,7 @@ public final class NodeDaemon implements AutoCloseable {
       openPages(false);
       forgiveSilenceWhileStopped();
       applications.tidy();
-      if (options.deletesDeadExecutors()) {
+      if (options.get(NodeSettings.DELETE_DEAD)) {
         folders.roots().forEach(this::deleteDeadExecutors);
       }
     } catch (RuntimeException e) {
@@ -194,7 +196,7 @@ public final class NodeDaemon implements AutoCloseable {
   /** Treats all applications as alive after a pause of this process, as when its machine moves. */
   private void forgiveSilenceWhileStopped() {
     long nowNanos = System.nanoTime();
-    if (nowNanos - lastTidyNanos >= options.expireAfter().toNanos() / 2) {
+    if (nowNanos - lastTidyNanos >= options.get(NodeSettings.EXPIRE_AFTER).toNanos() / 2) {
       applications().forEach(ServedApplication::sign);
     }
     lastTidyNanos = nowNanos;

@@ -49,13 +49,13 @@ record NodeDevice(
    *     reason
    */
   static NodeDevice tryOut(NodeOptions options) throws IOException {
-    if (options.provider().equals(SoftProvider.NAME)) {
+    if (options.get(NodeSettings.PROVIDER).equals(SoftProvider.NAME)) {
       return soft(options, NodeSettings.PROVIDER.key() + " says so");
     }
     try {
       return verbs(options);
     } catch (ProviderUnavailableException e) {
-      if (options.provider().equals(VerbsProvider.NAME)) {
+      if (options.get(NodeSettings.PROVIDER).equals(VerbsProvider.NAME)) {
         throw e;
       }
       return soft(options, e.getMessage());

@@ -108,8 +108,8 @@ public final class NodeMain {
   }
 
   private static void stop(NodeDaemon daemon, NodeOptions options) {
-    if (options.drainTimeout().isPositive()) {
-      daemon.drain(options.drainTimeout());
+    if (options.get(NodeSettings.DRAIN_TIMEOUT).isPositive()) {
+      daemon.drain(options.get(NodeSettings.DRAIN_TIMEOUT));
     }
     Thread.ofPlatform().daemon().name("sluice-stop-deadline").start(() -> haltAfter(options));
     daemon.close();
@@ -117,7 +117,7 @@ public final class NodeMain {
 
   private static void haltAfter(NodeOptions options) {
     try {
-      Thread.sleep(options.stopTimeout());
+      Thread.sleep(options.get(NodeSettings.STOP_TIMEOUT));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

@@ -25,9 +25,13 @@ record NodeMemory(long registrationBytes, long stagingBytes, int applications) {
 
   /** Memory as configured, else a share of the free memory. Ignores the limit of locked memory. */
   static NodeMemory configured(NodeOptions options, MachineMemory machine) {
-    long bytes = options.registrationBytes().orElseGet(machine::defaultRegistrationBytes);
+    int applications = options.get(NodeSettings.MAX_APPLICATIONS);
+    long bytes =
+        options
+            .get(NodeSettings.REGISTRATION_MAX_BYTES)
+            .orElseGet(machine::defaultRegistrationBytes);
     return new NodeMemory(
-        bytes / options.maxApplications(), options.stagingBytes(), options.maxApplications());
+        bytes / applications, options.get(NodeSettings.STAGING_MAX_BYTES), applications);
   }
 
   /**

@@ -76,9 +76,9 @@ final class SocketServer implements AutoCloseable {
    */
   SocketServer(NodeOptions options, Entrance entrance, ScheduledExecutorService timer)
       throws IOException {
-    path = options.socket().toAbsolutePath();
-    maxExecutors = options.maxExecutors();
-    maxConnections = (long) maxExecutors * options.maxApplications();
+    path = options.get(NodeSettings.SOCKET).toAbsolutePath();
+    maxExecutors = options.get(NodeSettings.MAX_EXECUTORS);
+    maxConnections = (long) maxExecutors * options.get(NodeSettings.MAX_APPLICATIONS);
     this.entrance = entrance;
     this.timer = timer;
     Files.createDirectories(this.path.getParent());

@@ -4,6 +4,7 @@ package dev.sluice.node;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.blocks.TestMapOutputs;
+import dev.sluice.blocks.conf.Setting;
 import dev.sluice.blocks.handover.NodeClient;
 import dev.sluice.blocks.wire.ProcessName;
 import java.io.IOException;
@@ -59,7 +60,7 @@ abstract class NodeDaemonTestCase {
     }
   }
 
-  void set(NodeSettings setting, String value) {
+  void set(Setting<?> setting, String value) {
     settings.put(setting.key(), value);
   }
 

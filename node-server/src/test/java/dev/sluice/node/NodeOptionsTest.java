@@ -4,6 +4,7 @@ package dev.sluice.node;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.blocks.conf.Setting;
 import dev.sluice.rdma.verbs.VerbsOptions;
 import dev.sluice.rdma.verbs.VerbsOptions.ConnectMode;
 import java.net.InetAddress;
@@ -13,7 +14,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,10 +34,11 @@ class NodeOptionsTest {
         sluice.node.expireAfter=1h
         """);
     NodeOptions options = NodeOptions.of(NodeOptions.read(file));
-    assertThat(options.directories()).containsExactly(Path.of("/data1"), Path.of("/data2"));
-    assertThat(options.ports()).isEqualTo(new NodeOptions.Ports(7340, 7355));
-    assertThat(options.expireAfter()).isEqualTo(Duration.ofHours(1));
-    assertThat(options.http()).isPresent();
+    assertThat(options.get(NodeSettings.DIRECTORIES))
+        .containsExactly(Path.of("/data1"), Path.of("/data2"));
+    assertThat(options.get(NodeSettings.PORTS)).isEqualTo(new NodeOptions.Ports(7340, 7355));
+    assertThat(options.get(NodeSettings.EXPIRE_AFTER)).isEqualTo(Duration.ofHours(1));
+    assertThat(options.get(NodeSettings.HTTP)).isPresent();
   }
 
   @Test
@@ -47,23 +48,25 @@ class NodeOptionsTest {
     List<String> arguments = List.of("--conf", file.toString(), "sluice.node.host=192.0.2.2");
 
     NodeOptions options = NodeArguments.parse(arguments).options();
-    assertThat(options.directories()).containsExactly(Path.of("/data1"));
+    assertThat(options.get(NodeSettings.DIRECTORIES)).containsExactly(Path.of("/data1"));
     assertThat(options.host()).isEqualTo("192.0.2.2");
     assertThat(
-            NodeArguments.parse(List.of("sluice.node.directories=/data2")).options().directories())
+            NodeArguments.parse(List.of("sluice.node.directories=/data2"))
+                .options()
+                .get(NodeSettings.DIRECTORIES))
         .containsExactly(Path.of("/data2"));
   }
 
   @Test
   void theTemplateIsRight() throws Exception {
     Path template = Path.of("../conf/sluice-node.conf.template");
-    assertThat(NodeOptions.of(NodeOptions.read(template)).directories()).hasSize(2);
+    assertThat(NodeOptions.of(NodeOptions.read(template)).get(NodeSettings.DIRECTORIES)).hasSize(2);
     Path whole = directory.resolve("whole");
     Files.writeString(whole, Files.readString(template).replaceAll("(?m)^#(?=sluice)", ""));
     Map<String, String> settings = NodeOptions.read(whole);
-    assertThat(NodeOptions.of(settings).maxExecutors()).isEqualTo(256);
+    assertThat(NodeOptions.of(settings).get(NodeSettings.MAX_EXECUTORS)).isEqualTo(256);
     assertThat(settings)
-        .containsKeys(Stream.of(NodeSettings.values()).map(NodeSettings::key).toArray(String[]::new));
+        .containsKeys(NodeSettings.OWN.stream().map(Setting::key).toArray(String[]::new));
   }
 
   @Test

@@ -6,7 +6,7 @@ import java.util.Comparator;
 import java.util.Locale;
 
 /** Finds the key that a user meant by a misspelt one. */
-public final class Suggestion {
+final class Suggestion {
   private Suggestion() {}
 
   /**
@@ -15,7 +15,7 @@ public final class Suggestion {
    * @param prefix prefix of all keys, which is not compared
    * @return a question in brackets after a space; empty if no key is near
    */
-  public static String of(String misspelt, String prefix, Collection<String> keys) {
+  static String of(String misspelt, String prefix, Collection<String> keys) {
     String name = folded(misspelt, prefix);
     // One mistake, and one more for each four characters.
     int most = 1 + name.length() / 4;

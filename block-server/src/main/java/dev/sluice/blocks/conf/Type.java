@@ -2,10 +2,13 @@
 package dev.sluice.blocks.conf;
 
 import dev.sluice.rdma.verbs.VerbsOptions;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -14,8 +17,8 @@ import java.util.stream.Stream;
 import org.apache.spark.network.util.JavaUtils;
 
 /**
- * A type of values of settings of executors and node daemons. Times and sizes are in Spark's
- * own syntax. Immutable; any thread.
+ * A type of values of settings of executors and node daemons. Times and sizes are in Spark's own
+ * syntax. Immutable; any thread.
  *
  * @param allowed text that says which values are allowed
  * @param parser throws IllegalArgumentException for a value that is not allowed
@@ -32,6 +35,10 @@ public record Type<T>(String allowed, Function<String, T> parser) {
           Integer::valueOf,
           v -> v == 0 || v >= 1024 && v <= 65535);
 
+  /** Path of a file or a directory. */
+  public static final Type<Path> PATH =
+      checked("a path", Path::of, path -> !path.toString().isEmpty());
+
   /**
    * Parses a value.
    *
@@ -47,6 +54,12 @@ public record Type<T>(String allowed, Function<String, T> parser) {
     }
   }
 
+  /** Returns the type that allows an empty text as well, for no value. */
+  public Type<Optional<T>> optional() {
+    return new Type<>(
+        allowed, text -> text.isEmpty() ? Optional.empty() : Optional.of(parser.apply(text)));
+  }
+
   /** A size; without a unit it is in bytes. */
   public static Type<Long> bytes(String least, String most) {
     long min = JavaUtils.byteStringAsBytes(least);
@@ -60,6 +73,12 @@ public record Type<T>(String allowed, Function<String, T> parser) {
   /** A time in milliseconds; without a unit it is in milliseconds, too. */
   public static Type<Long> millis(String least, String most) {
     return time(least, most, TimeUnit.MILLISECONDS);
+  }
+
+  /** A time; without a unit it is in milliseconds. */
+  public static Type<Duration> duration(String least, String most) {
+    Type<Long> millis = millis(least, most);
+    return new Type<>(millis.allowed, millis.parser.andThen(Duration::ofMillis));
   }
 
   /** A time in microseconds; without a unit it is in microseconds, too. */

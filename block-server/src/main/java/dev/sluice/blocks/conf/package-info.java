@@ -1,13 +1,13 @@
 /**
- * Typed configuration values, and the RDMA settings that executors and node daemons share.
+ * Tables of settings, of executors and of node daemons. {@link SettingTable} is where to begin: it
+ * checks keys and values, and documents are generated from it.
  *
- * <p>{@link VerbsSetting} lists the settings of RDMA devices. An executor and a node daemon each
- * read them by keys with a prefix of their own, and get {@link dev.sluice.rdma.verbs.VerbsOptions}.
+ * <p>Each {@link Setting} has a key, a default, its documentation and a {@link Type}, which parses
+ * a value or rejects it with a message that names the key and the allowed values. {@link
+ * Suggestion} finds the key that a user meant by a misspelt one.
  *
- * <p>Each setting has a {@link Type}, which parses a value or rejects it with a message that names
- * the key and the allowed values. {@link Type} has the types in use, in Spark's own syntax for
- * times and sizes. {@link Suggestion} finds the key that a user meant by a misspelt one.
- *
- * <p>The tables of all settings are not here: executors and node daemons have one each.
+ * <p>The tables themselves are not here: Spark's keys and the daemon's have one each. {@link
+ * VerbsSettings} are the rows of RDMA devices, which both tables have. They become {@link
+ * dev.sluice.rdma.verbs.VerbsOptions}.
  */
 package dev.sluice.blocks.conf;

@@ -43,7 +43,7 @@ public record ExecutorMemory(long heapBytes, long offHeapBytes, long overheadByt
       return conf.getSizeAsMb("spark.executor.memoryOverhead") * MIB;
     }
     if (conf.contains(Settings.DEFAULT_MEMORY_OVERHEAD.key())) {
-      return Settings.DEFAULT_MEMORY_OVERHEAD.get(conf);
+      return Settings.get(conf, Settings.DEFAULT_MEMORY_OVERHEAD);
     }
     long memory = conf.getSizeAsMb("spark.executor.memory", "1g") * MIB;
     double factor = conf.getDouble("spark.executor.memoryOverheadFactor", 0.1);

@@ -23,7 +23,7 @@ final class NodeSocket {
   static Path of(SparkConf conf, Map<String, String> environment) {
     String told = environment.get(OF_NODE_MANAGER);
     if (told == null || conf.contains(Settings.NODE_SOCKET.key())) {
-      return Settings.NODE_SOCKET.get(conf);
+      return Settings.get(conf, Settings.NODE_SOCKET);
     }
     return Path.of(new String(Base64.getDecoder().decode(told), StandardCharsets.UTF_8));
   }

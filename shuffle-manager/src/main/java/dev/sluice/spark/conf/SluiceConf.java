@@ -3,7 +3,7 @@ package dev.sluice.spark.conf;
 
 import dev.sluice.blocks.RegionLimit;
 import dev.sluice.blocks.RegistrationMode;
-import dev.sluice.blocks.conf.VerbsSetting;
+import dev.sluice.blocks.conf.Setting;
 import dev.sluice.blocks.handover.NodeClient;
 import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.soft.FaultPlan;
@@ -183,7 +183,7 @@ public final class SluiceConf {
 
   /** Returns the options with which the software provider opens its device. */
   public SoftOptions softOptions() {
-    FaultPlan faults = Settings.SOFT_FAULTS.get(conf);
+    FaultPlan faults = value(Settings.SOFT_FAULTS);
     return SoftOptions.DEFAULT.with(
         o -> {
           o.faults = faults == null ? FaultPlan.NONE : faults;
@@ -194,12 +194,12 @@ public final class SluiceConf {
 
   /** Returns true if blocks are not served to Spark's own transport. Ignores all other keys. */
   public static boolean refusesNetty(SparkConf conf) {
-    return Settings.TESTING_REFUSE_NETTY.get(conf);
+    return Settings.get(conf, Settings.TESTING_REFUSE_NETTY);
   }
 
   /** Returns true if an executor READs its own blocks as well, for tests. */
   public boolean readsOwnBlocks() {
-    return Settings.TESTING_LOOPBACK.get(conf);
+    return value(Settings.TESTING_LOOPBACK);
   }
 
   /**
@@ -208,8 +208,8 @@ public final class SluiceConf {
    * executors spread over them.
    */
   public VerbsOptions verbsOptions() {
-    return VerbsSetting.configured(
-            hints.verbsOptions(), Settings.PREFIX, key -> Optional.ofNullable(conf.get(key, null)))
+    return Settings.VERBS
+        .configure(hints.verbsOptions(), key -> conf.get(key, null))
         .with(o -> o.registeredBytes = lockedBytes());
   }
 
@@ -295,11 +295,11 @@ public final class SluiceConf {
   }
 
   private <T> T value(Setting<T> setting) {
-    return setting.get(conf);
+    return Settings.get(conf, setting);
   }
 
   private long or(Setting<Long> setting, long derived) {
-    Long value = setting.get(conf);
+    Long value = value(setting);
     return value == null ? derived : value;
   }
 }

@@ -3,6 +3,7 @@ package dev.sluice.spark.conf;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.blocks.conf.SettingTable;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,9 +24,7 @@ class ConfigurationDocumentTest {
   }
 
   private static String text() {
-    StringBuilder out =
-        new StringBuilder(
-            """
+    return """
             # Configuration
 
             Generated from `dev.sluice.spark.conf.Settings`; do not edit. Times and sizes are in
@@ -34,13 +33,7 @@ class ConfigurationDocumentTest {
 
             | Key | Default | Allowed | Meaning |
             | --- | --- | --- | --- |
-            """);
-    for (Setting<?> setting : Settings.table()) {
-      out.append(
-          "| `%s` | %s | %s | %s |\n"
-              .formatted(
-                  setting.key(), setting.defaultText(), setting.type().allowed(), setting.doc()));
-    }
-    return out.toString();
+            """
+        + SettingTable.write(Settings.TABLE.rows(), "| `%1$s` | %3$s | %4$s | %5$s |\n");
   }
 }

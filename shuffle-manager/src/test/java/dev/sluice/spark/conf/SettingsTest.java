@@ -4,6 +4,7 @@ package dev.sluice.spark.conf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.blocks.conf.Setting;
 import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -19,8 +20,8 @@ class SettingsTest {
 
   @Test
   void keysAreUniqueAndDocumented() {
-    assertThat(Settings.table()).extracting(Setting::key).doesNotHaveDuplicates();
-    assertThat(Settings.table()).allSatisfy(row -> assertThat(row.doc()).endsWith("."));
+    assertThat(Settings.TABLE.rows()).extracting(Setting::key).doesNotHaveDuplicates();
+    assertThat(Settings.TABLE.rows()).allSatisfy(row -> assertThat(row.doc()).endsWith("."));
   }
 
   @Test
@@ -80,15 +81,15 @@ class SettingsTest {
     conf.set("spark.shuffle.rdma.read.timeout", "2min")
         .set("spark.shuffle.rdma.read.spin", "1ms")
         .set("spark.shuffle.rdma.buffers.maxBytes", "2g");
-    assertThat(Settings.READ_TIMEOUT.get(conf)).isEqualTo(120_000);
-    assertThat(Settings.READ_SPIN.get(conf)).isEqualTo(1000);
-    assertThat(Settings.BUFFERS_MAX_BYTES.get(conf)).isEqualTo(2L << 30);
+    assertThat(Settings.get(conf, Settings.READ_TIMEOUT)).isEqualTo(120_000);
+    assertThat(Settings.get(conf, Settings.READ_SPIN)).isEqualTo(1000);
+    assertThat(Settings.get(conf, Settings.BUFFERS_MAX_BYTES)).isEqualTo(2L << 30);
   }
 
   @Test
   void withoutAUnitATimeIsInItsOwnOne() {
     conf.set("spark.shuffle.rdma.read.timeout", "1500").set("spark.shuffle.rdma.read.spin", "7");
-    assertThat(Settings.READ_TIMEOUT.get(conf)).isEqualTo(1500);
-    assertThat(Settings.READ_SPIN.get(conf)).isEqualTo(7);
+    assertThat(Settings.get(conf, Settings.READ_TIMEOUT)).isEqualTo(1500);
+    assertThat(Settings.get(conf, Settings.READ_SPIN)).isEqualTo(7);
   }
 }
