@@ -11,8 +11,10 @@ import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
 import dev.sluice.rdma.transfer.TransferOptions;
 import dev.sluice.rdma.verbs.VerbsOptions;
 import dev.sluice.spark.fetch.RdmaBlockStoreClient.ReadOptions;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -35,12 +37,16 @@ public final class SluiceConf {
           "spark.authenticate.enableSaslEncryption",
           "spark.ssl.rpc.enabled");
 
+  /**
+   * Data of the auxiliary service sluice_node, from a NodeManager of YARN to its containers, in
+   * Base64. The name is YARN's prefix and that of the service.
+   */
+  private static final String NODE_MANAGERS_SOCKET = "NM_AUX_SERVICE_sluice_node";
+
   private final SparkConf conf;
-  private final EnvironmentHints hints;
-  private final long registrationMaxBytes;
-  private final long buffersMaxBytes;
-  private final long stagingMaxBytes;
   private final Path root;
+  private final Map<String, String> environment;
+  private final MemoryBudget budget;
 
   /**
    * @throws IllegalArgumentException for an unknown key and a value that is not allowed
@@ -53,14 +59,15 @@ public final class SluiceConf {
     Settings.validate(conf);
     this.conf = conf.clone();
     this.root = root;
-    this.hints = new EnvironmentHints(environment, this.conf::contains);
-    MemoryBudget budget =
+    this.environment = environment;
+    MemoryBudget derived =
         MemoryBudget.derive(
             ExecutorMemory.of(conf), value(Settings.MEMORY_SHARE), new Cgroup(root).memoryMax());
-    this.registrationMaxBytes =
-        readsForbidden() ? 0 : or(Settings.REGISTRATION_MAX_BYTES, budget.registrationBytes());
-    this.buffersMaxBytes = or(Settings.BUFFERS_MAX_BYTES, budget.bufferBytes());
-    this.stagingMaxBytes = or(Settings.STAGING_MAX_BYTES, budget.stagingBytes());
+    this.budget =
+        new MemoryBudget(
+            readsForbidden() ? 0 : or(Settings.REGISTRATION_MAX_BYTES, derived.registrationBytes()),
+            or(Settings.BUFFERS_MAX_BYTES, derived.bufferBytes()),
+            or(Settings.STAGING_MAX_BYTES, derived.stagingBytes()));
   }
 
   /** Returns {@code auto}, {@code verbs}, {@code soft} or {@code off}. */
@@ -86,11 +93,19 @@ public final class SluiceConf {
         ? Optional.of(
             new NodeAccess(
                 conf.get(Settings.NODE_INCARNATION.key(), ""),
-                NodeSocket.of(conf, System.getenv()),
+                nodeSocket(),
                 new NodeClient.Limits(
                     Duration.ofMillis(value(Settings.NODE_TIMEOUT)),
                     Duration.ofMillis(nodeAwayTimeoutMs()))))
         : Optional.empty();
+  }
+
+  /** Returns the configured socket, else the one that a NodeManager of YARN gives. */
+  private Path nodeSocket() {
+    String given = environment.get(NODE_MANAGERS_SOCKET);
+    return given == null || conf.contains(Settings.NODE_SOCKET.key())
+        ? value(Settings.NODE_SOCKET)
+        : Path.of(new String(Base64.getDecoder().decode(given), StandardCharsets.UTF_8));
   }
 
   /**
@@ -133,12 +148,12 @@ public final class SluiceConf {
    * them.
    */
   public long registrationMaxBytes() {
-    return registrationMaxBytes;
+    return budget.registrationBytes();
   }
 
   /** Returns the limit of the memory for staging blocks that are not registered, in bytes. */
   public long stagingMaxBytes() {
-    return stagingMaxBytes;
+    return budget.stagingBytes();
   }
 
   /**
@@ -160,7 +175,7 @@ public final class SluiceConf {
   }
 
   public long buffersMaxBytes() {
-    return buffersMaxBytes;
+    return budget.bufferBytes();
   }
 
   /** Returns how long Spark's own RPC waits for an answer. */
@@ -209,7 +224,9 @@ public final class SluiceConf {
    */
   public VerbsOptions verbsOptions() {
     return Settings.VERBS
-        .configure(hints.verbsOptions(), key -> conf.get(key, null))
+        .configure(
+            new EnvironmentHints(environment, conf::contains).verbsOptions(),
+            key -> conf.get(key, null))
         .with(o -> o.registeredBytes = lockedBytes());
   }
 
@@ -218,19 +235,19 @@ public final class SluiceConf {
    * paging of map outputs, the budget is that of partition tables, which are pinned.
    */
   private long lockedBytes() {
-    return budget().lockedBytes() + transferOptions().queuePairBytes();
+    return budget.lockedBytes() + transferOptions().queuePairBytes();
   }
 
   /** Returns the limits of registered memory as configured. */
   public MemoryBudget budget() {
-    return new MemoryBudget(registrationMaxBytes, buffersMaxBytes, stagingMaxBytes);
+    return budget;
   }
 
   /** Returns the limits and times of this process's RDMA endpoint. */
   public TransferOptions transferOptions() {
     return TransferOptions.DEFAULT.with(
         o -> {
-          o.bufferPoolBytes = buffersMaxBytes;
+          o.bufferPoolBytes = budget.bufferBytes();
           o.maxQueuePairs = value(Settings.CONNECTIONS_MAX);
           o.sendQueueDepth = value(Settings.SEND_QUEUE_DEPTH);
           o.maxReadBytes = value(Settings.READ_MAX_BYTES).intValue();
@@ -270,7 +287,7 @@ public final class SluiceConf {
     }
     int tasks = Math.max(1, cores / conf.getInt("spark.task.cpus", 1));
     long maxInFlight = conf.getSizeAsMb("spark.reducer.maxSizeInFlight", "48m") << 20;
-    return Math.min(maxInFlight, buffersMaxBytes / 2 / tasks);
+    return Math.min(maxInFlight, budget.bufferBytes() / 2 / tasks);
   }
 
   private ConnectionAttributes connectionAttributes() {

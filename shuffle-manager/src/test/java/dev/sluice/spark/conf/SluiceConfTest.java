@@ -14,8 +14,10 @@ import dev.sluice.rdma.verbs.GidPolicy.Family;
 import dev.sluice.rdma.verbs.VerbsOptions;
 import dev.sluice.rdma.verbs.VerbsOptions.ConnectMode;
 import dev.sluice.spark.fetch.RdmaBlockStoreClient.ReadOptions;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Base64;
 import java.util.Map;
 import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.Test;
@@ -130,6 +132,23 @@ class SluiceConfTest {
                 new NodeClient.Limits(Duration.ofSeconds(2), Duration.ofSeconds(120))));
     assertThat(made.registrationMaxBytes()).isPositive();
     assertThat(made.stagingMaxBytes()).isPositive();
+  }
+
+  @Test
+  void theNodeManagersSocketIsTheDefault() {
+    conf.set("spark.shuffle.rdma.node", "on");
+    String given =
+        Base64.getEncoder().encodeToString("/disk/node.sock".getBytes(StandardCharsets.UTF_8));
+    Map<String, String> yarns = Map.of("NM_AUX_SERVICE_sluice_node", given);
+    assertThat(socket(Map.of())).isEqualTo(Path.of("/run/sluice/node.sock"));
+    assertThat(socket(yarns)).isEqualTo(Path.of("/disk/node.sock"));
+
+    conf.set("spark.shuffle.rdma.node.socket", "/set/node.sock");
+    assertThat(socket(yarns)).isEqualTo(Path.of("/set/node.sock"));
+  }
+
+  private Path socket(Map<String, String> environment) {
+    return new SluiceConf(conf, Path.of("/"), environment).node().orElseThrow().socket();
   }
 
   @Test
