@@ -115,7 +115,7 @@ public final class SluiceShuffle extends RdmaShuffle {
     this.resolver = new SluiceBlockResolver(sparkConf, stock, this::registry, this::committed);
     this.runtime = new LazyRuntime(new Start(), backends.startTimeoutMs());
     this.runtimes = new PerTask<>(runtime::get, SluiceRuntime::taskEnded);
-    JvmDefect.warn();
+    JvmDefect.warning(Runtime.version(), JvmDefect.collectorIsG1()).ifPresent(LOG::warn);
     if (isDriver) {
       ExecutorMemory.announce(sparkConf);
       checkOnDriver(new SluiceConf(sparkConf));

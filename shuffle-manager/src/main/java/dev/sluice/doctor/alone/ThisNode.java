@@ -9,7 +9,6 @@ import dev.sluice.rdma.transfer.TransferOptions;
 import dev.sluice.rdma.verbs.VerbsOptions;
 import dev.sluice.spark.conf.Cgroup;
 import dev.sluice.spark.conf.EnvironmentHints;
-import dev.sluice.spark.conf.ExecutorMemory;
 import dev.sluice.spark.conf.MemoryBudget;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -31,7 +30,7 @@ final class ThisNode {
   static CheckContext context(Options options) throws IOException {
     MemoryBudget budget =
         MemoryBudget.derive(
-            ExecutorMemory.LEAST, MemoryBudget.DEFAULT_SHARE, new Cgroup(ROOT).memoryMax());
+            MemoryBudget.Grant.LEAST, MemoryBudget.DEFAULT_SHARE, new Cgroup(ROOT).memoryMax());
     TransferOptions transfer =
         TransferOptions.DEFAULT.with(o -> o.bufferPoolBytes = budget.bufferBytes());
     VerbsOptions verbs =

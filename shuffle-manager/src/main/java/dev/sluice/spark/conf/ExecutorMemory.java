@@ -4,22 +4,17 @@ package dev.sluice.spark.conf;
 import org.apache.spark.SparkConf;
 
 /**
- * Memory that Spark and its resource manager grant to an executor. {@link SluiceConf} makes it for
+ * Reads the memory of an executor from Spark's configuration. {@link SluiceConf} asks for it, for
  * {@link MemoryBudget}. On the driver, {@code SluiceShuffle}'s constructor calls {@link #announce}.
- *
- * @param heapBytes heap of its JVM
- * @param offHeapBytes memory that Spark itself and Python take in addition to the heap
- * @param overheadBytes memory for everything else
  */
-public record ExecutorMemory(long heapBytes, long offHeapBytes, long overheadBytes) {
+public final class ExecutorMemory {
   private static final long MIB = 1L << 20;
 
-  /** Memory of an executor with Spark's defaults: a heap of 1 GiB, the least overhead. */
-  public static final ExecutorMemory LEAST = new ExecutorMemory(1024 * MIB, 0, 384 * MIB);
+  private ExecutorMemory() {}
 
   /** Returns the memory of this process as configured. */
-  static ExecutorMemory of(SparkConf conf) {
-    return new ExecutorMemory(Runtime.getRuntime().maxMemory(), offHeap(conf), overhead(conf));
+  static MemoryBudget.Grant of(SparkConf conf) {
+    return new MemoryBudget.Grant(Runtime.getRuntime().maxMemory(), offHeap(conf), overhead(conf));
   }
 
   /**

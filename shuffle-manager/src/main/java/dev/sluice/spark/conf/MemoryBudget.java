@@ -15,6 +15,18 @@ import java.util.OptionalLong;
  * @param stagingBytes limit for staging blocks that are not registered
  */
 public record MemoryBudget(long registrationBytes, long bufferBytes, long stagingBytes) {
+  /**
+   * Memory that Spark and its resource manager grant to an executor.
+   *
+   * @param heapBytes heap of its JVM
+   * @param offHeapBytes memory that Spark itself and Python take in addition to the heap
+   * @param overheadBytes memory for everything else
+   */
+  public record Grant(long heapBytes, long offHeapBytes, long overheadBytes) {
+    /** Memory of an executor with Spark's defaults: a heap of 1 GiB, the least overhead. */
+    public static final Grant LEAST = new Grant(1024 * MIB, 0, 384 * MIB);
+  }
+
   /** Default share of the overhead. */
   public static final double DEFAULT_SHARE = 0.5;
 
@@ -30,8 +42,7 @@ public record MemoryBudget(long registrationBytes, long bufferBytes, long stagin
    * @param share share of the overhead ({@code spark.shuffle.rdma.memoryShare})
    * @param containerLimit limit in bytes, as {@link Cgroup#memoryMax} returns it
    */
-  public static MemoryBudget derive(
-      ExecutorMemory memory, double share, OptionalLong containerLimit) {
+  public static MemoryBudget derive(Grant memory, double share, OptionalLong containerLimit) {
     long available = memory.overheadBytes();
     if (containerLimit.isPresent()) {
       long beside = containerLimit.getAsLong() - memory.heapBytes() - memory.offHeapBytes();

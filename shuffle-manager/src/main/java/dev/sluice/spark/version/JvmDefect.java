@@ -3,24 +3,15 @@ package dev.sluice.spark.version;
 
 import java.lang.management.ManagementFactory;
 import java.util.Optional;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * Warns of a defect of the JVM that corrupts data silently (JDK-8377811). With G1, Java 25 before
+ * Tells of a defect of the JVM that corrupts data silently (JDK-8377811). With G1, Java 25 before
  * 25.0.3 moves arrays on which native code is working, as that of codecs and zlib does. It is not
  * known if any build of 26 has the defect. {@code SluiceShuffle}'s constructor warns, once per
  * process; the doctor's check of Java reports it. Any thread.
  */
 public final class JvmDefect {
-  private static final Logger LOG = LoggerFactory.getLogger(JvmDefect.class);
-
   private JvmDefect() {}
-
-  /** Warns if this JVM has the defect. */
-  public static void warn() {
-    warning(Runtime.version(), collectorIsG1()).ifPresent(LOG::warn);
-  }
 
   /** Returns the warning for a JVM; empty if it does not have the defect. */
   public static Optional<String> warning(Runtime.Version version, boolean g1) {

@@ -70,7 +70,8 @@ class MemoryBudgetTest {
 
   private MemoryBudget derive(double share, OptionalLong containerLimit) {
     return MemoryBudget.derive(
-        new ExecutorMemory(HEAP, ExecutorMemory.offHeap(conf), ExecutorMemory.overhead(conf)),
+        new MemoryBudget.Grant(
+            HEAP, ExecutorMemory.offHeap(conf), ExecutorMemory.overhead(conf)),
         share,
         containerLimit);
   }
