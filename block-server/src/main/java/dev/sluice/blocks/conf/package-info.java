@@ -9,5 +9,8 @@
  * <p>The tables themselves are not here: Spark's keys and the daemon's have one each. {@link
  * VerbsSettings} are the rows of RDMA devices, which both tables have. They become {@link
  * dev.sluice.rdma.verbs.VerbsOptions}.
+ *
+ * <p>Defaults that an executor derives come from its {@link MemoryBudget}, which {@link Cgroup}
+ * limits, and from {@link EnvironmentHints}. The doctor derives the same without Spark.
  */
 package dev.sluice.blocks.conf;

@@ -2,7 +2,7 @@
 package dev.sluice.doctor.check;
 
 import dev.sluice.doctor.Finding;
-import dev.sluice.spark.conf.MemoryBudget;
+import dev.sluice.blocks.conf.MemoryBudget;
 import java.util.List;
 
 /** Check of the memory that an executor takes for each purpose. */

@@ -2,8 +2,8 @@
 package dev.sluice.doctor.check;
 
 import dev.sluice.doctor.Finding;
-import dev.sluice.spark.conf.Cgroup;
-import dev.sluice.spark.conf.MemoryBudget;
+import dev.sluice.blocks.conf.Cgroup;
+import dev.sluice.blocks.conf.MemoryBudget;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;

@@ -8,7 +8,7 @@ import dev.sluice.rdma.soft.SoftProvider;
 import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
 import dev.sluice.rdma.transfer.TransferOptions;
 import dev.sluice.rdma.verbs.VerbsOptions;
-import dev.sluice.spark.conf.MemoryBudget;
+import dev.sluice.blocks.conf.MemoryBudget;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.file.Path;

@@ -2,8 +2,8 @@
 package dev.sluice.doctor.check;
 
 import dev.sluice.blocks.RegionLimit;
+import dev.sluice.blocks.conf.Cgroup;
 import dev.sluice.rdma.verbs.VerbsOptions.ConnectMode;
-import dev.sluice.spark.conf.Cgroup;
 import dev.sluice.spark.version.JvmDefect;
 import java.util.ArrayList;
 import java.util.List;

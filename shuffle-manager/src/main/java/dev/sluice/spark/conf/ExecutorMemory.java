@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.conf;
 
+import dev.sluice.blocks.conf.MemoryBudget;
 import org.apache.spark.SparkConf;
 
 /**

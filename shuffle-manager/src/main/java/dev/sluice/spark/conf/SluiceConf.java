@@ -3,6 +3,9 @@ package dev.sluice.spark.conf;
 
 import dev.sluice.blocks.RegionLimit;
 import dev.sluice.blocks.RegistrationMode;
+import dev.sluice.blocks.conf.Cgroup;
+import dev.sluice.blocks.conf.EnvironmentHints;
+import dev.sluice.blocks.conf.MemoryBudget;
 import dev.sluice.blocks.conf.Setting;
 import dev.sluice.blocks.handover.NodeClient;
 import dev.sluice.rdma.ConnectionAttributes;

@@ -1,7 +1,6 @@
 /**
- * Configuration. {@link Settings} is the table of all keys, and {@link SluiceConf} gives the code
- * their values. Defaults that depend on the executor come from {@link ExecutorMemory}, {@link
- * Cgroup} and {@link MemoryBudget}, and some on verbs from {@link EnvironmentHints}. {@link
- * NodeAccess} describes the way to the node daemon.
+ * Configuration of executors and the driver. {@link Settings} is the table of all keys, and {@link
+ * SluiceConf} gives the code their values. Defaults of memory depend on {@link ExecutorMemory}.
+ * {@link NodeAccess} describes the way to the node daemon.
  */
 package dev.sluice.spark.conf;

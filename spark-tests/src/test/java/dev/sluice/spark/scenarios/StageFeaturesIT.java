@@ -106,7 +106,8 @@ final class StageFeaturesIT {
   }
 
   private static long budget() {
-    return new SluiceConf(SparkEnv.get().conf()).budget().lockedBytes();
+    SluiceConf conf = new SluiceConf(SparkEnv.get().conf());
+    return conf.registrationMaxBytes() + conf.buffersMaxBytes() + conf.stagingMaxBytes();
   }
 
   @SuppressWarnings("unchecked") // as Spark's Java API does

@@ -9,7 +9,7 @@ import dev.sluice.doctor.check.CheckContext;
 import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
 import dev.sluice.rdma.transfer.TransferOptions;
 import dev.sluice.rdma.verbs.VerbsOptions;
-import dev.sluice.spark.conf.MemoryBudget;
+import dev.sluice.blocks.conf.MemoryBudget;
 import dev.sluice.spark.doctor.Member;
 import dev.sluice.spark.doctor.MeshRead;
 import java.io.IOException;

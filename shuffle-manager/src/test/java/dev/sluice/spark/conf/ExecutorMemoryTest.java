@@ -3,11 +3,12 @@ package dev.sluice.spark.conf;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.blocks.conf.MemoryBudget;
 import java.util.OptionalLong;
 import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.Test;
 
-class MemoryBudgetTest {
+class ExecutorMemoryTest {
   private static final long MIB = 1L << 20;
   private static final long HEAP = 1024 * MIB;
 

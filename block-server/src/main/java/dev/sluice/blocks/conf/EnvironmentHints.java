@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.sluice.spark.conf;
+package dev.sluice.blocks.conf;
 
 import dev.sluice.rdma.verbs.DeviceFilter;
 import dev.sluice.rdma.verbs.VerbsOptions;
@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Values of other RDMA software's environment variables for keys that are not set: clusters have
  * these variables already. A variable that cannot be parsed is ignored with a WARN, as it is not
- * ours. {@link SluiceConf} has one, the doctor makes one for a node without Spark. Immutable; any
+ * ours. {@code SluiceConf} has one, the doctor makes one for a node without Spark. Immutable; any
  * thread.
  */
 public final class EnvironmentHints {
@@ -54,7 +54,7 @@ public final class EnvironmentHints {
   /**
    * @param isSet returns true for our keys that are set themselves
    */
-  EnvironmentHints(Map<String, String> environment, Predicate<String> isSet) {
+  public EnvironmentHints(Map<String, String> environment, Predicate<String> isSet) {
     this.environment = environment;
     this.isSet = isSet;
   }
@@ -64,7 +64,8 @@ public final class EnvironmentHints {
     return new EnvironmentHints(environment, _ -> false).verbsOptions();
   }
 
-  VerbsOptions verbsOptions() {
+  /** Returns the options of verbs according to variables whose keys are not set. */
+  public VerbsOptions verbsOptions() {
     return VerbsOptions.DEFAULT.with(
         o -> {
           first(List.of(NCCL_IB_HCA, UCX_NET_DEVICES)).ifPresent(devices -> o.devices = devices);

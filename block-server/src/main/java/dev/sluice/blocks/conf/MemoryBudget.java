@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.sluice.spark.conf;
+package dev.sluice.blocks.conf;
 
 import java.util.OptionalLong;
 
 /**
  * Default limits of registered memory. They are a share of the executor's memory overhead, which
  * YARN and Kubernetes grant in addition to the heap, and never more than the container's limit
- * leaves. The machine's memory does not matter: most of it belongs to others. {@link SluiceConf}
+ * leaves. The machine's memory does not matter: most of it belongs to others. {@code SluiceConf}
  * derives it for an executor, and the doctor for a node without Spark. docs/configuration.md states
- * the eighths by the texts of {@link Settings}: change both.
+ * the eighths by the texts of {@code Settings}: change both.
  *
  * @param registrationBytes limit for map outputs
  * @param bufferBytes limit for buffers

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.sluice.spark.conf;
+package dev.sluice.blocks.conf;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
