@@ -19,7 +19,7 @@ import dev.sluice.spark.reduce.RdmaShuffleReader;
 import dev.sluice.spark.resolve.ResolverMapOutputFiles;
 import dev.sluice.spark.resolve.SluiceBlockResolver;
 import dev.sluice.spark.version.ExternalSorters;
-import dev.sluice.spark.version.JvmDefect;
+import dev.sluice.doctor.check.JvmDefect;
 import dev.sluice.spark.write.RegisteringShuffleWriter;
 import java.io.IOException;
 import java.net.InetAddress;

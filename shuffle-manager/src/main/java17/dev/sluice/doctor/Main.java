@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.doctor;
 
-import dev.sluice.spark.version.Platform;
 import java.lang.reflect.InvocationTargetException;
 import java.util.List;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark;
 
+import dev.sluice.doctor.Platform;
 import dev.sluice.spark.RdmaShuffle.BlockRange;
-import dev.sluice.spark.version.Platform;
 import java.lang.reflect.InvocationTargetException;
 import java.util.Map;
 import java.util.function.Supplier;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.rdma.log.LogCapture;
-import dev.sluice.spark.version.Platform;
+import dev.sluice.doctor.Platform;
 import java.util.List;
 import org.apache.logging.log4j.Level;
 import org.apache.spark.SparkConf;

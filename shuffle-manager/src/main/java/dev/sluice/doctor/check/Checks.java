@@ -4,7 +4,6 @@ package dev.sluice.doctor.check;
 import dev.sluice.blocks.RegionLimit;
 import dev.sluice.blocks.conf.Cgroup;
 import dev.sluice.rdma.verbs.VerbsOptions.ConnectMode;
-import dev.sluice.spark.version.JvmDefect;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -2,7 +2,6 @@
 package dev.sluice.doctor.check;
 
 import dev.sluice.doctor.Finding;
-import dev.sluice.spark.version.JvmDefect;
 import java.util.List;
 import java.util.Optional;
 

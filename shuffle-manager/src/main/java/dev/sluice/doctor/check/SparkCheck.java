@@ -2,7 +2,7 @@
 package dev.sluice.doctor.check;
 
 import dev.sluice.doctor.Finding;
-import dev.sluice.spark.version.Platform;
+import dev.sluice.doctor.Platform;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;

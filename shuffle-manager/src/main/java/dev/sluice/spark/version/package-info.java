@@ -1,6 +1,6 @@
 /**
- * Differences between the versions of Spark and Java on which one jar runs. {@link Platform} tells
- * if Sluice runs at all. {@link ExternalSorters} hides a constructor of Spark's that has changed.
- * {@link JvmDefect} warns of JVMs that corrupt data.
+ * Differences between the versions of Spark on which one jar runs. {@link ExternalSorters} hides a
+ * constructor of Spark's that has changed. {@code dev.sluice.doctor.Platform} tells if Sluice runs
+ * at all.
  */
 package dev.sluice.spark.version;

@@ -3,7 +3,7 @@ package dev.sluice.spark.doctor;
 
 import dev.sluice.doctor.Finding;
 import dev.sluice.doctor.Main;
-import dev.sluice.spark.version.Platform;
+import dev.sluice.doctor.Platform;
 import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.Callable;

@@ -3,7 +3,7 @@ package dev.sluice.spark.doctor;
 
 import dev.sluice.doctor.Finding;
 import dev.sluice.doctor.Limited;
-import dev.sluice.spark.version.Platform;
+import dev.sluice.doctor.Platform;
 import java.io.Serializable;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -29,11 +29,7 @@ class LogTest {
   private static List<String> calls() {
     return new ClassFileImporter()
             .withImportOption(new ImportOption.DoNotIncludeTests())
-            .importPackages(
-                "dev.sluice.rdma",
-                "dev.sluice.blocks",
-                "dev.sluice.spark.conf",
-                "dev.sluice.spark.version")
+            .importPackages("dev.sluice.rdma", "dev.sluice.blocks")
             .stream()
             .flatMap(
                 type ->

@@ -23,7 +23,7 @@ final class DropInJarIT {
   private static final String ENTRY_POINT =
       "dev/sluice/(doctor/[\\w-]+|spark/(doctor/[\\w-]+"
           + "|BlockRange|Node(Configuration|ShuffleDataIO)|R(dma|efused)Shuffle(Manager)?"
-          + "|StockShuffle|version/Platform))";
+          + "|StockShuffle))";
   private static final String TOOLS = "dev/sluice/verbs/tools/";
   private static final List<String> MODULES =
       List.of("verbs", "rdma-net", "block-server", "shuffle-manager");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.sluice.spark.version;
+package dev.sluice.doctor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
