@@ -252,7 +252,7 @@ link_spark() {
 #   exec_program MODULE HEAP CLASS [ARGUMENT...]   HEAP is the JVM's option, or empty
 exec_program() {
   local module=$1 heap=$2 target=$root/$1/target spark=4.2 argument previous=''
-  local used=(testkit shuffle-manager node-server block-server rdma-net verbs)
+  local used=(testkit shuffle-manager doctor node-server block-server rdma-net verbs)
   shift 2
   for argument in "$@"; do
     [[ $argument != --spark=* ]] || spark=${argument#*=}

@@ -23,6 +23,7 @@ class PackagesTest {
           "rdma-net",
           "block-server",
           "node-server",
+          "doctor",
           "shuffle-manager",
           "examples/spark",
           "yarn-service",

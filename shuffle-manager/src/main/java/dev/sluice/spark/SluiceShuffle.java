@@ -3,6 +3,7 @@ package dev.sluice.spark;
 
 import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.RegistrationUnavailableException;
+import dev.sluice.doctor.check.JvmDefect;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.providers.Providers;
 import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
@@ -19,7 +20,6 @@ import dev.sluice.spark.reduce.RdmaShuffleReader;
 import dev.sluice.spark.resolve.ResolverMapOutputFiles;
 import dev.sluice.spark.resolve.SluiceBlockResolver;
 import dev.sluice.spark.version.ExternalSorters;
-import dev.sluice.doctor.check.JvmDefect;
 import dev.sluice.spark.write.RegisteringShuffleWriter;
 import java.io.IOException;
 import java.net.InetAddress;

@@ -70,6 +70,16 @@ class ArchitectureTest {
           .dependOnClassesThat()
           .resideInAnyPackage(SHUFFLE_MANAGER, DOCTOR);
 
+  /** Its Spark job is the shuffle manager's. */
+  @ArchTest
+  static final ArchRule THE_DOCTOR_USES_BLOCK_SERVER =
+      noClasses()
+          .that()
+          .resideInAPackage(DOCTOR)
+          .should()
+          .dependOnClassesThat()
+          .resideInAPackage(SHUFFLE_MANAGER);
+
   @ArchTest
   static final ArchRule THE_DROP_IN_JAR_DOES_NOT_NEED_THE_DAEMON =
       noClasses()
@@ -139,7 +149,7 @@ class ArchitectureTest {
           .onlyDependOnClassesThat()
           .resideInAnyPackage("dev.sluice..", "java..");
 
-  /** Covers the packages of all three modules. */
+  /** Covers the packages of all modules. */
   @ArchTest
   static final ArchRule PACKAGES_FORM_NO_CYCLES =
       slices().matching("dev.sluice.(**)").should().beFreeOfCycles();

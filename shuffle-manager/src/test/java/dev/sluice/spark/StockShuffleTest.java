@@ -4,8 +4,8 @@ package dev.sluice.spark;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.sluice.rdma.log.LogCapture;
 import dev.sluice.doctor.Platform;
+import dev.sluice.rdma.log.LogCapture;
 import java.util.List;
 import org.apache.logging.log4j.Level;
 import org.apache.spark.SparkConf;

@@ -71,8 +71,7 @@ class ExecutorMemoryTest {
 
   private MemoryBudget derive(double share, OptionalLong containerLimit) {
     return MemoryBudget.derive(
-        new MemoryBudget.Grant(
-            HEAP, ExecutorMemory.offHeap(conf), ExecutorMemory.overhead(conf)),
+        new MemoryBudget.Grant(HEAP, ExecutorMemory.offHeap(conf), ExecutorMemory.overhead(conf)),
         share,
         containerLimit);
   }

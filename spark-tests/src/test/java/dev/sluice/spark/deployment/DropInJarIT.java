@@ -26,7 +26,7 @@ final class DropInJarIT {
           + "|StockShuffle))";
   private static final String TOOLS = "dev/sluice/verbs/tools/";
   private static final List<String> MODULES =
-      List.of("verbs", "rdma-net", "block-server", "shuffle-manager");
+      List.of("verbs", "rdma-net", "block-server", "doctor", "shuffle-manager");
 
   @Test
   void holdsOnlyOurClassesTheManifestAndLicences() throws IOException {

@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.blocks.RegistrationMode;
+import dev.sluice.blocks.conf.MemoryBudget;
 import dev.sluice.doctor.check.CheckContext;
 import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
 import dev.sluice.rdma.transfer.TransferOptions;
 import dev.sluice.rdma.verbs.VerbsOptions;
-import dev.sluice.blocks.conf.MemoryBudget;
 import dev.sluice.spark.doctor.Member;
 import dev.sluice.spark.doctor.MeshRead;
 import java.io.IOException;

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.blocks.RegistrationMode;
+import dev.sluice.blocks.conf.MemoryBudget;
 import dev.sluice.doctor.Finding;
 import dev.sluice.doctor.Finding.Level;
 import dev.sluice.doctor.check.CheckContext;
@@ -15,7 +16,6 @@ import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.TransferOptions;
 import dev.sluice.rdma.verbs.VerbsOptions;
-import dev.sluice.blocks.conf.MemoryBudget;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;

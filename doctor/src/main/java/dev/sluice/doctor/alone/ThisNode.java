@@ -2,14 +2,14 @@
 package dev.sluice.doctor.alone;
 
 import dev.sluice.blocks.RegistrationMode;
+import dev.sluice.blocks.conf.Cgroup;
+import dev.sluice.blocks.conf.EnvironmentHints;
+import dev.sluice.blocks.conf.MemoryBudget;
 import dev.sluice.doctor.Options;
 import dev.sluice.doctor.check.CheckContext;
 import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
 import dev.sluice.rdma.transfer.TransferOptions;
 import dev.sluice.rdma.verbs.VerbsOptions;
-import dev.sluice.blocks.conf.Cgroup;
-import dev.sluice.blocks.conf.EnvironmentHints;
-import dev.sluice.blocks.conf.MemoryBudget;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.file.Files;

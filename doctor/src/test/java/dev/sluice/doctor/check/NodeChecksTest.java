@@ -4,13 +4,13 @@ package dev.sluice.doctor.check;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.blocks.RegistrationMode;
+import dev.sluice.blocks.conf.Cgroup;
+import dev.sluice.blocks.conf.MemoryBudget;
 import dev.sluice.doctor.Finding;
 import dev.sluice.doctor.Finding.Level;
 import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
 import dev.sluice.rdma.transfer.TransferOptions;
 import dev.sluice.rdma.verbs.VerbsOptions;
-import dev.sluice.blocks.conf.Cgroup;
-import dev.sluice.blocks.conf.MemoryBudget;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.file.Files;

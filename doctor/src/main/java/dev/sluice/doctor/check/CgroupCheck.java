@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.doctor.check;
 
-import dev.sluice.doctor.Finding;
 import dev.sluice.blocks.conf.Cgroup;
 import dev.sluice.blocks.conf.MemoryBudget;
+import dev.sluice.doctor.Finding;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;

@@ -2,13 +2,13 @@
 package dev.sluice.doctor.check;
 
 import dev.sluice.blocks.RegistrationMode;
+import dev.sluice.blocks.conf.MemoryBudget;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.providers.Providers;
 import dev.sluice.rdma.soft.SoftProvider;
 import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
 import dev.sluice.rdma.transfer.TransferOptions;
 import dev.sluice.rdma.verbs.VerbsOptions;
-import dev.sluice.blocks.conf.MemoryBudget;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.file.Path;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.doctor.check;
 
-import dev.sluice.doctor.Finding;
 import dev.sluice.blocks.conf.MemoryBudget;
+import dev.sluice.doctor.Finding;
 import java.util.List;
 
 /** Check of the memory that an executor takes for each purpose. */
