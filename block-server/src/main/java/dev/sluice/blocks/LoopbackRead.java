@@ -23,8 +23,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * READs memory of this process as a peer would, to test the device. Runs on the thread that tries a
- * device or directory out. Opens all that it needs for one READ and closes it.
+ * READs memory of this process as a peer would, to test the device. {@link RegistrationProbe} calls
+ * it on the probing thread: at the start, for the doctor, or when a map output is opened, with the
+ * directory's lock held. Opens all that it needs for one READ and closes it.
  */
 final class LoopbackRead {
   private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);

@@ -51,9 +51,10 @@ import scala.runtime.BoxedUnit;
 
 /**
  * {@link RdmaShuffle} for a JVM that is new enough and a Spark version that Sluice supports. {@link
- * RdmaShuffle#create} loads it by name. Spark's task threads call it, and threads of the block
- * manager call {@link #unregister}. The shuffle manager closes it. It closes the runtime first,
- * whose last report goes to the driver's side of the same process in local mode.
+ * RdmaShuffle#create} loads it by name. Threads of the driver call {@link #register}, tasks'
+ * threads get writers and readers, transport threads report migrated map outputs, and threads of
+ * the block manager call {@link #unregister}. The shuffle manager closes it. It closes the runtime
+ * first, whose last report goes to the driver's side of the same process in local mode.
  */
 @SuppressWarnings("this-escape") // Receivers of this reference call it only when tasks run.
 public final class SluiceShuffle extends RdmaShuffle {

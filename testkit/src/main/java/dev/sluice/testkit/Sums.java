@@ -7,7 +7,8 @@ import java.util.function.ToLongFunction;
 
 /**
  * Digest of the records that came through a shuffle, independent of their order. Drivers of storms,
- * of {@code bench node} and of the fault harness make it; it is equal if the records are.
+ * of {@code bench node} and of the fault harness make it; it is equal if the records are. Drivers
+ * send it to the command as JSON, so a public getter would become a field.
  *
  * @param records number of records
  * @param checksum sum of their hashes

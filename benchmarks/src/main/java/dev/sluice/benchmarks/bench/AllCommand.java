@@ -22,7 +22,7 @@ import picocli.CommandLine.ParentCommand;
 
 /**
  * Runs the benchmarks one after the other, each as a command in its own process, and collects their
- * rows in one file. The file is the only state: a part whose rows are in it is done. A part that
+ * rows in one file. The file is the only state: a part is done if a row of it is there. A part that
  * fails or exceeds its time adds no row, and the next part runs.
  */
 @Command(

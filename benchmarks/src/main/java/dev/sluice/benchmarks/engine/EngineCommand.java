@@ -18,7 +18,8 @@ import picocli.CommandLine.Option;
 /**
  * The command {@code bin/bench engine}: measures the transfer engine on an adapter that costs
  * nothing. It measures the maximum rate of READs, their CPU time, and whether the engine keeps up
- * with links.
+ * with links. {@code goals.txt} matches names of rows. Unlimited measurements come first, because
+ * nothing resets the link's rate.
  */
 @Command(
     name = "engine",

@@ -19,7 +19,8 @@ import java.util.Set;
 /**
  * Measures the time to read a shuffle whose writers or servers are lost: executors between map and
  * reduce stage, the node daemon in mid-reduce, and a whole node in mid-reduce. {@link NodeCommand}
- * calls it on its thread, a round at a time.
+ * calls it on its thread, a round at a time. {@link StoppedServers} uses its load and time of the
+ * fault.
  *
  * @param directory directory of the clusters
  * @param pairs gets the values

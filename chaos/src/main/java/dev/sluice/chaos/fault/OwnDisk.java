@@ -13,7 +13,9 @@ import java.util.Random;
 
 /**
  * Faults of the local directories' disk, for which the cluster gets a file system of its own. The
- * command mounts it before the driver starts and unmounts it at the end; the driver strikes.
+ * command mounts it before the driver starts and unmounts it at the end; the driver strikes. Each
+ * of the two processes has an object of its own. Mounting comes last in {@link #settings}: if that
+ * fails, {@link #end} is not called.
  */
 abstract class OwnDisk implements FaultAction, Fault.Setup {
   @Override

@@ -11,7 +11,9 @@ import java.util.Map;
 /**
  * Wraps an object of Sluice's RDMA interface, so that a class of the harness writes only the
  * methods that it changes. {@link ChaosDevice} wraps the device and all that is created from it.
- * Threads are those of the wrapped object. A call costs some tens of nanoseconds more.
+ * Threads are those of the wrapped object. A call costs some tens of nanoseconds more. A method of
+ * the changes counts if its name and parameter types match; others are ignored. A wrapper that is
+ * passed to a wrapped object must be unwrapped first.
  */
 final class Wrapper implements InvocationHandler {
   private final Object wrapped;

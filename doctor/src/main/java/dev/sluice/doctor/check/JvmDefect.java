@@ -7,8 +7,8 @@ import java.util.Optional;
 /**
  * Tells of a defect of the JVM that corrupts data silently (JDK-8377811). With G1, Java 25 before
  * 25.0.3 moves arrays on which native code is working, as that of codecs and zlib does. It is not
- * known if any build of 26 has the defect. {@code SluiceShuffle}'s constructor warns, once per
- * process; the doctor's check of Java reports it. Any thread.
+ * known if any build of 26 has the defect. {@code SluiceShuffle}'s constructor warns, once for each
+ * shuffle manager; the doctor's {@link JavaCheck} reports it. Any thread.
  */
 public final class JvmDefect {
   private JvmDefect() {}

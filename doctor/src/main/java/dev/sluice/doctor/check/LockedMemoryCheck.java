@@ -12,7 +12,8 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * Check of RLIMIT_MEMLOCK, and of the capability that lifts it.
+ * Check of RLIMIT_MEMLOCK, and of the capability that lifts it. {@link Checks} creates it, and
+ * {@link CheckRunner} asks it once, on a thread that is left behind if it hangs.
  *
  * @param environment environment of this process
  * @param neededBytes most bytes that an executor may lock

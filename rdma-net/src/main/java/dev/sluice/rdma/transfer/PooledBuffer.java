@@ -7,9 +7,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A reference-counted piece of registered memory from a {@link BufferPool}. The receiver owns one
- * reference. Any thread may use it, without the pool's lock. The last {@link #release} returns it
- * to the pool. {@link #segment}, {@link #retain} and {@link #release} check that a reference is
- * left; {@link #lkey} and {@link #remote} do not.
+ * reference, and a posted READ needs one of its own. Any thread may use it, without the pool's
+ * lock. The last {@link #release} takes that lock, returns the memory, and serves requests that
+ * wait. {@link #segment}, {@link #retain} and {@link #release} check that a reference is left;
+ * {@link #lkey} and {@link #remote} do not.
  */
 public final class PooledBuffer {
   private final BufferPool pool;

@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
 /**
  * A completion channel of a verbs device. It waits in poll(2) for the channel's descriptor and for
  * a second one that wakes it up. Any thread, but one waits at a time. Closed by its creator or its
- * device.
+ * device, after its completion queues: C refuses to destroy a channel in use.
  */
 final class VerbsCompletionChannel extends VerbsChild implements CompletionChannel {
   private static final Logger LOG = LoggerFactory.getLogger(VerbsCompletionChannel.class);

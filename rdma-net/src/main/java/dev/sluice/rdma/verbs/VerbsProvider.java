@@ -27,7 +27,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Provides RDMA by libibverbs: chooses a port of this machine's devices and opens its device. If
- * that is impossible, a {@link ProviderUnavailableException} tells the user what to do. Any thread.
+ * that is impossible, a {@link ProviderUnavailableException} tells the user what to do. {@code
+ * Providers} and the doctor create it; the caller of {@link #open} closes the device. Any thread.
  */
 public final class VerbsProvider implements Provider {
   public static final String NAME = "verbs";

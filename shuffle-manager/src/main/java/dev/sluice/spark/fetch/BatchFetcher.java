@@ -23,10 +23,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Fetches a reader's blocks of other executors in batches, called batches, within the reader's part
- * of the task's limit. Released bytes make room for more. One thread starts it and takes the
- * batches, which are verified then; any thread answers. The lock is held for operations on queues
- * only. A group's lock may be taken with it. Never READ, release memory or block while holding it.
+ * Fetches a reader's blocks of other executors in batches, within the reader's part of the task's
+ * limit. A group is one executor's blocks. Released bytes make room for more. One thread starts it
+ * and takes the batches, which are verified then; any thread answers. The lock is held for
+ * operations on queues only. A group's lock may be taken with it. Never READ, release memory or
+ * block while holding it.
  *
  * <p>It owns every batch until the batch is released. The reader closes it after reading
  * everything. {@link TaskReads} closes it when the task ends, perhaps on another thread and perhaps

@@ -23,7 +23,8 @@ import org.slf4j.LoggerFactory;
  * They come from the executor that wrote them, or from its node daemon, which speaks the same
  * protocol. Answers reach Spark's listener unchanged. {@link ShuffleClient}s call {@link #fetch} on
  * tasks' threads, which may block; {@link FetchCall} calls {@link #fetchSoon} on any thread. Spark
- * owns and closes its client.
+ * owns and closes its client. {@link RdmaBlockStoreClient} and {@link ShuffleClient} make objects
+ * of this class.
  */
 final class SparkTransfer {
   private static final Logger LOG = LoggerFactory.getLogger(SparkTransfer.class);

@@ -20,7 +20,9 @@ import java.util.List;
 /**
  * Encodes the directory's messages as bytes, which are all that Spark's RPC carries. Its serializer
  * captures the class loader before the jars of {@code --jars} are added, so a message of our own
- * class would end in ClassNotFoundException. Any thread may call it.
+ * class would end in ClassNotFoundException. {@link RpcDriverChannel} encodes questions on
+ * executors, and {@link DirectoryEndpoint} answers on the driver. Ids and their classes never
+ * change. Any thread may call it.
  */
 public final class DirectoryCodec {
   /** The block server's messages have the ids below. */

@@ -10,7 +10,7 @@ import picocli.CommandLine.Parameters;
 
 /**
  * Options of commands whose two sides first connect over TCP. The client names the server. The
- * default port is that of the C programs.
+ * default port is that of perftest and of the ping-pong programs in C.
  */
 final class TcpOptions {
   @Parameters(

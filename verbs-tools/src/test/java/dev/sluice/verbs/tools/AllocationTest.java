@@ -54,9 +54,7 @@ final class AllocationTest {
     Client client = new Client();
     String options =
         "-n 1 --warm-up " + READS + " -t 16 --outs 1 -m 1024 -p " + port + " localhost";
-    new CommandLine(client)
-        .setCaseInsensitiveEnumValuesAllowed(true)
-        .parseArgs(options.split(" "));
+    new CommandLine(client).setCaseInsensitiveEnumValuesAllowed(true).parseArgs(options.split(" "));
     client.run();
     server.assertSuccess();
     assertThat(client.bytes).as("bytes for %d READs", READS).isLessThan(BYTES_OF_A_MEASUREMENT);

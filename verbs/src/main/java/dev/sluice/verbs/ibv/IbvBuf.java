@@ -8,7 +8,8 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * Memory that the device's driver allocated for registration: {@code struct ibv_buf}
- * (ibv_alloc_buf(3)). Its {@link IbvPd} closes it, after regions. Any thread.
+ * (ibv_alloc_buf(3)). {@link IbvPd#allocBuf} creates it, and its domain closes it, after regions. A
+ * caller closes the regions of the buffer first: C cannot refuse. Any thread.
  */
 public final class IbvBuf extends NativeObject {
   /** Ends when the memory is freed, so that later accesses throw. */

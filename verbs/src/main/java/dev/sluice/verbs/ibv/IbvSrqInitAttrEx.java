@@ -7,7 +7,8 @@ import java.lang.foreign.SegmentAllocator;
 
 /**
  * Extended attributes of a new shared receive queue: {@code struct ibv_srq_init_attr_ex}
- * (ibv_create_srq_ex(3)).
+ * (ibv_create_srq_ex(3)). {@link IbvPd#createSrqEx} writes it, or an id of rdma_cm that creates the
+ * queue.
  *
  * @param maxWr minimum number of receives that the queue holds
  * @param maxSge scatter/gather entries of a receive
