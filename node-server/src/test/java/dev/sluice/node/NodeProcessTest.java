@@ -122,7 +122,9 @@ class NodeProcessTest {
   /** Otherwise the timer would hide the Error, and ended applications would stay. */
   @Test
   void aDaemonOfWhichTheTimerEndsIsStartedAgainByItsSupervisor() throws Exception {
-    Path damaged = directory.resolve("classes/dev/sluice/node/TidyThread.class");
+    Path damaged = 
+        directory.resolve(
+            "classes/" + NodeDaemon.TidyThread.class.getName().replace('.', '/') + ".class");
     Files.createDirectories(damaged.getParent());
     Files.createFile(damaged);
     try (NodeProcess daemon = start("1s");
