@@ -45,7 +45,7 @@ class CheckRunnerTest {
   @Test
   void noCheckKeepsTheOthersFromBeingAsked() throws Exception {
     List<Finding> findings =
-        new CheckRunner(Duration.ofMillis(200), Duration.ofMinutes(1))
+        new CheckRunner(Duration.ofSeconds(2), Duration.ofMinutes(1))
             .of(
                 List.of(
                     new Asked("fails", CheckRunnerTest::refused),
