@@ -122,7 +122,7 @@ class NodeProcessTest {
   /** Otherwise the timer would hide the Error, and ended applications would stay. */
   @Test
   void aDaemonOfWhichTheTimerEndsIsStartedAgainByItsSupervisor() throws Exception {
-    Path damaged = 
+    Path damaged =
         directory.resolve(
             "classes/" + NodeDaemon.TidyThread.class.getName().replace('.', '/') + ".class");
     Files.createDirectories(damaged.getParent());
