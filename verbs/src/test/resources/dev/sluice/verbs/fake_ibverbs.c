@@ -509,6 +509,8 @@ struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context) {
 
 int ibv_destroy_comp_channel(struct ibv_comp_channel *channel) {
   struct adapter *a = of(channel->context);
+  if (failure(a, "destroy_comp_channel_error")) return errno;
+  count(a, "destroy_comp_channel");
   close(channel->fd);
   if (!get(a, "removed") && a->channels[1] > 0) close(a->channels[1]);
   a->channels[1] = 0;

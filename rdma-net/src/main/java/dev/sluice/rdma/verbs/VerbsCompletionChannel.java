@@ -121,7 +121,8 @@ final class VerbsCompletionChannel extends VerbsChild implements CompletionChann
       channel.close();
       wakeUp.close();
     } catch (VerbsException e) {
-      LOG.warn("Closing {} failed", this, e);
+      LOG.warn("Closing {} failed; its device will try again", this, e);
+      return;
     } finally {
       waiting.unlock();
     }
