@@ -24,9 +24,8 @@ record Part(String name, RowPattern rows, boolean onVerbs, List<String> argument
     return new Part(name, new RowPattern(rows), false, List.of(arguments.split(" ")), minutes);
   }
 
-  private static Part onVerbs(String name, int minutes, String arguments) {
-    return new Part(
-        name, new RowPattern(name + "-*"), true, List.of(arguments.split(" ")), minutes);
+  private static Part onVerbs(String name, String rows, int minutes, String arguments) {
+    return new Part(name, new RowPattern(rows), true, List.of(arguments.split(" ")), minutes);
   }
 
   private static Part terasort(String name, int minutes, String arguments) {
@@ -39,10 +38,10 @@ record Part(String name, RowPattern rows, boolean onVerbs, List<String> argument
   /** Parts with a goal that take less than half an hour: no TeraSort of 10 GB, no TPC-DS. */
   static final List<Part> QUICK =
       List.of(
-          onVerbs("read-verbs", 6, "read --quick --rounds 3"),
+          onVerbs("read-verbs", "read-verbs-*", 6, "read --quick --rounds 3"),
           terasort("1g", 3, "--size 1g --repeat 1"),
           of("storm", "storm-*", 12, "storm --rounds 1 --warm-up 8 --repetitions 1"),
-          of("node", "node-*", 4, "node --quick --only lost_executors,hand_over"));
+          of("node", "node-hand-over-*", 4, "node --quick --only lost_executors,hand_over"));
 
   static final List<Part> FULL =
       List.of(
@@ -50,7 +49,7 @@ record Part(String name, RowPattern rows, boolean onVerbs, List<String> argument
           of("engine", "engine-*", 2, "engine"),
           of("disk", "disk-*", 4, "disk"),
           of("stage", "stage-*", 10, "stage"),
-          onVerbs("read-verbs", 34, "read"),
+          onVerbs("read-verbs", "read-verbs-*", 34, "read"),
           terasort("1g", 7, "--size 1g --repeat 5"),
           terasort("3g", 14, "--size 3g --repeat 5"),
           terasort("3g-staged", 14, "--size 3g --repeat 5" + STAGED),
@@ -75,8 +74,8 @@ record Part(String name, RowPattern rows, boolean onVerbs, List<String> argument
               "storm-*-cold-*",
               6,
               "storm --cold --maps 64 --partitions 64 --block-bytes 1048576 --warm-up 3"),
-          of("node", "node-*", 170, "node"),
-          onVerbs("node-stopped", 25, "node --only stopped_server"),
+          of("node", "node-hand-over-*", 170, "node"),
+          onVerbs("node-stopped", "node-stopped-*-verbs", 25, "node --only stopped_server"),
           of("tpcds", "tpcds-*", 65, "tpcds"),
           terasort("10g", 20, "--size 10g --repeat 2"),
           terasort("10g-staged", 20, "--size 10g --repeat 2" + STAGED),
