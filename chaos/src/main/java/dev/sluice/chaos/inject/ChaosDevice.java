@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.chaos.inject;
 
+import dev.sluice.chaos.inject.Wrapper.Replaces;
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.CompletionChannel;
 import dev.sluice.rdma.CompletionQueue;
@@ -79,11 +80,13 @@ final class ChaosDevice {
     audit.destroyed(queuePair.number());
   }
 
+  @Replaces
   ProtectionDomain allocateProtectionDomain() throws VerbsException {
     ProtectionDomain domain = device.allocateProtectionDomain();
     return Wrapper.of(ProtectionDomain.class, domain, new Domain(domain));
   }
 
+  @Replaces
   CompletionQueue createCompletionQueue(int entries, CompletionChannel channel)
       throws VerbsException {
     CompletionQueue queue = device.createCompletionQueue(entries, channel);
@@ -98,10 +101,12 @@ final class ChaosDevice {
       this.domain = domain;
     }
 
+    @Replaces
     Device device() {
       return wrapped();
     }
 
+    @Replaces
     MemoryRegion register(MemorySegment memory, Set<AccessFlag> access) throws VerbsException {
       if (agent.strikes(Injection.REGISTER_ENOMEM)) {
         throw enomem("ibv_reg_mr");
@@ -110,6 +115,7 @@ final class ChaosDevice {
       return access.contains(AccessFlag.REMOTE_READ) ? serve(MemoryRegion.class, region) : region;
     }
 
+    @Replaces
     FileRegion registerFile(StoredFile file, long bytes) throws VerbsException {
       if (agent.strikes(Injection.REGISTER_ENOMEM)) {
         throw enomem("register a file");
@@ -122,6 +128,7 @@ final class ChaosDevice {
       return Wrapper.of(type, region, new Served(region));
     }
 
+    @Replaces
     QueuePair createQueuePair(CompletionQueue completions, int depth) throws VerbsException {
       if (agent.strikes(Injection.QUEUE_PAIR_ENOMEM)) {
         throw enomem("ibv_create_qp");
@@ -146,6 +153,7 @@ final class ChaosDevice {
       this.region = region;
     }
 
+    @Replaces
     void close() {
       region.close();
       served.remove(region);
@@ -163,6 +171,7 @@ final class ChaosDevice {
       this.queue = queue;
     }
 
+    @Replaces
     int poll(WorkCompletions into) throws VerbsException {
       int count = queue.poll(into);
       if (count > 0) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.chaos.inject;
 
+import dev.sluice.chaos.inject.Wrapper.Replaces;
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.SendWorkRequest;
@@ -48,6 +49,7 @@ final class ChaosQueuePair {
     }
   }
 
+  @Replaces
   void postSend(List<SendWorkRequest> chain) throws PostException {
     if (agent.strikes(Injection.SLOW_POST)) {
       ControlProxy.pause(20 + agent.choose(180));
@@ -86,11 +88,13 @@ final class ChaosQueuePair {
     return queuePair.qpNumber();
   }
 
+  @Replaces
   void toInit(Set<AccessFlag> access) throws VerbsException {
     serving = access.contains(AccessFlag.REMOTE_READ);
     queuePair.toInit(access);
   }
 
+  @Replaces
   void close() {
     queuePair.close();
     device.closed(this);

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.chaos.inject;
 
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -11,11 +15,15 @@ import java.util.Map;
 /**
  * Wraps an object of Sluice's RDMA interface, so that a class of the harness writes only the
  * methods that it changes. {@link ChaosDevice} wraps the device and all that is created from it.
- * Threads are those of the wrapped object. A call costs some tens of nanoseconds more. A method of
- * the changes counts if its name and parameter types match; others are ignored. A wrapper that is
- * passed to a wrapped object must be unwrapped first.
+ * Threads are those of the wrapped object. A call costs some tens of nanoseconds more. A wrapper
+ * that is passed to a wrapped object must be unwrapped first.
  */
 final class Wrapper implements InvocationHandler {
+  /** Marks a method that replaces the one of the interface with its name and parameters. */
+  @Retention(RetentionPolicy.RUNTIME)
+  @Target(ElementType.METHOD)
+  @interface Replaces {}
+
   private final Object wrapped;
   private final Object changes;
 
@@ -25,21 +33,25 @@ final class Wrapper implements InvocationHandler {
   private Wrapper(Class<?> type, Object wrapped, Object changes) {
     this.wrapped = wrapped;
     this.changes = changes;
-    for (Method method : type.getMethods()) {
-      try {
-        Method own =
-            changes.getClass().getDeclaredMethod(method.getName(), method.getParameterTypes());
+    for (Method own : changes.getClass().getDeclaredMethods()) {
+      if (own.isAnnotationPresent(Replaces.class)) {
         own.setAccessible(true);
-        changed.put(method, own);
-      } catch (NoSuchMethodException e) {
-        // The wrapped object's method stays.
+        changed.put(replaced(type, own), own);
       }
     }
   }
 
+  private static Method replaced(Class<?> type, Method own) {
+    try {
+      return type.getMethod(own.getName(), own.getParameterTypes());
+    } catch (NoSuchMethodException e) {
+      throw new IllegalArgumentException(own + " replaces no method of " + type, e);
+    }
+  }
+
   /**
-   * Returns an object whose methods are those of {@code changes} with the same name and parameters,
-   * and otherwise those of {@code wrapped}.
+   * Returns an object with the methods of {@code wrapped}, except those that {@code changes}
+   * replaces.
    *
    * @param type an interface of {@code wrapped}
    */

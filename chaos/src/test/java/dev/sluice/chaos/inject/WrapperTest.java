@@ -4,6 +4,7 @@ package dev.sluice.chaos.inject;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.chaos.inject.Wrapper.Replaces;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.verbs.PostException;
@@ -36,10 +37,12 @@ class WrapperTest {
 
   /** Refuses to post, and closes the queue pair. */
   private final class Changes {
+    @Replaces
     void postSend(List<SendWorkRequest> chain) throws PostException {
       throw new PostException("ibv_post_send", VerbsException.ENOMEM, "full", chain.size());
     }
 
+    @Replaces
     void close() {
       called.add("changed close");
       queuePair.close();
@@ -60,6 +63,21 @@ class WrapperTest {
     assertThatThrownBy(() -> wrapper.postSend(List.of())).isInstanceOf(PostException.class);
     wrapper.close();
     assertThat(called).containsExactly("changed close", "close");
+  }
+
+  private static final class Misspelt {
+    @Replaces
+    void postSends(List<SendWorkRequest> chain) {
+      throw new AssertionError("nothing calls it");
+    }
+  }
+
+  @Test
+  void aMethodThatReplacesNoneIsRefused() {
+    Misspelt changes = new Misspelt();
+    assertThatThrownBy(() -> Wrapper.of(QueuePair.class, queuePair, changes))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("postSends");
   }
 
   @Test
