@@ -10,7 +10,7 @@ import java.nio.ByteBuffer;
  * A global identifier: {@code union ibv_gid}. On RoCE v2 it is an IP address; IPv4 addresses have
  * the mapped form {@code ::ffff:a.b.c.d}. Both numbers are in the byte order of Java; {@code
  * IbvGidEntry} converts from and to the network byte order of C. The bindings, both providers and
- * messages between processes carry it. Immutable.
+ * messages between processes carry it, these with its components in their order. Immutable.
  */
 public record Gid(long subnetPrefix, long interfaceId) {
   private static final long IPV4_MAPPED = 0x0000_FFFF_0000_0000L;

@@ -94,6 +94,28 @@ class NewerFunctionsTest {
   }
 
   @Test
+  void anAbsentHandleOrBufferIsRefused() throws Exception {
+    try (Arena arena = Arena.ofConfined()) {
+      IbvMrInitAttr attr = IbvMrInitAttr.of(arena.allocate(64), ACCESS);
+      assertThatThrownBy(() -> pd.regMrEx(attr.withDmah(null)))
+          .isInstanceOf(VerbsException.class)
+          .hasMessageContaining("missing");
+      assertThatThrownBy(() -> pd.regMrEx(IbvMrInitAttr.ofBuf(null, arena.allocate(64), ACCESS)))
+          .isInstanceOf(VerbsException.class)
+          .hasMessageContaining("missing");
+    }
+  }
+
+  @Test
+  void memoryOfAClosedArenaIsRefused() throws Exception {
+    IbvMrInitAttr attr;
+    try (Arena arena = Arena.ofConfined()) {
+      attr = IbvMrInitAttr.of(arena.allocate(64), ACCESS);
+    }
+    assertThatThrownBy(() -> pd.regMrEx(attr)).isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
   void aDmaBufIsRegisteredByTheOlderFunction() throws Exception {
     try (IbvMr mr = pd.regDmabufMr(34, 8192, 4096, 1 << 20, ACCESS)) {
       assertThat(mr.address()).isEqualTo(8192);
@@ -156,6 +178,26 @@ class NewerFunctionsTest {
         assertThat(event.userArgument()).isEqualTo(0x1234_5678_9abc_def0L);
         assertThat(event.privateData()).isEmpty();
       }
+    }
+  }
+
+  @Test
+  void aSynchronousIdTakesNoEventOfTheProgram() throws Exception {
+    try (RdmaCmId id = RdmaCmId.create(RdmaCmId.PortSpace.TCP)) {
+      assertThatThrownBy(() -> id.writeCmEvent(0, 0)).hasMessageContaining("synchronous");
+    }
+  }
+
+  /** librdmacm passes an error of getaddrinfo(3) on as errno. */
+  @Test
+  void anUnknownNameIsSaidToBeUnknown() throws Exception {
+    RdmaAddrInfo.Hints hints = new RdmaAddrInfo.Hints(0, RdmaCmId.PortSpace.TCP, IbvQp.Type.RC);
+    adapters.set(0, "resolve_addrinfo_error", -2);
+    try (RdmaEventChannel channel = RdmaEventChannel.create()) {
+      RdmaCmId id = channel.createId(RdmaCmId.PortSpace.TCP);
+      assertThatThrownBy(() -> id.resolveAddrInfo("no.such.name", "1", hints))
+          .hasMessageContaining("node=no.such.name")
+          .hasMessageContaining("Name or service not known");
     }
   }
 

@@ -140,6 +140,7 @@ int fake_resolve_addrinfo(struct rdma_cm_id *id, const char *node, const char *s
 int fake_resolve_addrinfo(struct rdma_cm_id *id, const char *node, const char *service,
                           const struct rdma_addrinfo *hints) {
   fake_set(0, "has_node", !!node);
+  if (failure(&adapters[0], "resolve_addrinfo_error")) return -1;
   rdma_getaddrinfo(node, service, hints, &resolved);
   return announce(id, NULL, 16, NULL);
 }

@@ -33,13 +33,18 @@ public final class RdmaAddrInfo extends NativeObject {
     public static final int NOROUTE = 1 << 2;
     public static final int FAMILY = 1 << 3;
 
-    /** Asks the subnet administrator; only for {@link RdmaCmId#resolveAddrInfo}. */
+    /** Asks the subnet administrator, since rdma-core 60; names are services of InfiniBand. */
     public static final int SA = 1 << 4;
 
     /** Asks the name service, as without this flag; excludes SA. */
     public static final int DNS = 1 << 5;
 
     private Flags() {}
+  }
+
+  /** Returns an error of getaddrinfo(3) in words. */
+  static String text(int error) throws VerbsException {
+    return GAI_STRERROR.callForString(error);
   }
 
   private static final NativeFunction GAI_STRERROR =
@@ -82,7 +87,10 @@ public final class RdmaAddrInfo extends NativeObject {
     }
   }
 
-  /** Entry of the list. The source may be null; the destination is, on the passive side. */
+  /**
+   * Entry of the list. The source may be null, and the destination is null on the passive side.
+   * Both are null for an address that is neither IPv4 nor IPv6, such as those of the flag SA.
+   */
   public record Entry(
       int flags,
       CValue<RdmaCmId.PortSpace> portSpace,
@@ -135,7 +143,7 @@ public final class RdmaAddrInfo extends NativeObject {
           LibRdmacm.GETADDRINFO.call(
               string(node, arena), string(service, arena), hints.write(arena), result);
       if (error != 0) {
-        String text = GAI_STRERROR.callForString(error);
+        String text = text(error);
         throw new UnknownHostException(
             "rdma_getaddrinfo(node=" + node + ", service=" + service + "): " + text);
       }

@@ -87,8 +87,9 @@ public final class RdmaCmEvent implements AutoCloseable {
   }
 
   /**
-   * 0 on success, else a negative error number. For a REJECTED, the transport's reason, such as 8
-   * if no listener exists and 28 if the peer's application refused.
+   * 0 on success, else a negative error number; a positive one for ADDRINFO_ERROR. For a REJECTED,
+   * the transport's reason, such as 8 if no listener exists and 28 if the peer's application
+   * refused.
    */
   public int status() {
     return RdmaCmStructs.CM_EVENT.getInt(struct, "status");

@@ -227,7 +227,8 @@ public final class RdmaCmId extends RdmaCmIdMulticast {
    * @param node host name or address; null if the flag SA is set
    * @param service name or port number; for the flag SA, name or id of a service of InfiniBand
    * @param hints with the flag SA the id must be bound to a port of InfiniBand
-   * @throws VerbsException ENOSYS with rdma-core before 60
+   * @throws VerbsException ENOSYS with rdma-core before 60; a number below zero is an error of
+   *     getaddrinfo(3), such as that of an unknown name, and -1 an error that librdmacm drops
    */
   public void resolveAddrInfo(String node, String service, RdmaAddrInfo.Hints hints)
       throws VerbsException {
@@ -237,6 +238,13 @@ public final class RdmaCmId extends RdmaCmIdMulticast {
           RdmaAddrInfo.string(node, arena),
           RdmaAddrInfo.string(service, arena),
           hints.write(arena));
+    } catch (VerbsException e) {
+      if (e.errno() >= 0) {
+        throw e;
+      }
+      String reason = e.errno() == -1 ? "its error is not known" : RdmaAddrInfo.text(e.errno());
+      throw new VerbsException(
+          "rdma_resolve_addrinfo(node=" + node + ", service=" + service + ")", e.errno(), reason);
     }
   }
 
@@ -255,9 +263,13 @@ public final class RdmaCmId extends RdmaCmIdMulticast {
    *
    * @param status {@link RdmaCmEvent#status} of the event
    * @param argument {@link RdmaCmEvent#userArgument} of the event
-   * @throws VerbsException ENOSYS with rdma-core before 60, or if the kernel lacks the command
+   * @throws VerbsException ENOSYS with rdma-core before 60; EINVAL if the kernel lacks the command,
+   *     and for a synchronous id, whose calls would take the event for theirs
    */
   public void writeCmEvent(int status, long argument) throws VerbsException {
+    if (channel == null) {
+      throw VerbsException.invalid("rdma_write_cm_event(" + this + ")", "the id is synchronous");
+    }
     LibRdmacm.WRITE_CM_EVENT.call(pointer(), RdmaCmEvent.Type.USER.value(), status, argument);
   }
 

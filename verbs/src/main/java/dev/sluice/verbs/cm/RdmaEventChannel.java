@@ -109,7 +109,7 @@ public final class RdmaEventChannel extends NativeObject {
     MemorySegment listening = RdmaCmStructs.CM_EVENT.getPointer(struct, "listen_id");
     RdmaCmId owner = ids.get(listening.address() == 0 ? id.address() : listening.address());
     if (owner == null) {
-      LibRdmacm.ACK_CM_EVENT.call(event); // id is not of this channel, as for USER events
+      LibRdmacm.ACK_CM_EVENT.call(event); // the id is not of this channel
       return Optional.empty();
     }
     RdmaCmId subject = listening.address() == 0 ? owner : adopt(new RdmaCmId(this, id));

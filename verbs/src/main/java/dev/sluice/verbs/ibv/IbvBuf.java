@@ -48,7 +48,11 @@ public final class IbvBuf extends NativeObject {
 
   @Override
   protected void destroy(MemorySegment pointer) throws VerbsException {
-    lifetime.close();
+    try {
+      lifetime.close();
+    } catch (IllegalStateException e) {
+      throw new VerbsException("ibv_free_buf(" + this + ")", VerbsException.EBUSY, e.getMessage());
+    }
     super.destroy(pointer);
   }
 }

@@ -79,7 +79,20 @@ public record IbvMrInitAttr(
         mask | Mask.DMAH, memory, length, access, iova, fd, fdOffset, newDmah, buf);
   }
 
+  /**
+   * Returns these attributes as a {@code struct ibv_mr_init_attr}, whose pointers C follows
+   * unchecked.
+   *
+   * @throws VerbsException EINVAL if the mask names a buffer or a handle that is null or closed
+   * @throws IllegalStateException if the arena of the memory is closed
+   */
   MemorySegment write(SegmentAllocator allocator) throws VerbsException {
+    if (isMissing(Mask.BUF, buf) || isMissing(Mask.DMAH, dmah)) {
+      throw VerbsException.invalid("ibv_reg_mr_ex", "the buffer or the DMA handle is missing");
+    }
+    if (!memory.scope().isAlive()) {
+      throw new IllegalStateException("the arena of the memory is closed");
+    }
     MemorySegment struct = IbvStructs.MR_INIT_ATTR.allocate(allocator);
     IbvStructs.MR_INIT_ATTR.set(struct, "length", length);
     IbvStructs.MR_INIT_ATTR.set(struct, "access", access);
@@ -95,5 +108,9 @@ public record IbvMrInitAttr(
       IbvStructs.MR_INIT_ATTR.set(struct, "buf", buf.pointer());
     }
     return struct;
+  }
+
+  private boolean isMissing(int bit, Object object) {
+    return (mask & bit) != 0 && object == null;
   }
 }

@@ -9,6 +9,7 @@ import dev.sluice.verbs.ffi.NativeFunction;
 import dev.sluice.verbs.ffi.NativeObject;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
 
 /**
  * A protection domain: {@code struct ibv_pd} (ibv_alloc_pd(3)). It is the parent of regions,
@@ -112,7 +113,9 @@ public final class IbvPd extends NativeObject {
    *     device lacks; otherwise as {@link #regMr}
    */
   public IbvMr regMrEx(IbvMrInitAttr attr) throws VerbsException {
-    return adopt(new IbvMr(this, LibIbverbs.REG_MR_EX.callForPointer(pointer(), attr.write(HEAP))));
+    MemorySegment mr = LibIbverbs.REG_MR_EX.callForPointer(pointer(), attr.write(HEAP));
+    Reference.reachabilityFence(attr);
+    return adopt(new IbvMr(this, mr));
   }
 
   /**

@@ -52,7 +52,8 @@
  * </ul>
  *
  * <p>Further classes cover memory windows, {@link IbvMw}, XRC domains, {@link IbvXrcd}, the header
- * before a datagram, {@link IbvGrh}, and the extended forms of queue pairs and completion queues,
+ * before a datagram, {@link IbvGrh}, buffers of the driver and DMA handles ({@link IbvBuf}, {@link
+ * IbvDmah}, {@link IbvMrInitAttr}), and the extended forms of queue pairs and completion queues,
  * {@link IbvQpEx} and {@link IbvCqEx}.
  *
  * <p>A parent owns its children and closes them first; close may be called twice. Each failure is a

@@ -114,7 +114,9 @@ class CHeadersTest {
           "ibv_reg_mr_ex",
           "ibv_wr_opcode_str",
           "struct ibv_dmah_init_attr",
-          "struct ibv_mr_init_attr");
+          "struct ibv_mr_init_attr",
+          "offsetof(struct ibv_mr_init_attr, buf)",
+          "sizeof(((struct ibv_mr_init_attr *)0)->buf)");
 
   /** Members of VERBS_CONTEXT that stand for several pointers, which Java omits. */
   private static final Set<String> SEVERAL_POINTERS = Set.of("read_counters", "ibv_destroy_flow");
