@@ -85,7 +85,15 @@ public final class CircuitBreaker {
     return true;
   }
 
-  /** Returns true if only the next probe may try. False while a probe is under way. */
+  /** Returns true during the pause and while a probe is under way: no other caller may try. */
+  public synchronized boolean isBlocked(long now) {
+    return !isClosed() && (probing || now - failedAt < pause);
+  }
+
+  /**
+   * Returns true if only the next probe may try, or without probes, during the pause. False while a
+   * probe is under way.
+   */
   public synchronized boolean isOpen(long now) {
     return !isClosed() && !probing && (awaitsProbe || now - failedAt < pause);
   }

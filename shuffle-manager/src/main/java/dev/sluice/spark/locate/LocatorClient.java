@@ -137,7 +137,8 @@ public final class LocatorClient implements Locator {
             answer ->
                 answer instanceof Found found
                     ? whereabouts(executorId, found)
-                    : new Whereabouts(node(executorId), false));
+                    : new Whereabouts(node(executorId), false))
+        .exceptionally(_ -> new Whereabouts(node(executorId), false));
   }
 
   private Whereabouts whereabouts(String executorId, Found found) {

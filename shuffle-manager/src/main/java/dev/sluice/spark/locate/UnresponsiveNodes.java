@@ -27,7 +27,7 @@ public final class UnresponsiveNodes {
   /** Returns true if the daemon is not to be asked now. */
   public boolean contains(PeerAddress node) {
     CircuitBreaker breaker = breakers.get(node);
-    return breaker != null && breaker.isOpen(nanoClock.getAsLong());
+    return breaker != null && breaker.isBlocked(nanoClock.getAsLong());
   }
 
   /**
@@ -44,7 +44,13 @@ public final class UnresponsiveNodes {
     long now = nanoClock.getAsLong();
     // Removes old entries: no task asks daemons that have ended, so nothing else would.
     breakers.values().removeIf(breaker -> breaker.isClear(now));
-    breakers.computeIfAbsent(node, _ -> CircuitBreaker.pausing(PAUSE_NANOS)).failed(now);
+    breakers.compute(
+        node,
+        (_, known) -> {
+          CircuitBreaker breaker = known == null ? CircuitBreaker.pausing(PAUSE_NANOS) : known;
+          breaker.failed(now);
+          return breaker;
+        });
   }
 
   /** Records that the daemon has answered. */

@@ -248,6 +248,20 @@ class LocatorClientTest {
   }
 
   @Test
+  void oneTaskAtATimeTriesANodeAgain() {
+    UnresponsiveNodes unresponsive = new UnresponsiveNodes(() -> nowNanos);
+    PeerAddress node = Samples.atNode("1", "node").peer();
+    unresponsive.add(node);
+    assertThat(unresponsive.admits(node)).isFalse();
+    nowNanos += TimeUnit.MINUTES.toNanos(1);
+    assertThat(unresponsive.admits(node)).isTrue();
+    assertThat(unresponsive.contains(node)).as("it is being tried").isTrue();
+    assertThat(unresponsive.admits(node)).isFalse();
+    unresponsive.remove(node);
+    assertThat(unresponsive.contains(node)).isFalse();
+  }
+
+  @Test
   void callersShareAQuestionToAPeer() throws IOException {
     directory.handle(publish("1"));
     atPeer.put(8L, location(8));
