@@ -11,8 +11,9 @@ import java.util.function.Supplier;
  *
  * @param id {@link #FIRST_ID} or more; the same on both sides for ever
  * @param type class of the message
- * @param codec gives what writes and reads the components, on any thread. Any RuntimeException of
- *     its reader means that the bytes are not such a message.
+ * @param codec gives what writes and reads the components, on any thread. It is derived at the
+ *     first use of the type, as most processes use few. Any RuntimeException of its reader means
+ *     that the bytes are not such a message.
  */
 public record MessageType<T>(int id, Class<T> type, Supplier<RecordCodec<T>> codec) {
   /** Smaller ids are not used. */

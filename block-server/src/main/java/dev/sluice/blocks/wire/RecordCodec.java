@@ -36,8 +36,8 @@ import java.util.function.Function;
  * the place of a record in {@link Kinds} and that record. {@link Fields} has all other types.
  *
  * <p>The accessors of a record are composed into one method handle that writes it, and its
- * constructor and the codecs of its components into one that reads it. The JIT compiler trusts the
- * fields of records and lambdas to be final. It inlines all parts of a handle, and boxes no number.
+ * constructor and the codecs of its components into one that reads it. That takes 3 to 5 ms of CPU
+ * time at the first use of a class. Numbers that are components of their own are not boxed.
  *
  * @param leastBytes smallest size of a value
  */

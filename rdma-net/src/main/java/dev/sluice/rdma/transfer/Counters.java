@@ -31,8 +31,9 @@ public final class Counters<E extends Enum<E>> {
     add(counter, 1);
   }
 
+  /** A level that other threads raise and lower meanwhile may be off, but is not below zero. */
   public long get(E counter) {
-    return values[counter.ordinal()].sum();
+    return Math.max(0, values[counter.ordinal()].sum());
   }
 
   /** Returns all counters by their names in metrics. */

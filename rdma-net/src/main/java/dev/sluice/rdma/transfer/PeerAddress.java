@@ -2,7 +2,8 @@
 package dev.sluice.rdma.transfer;
 
 /**
- * A peer process, and the address of its control endpoint.
+ * A peer process, and the address of its control endpoint. Messages have its components in their
+ * order: a changed component changes the protocol.
  *
  * @param id the peer's name, unique in the application: an executor id, or the id of a node's block
  *     server

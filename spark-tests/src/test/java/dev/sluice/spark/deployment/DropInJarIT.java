@@ -22,8 +22,7 @@ final class DropInJarIT {
   private static final int JAVA_17 = 61;
   private static final String ENTRY_POINT =
       "dev/sluice/(doctor/[\\w-]+|spark/(doctor/[\\w-]+"
-          + "|BlockRange|Node(Configuration|ShuffleDataIO)|R(dma|efused)Shuffle(Manager)?"
-          + "|StockShuffle))";
+          + "|Node(Configuration|ShuffleDataIO)|RdmaShuffle(Manager)?|StockShuffle))";
   private static final String TOOLS = "dev/sluice/verbs/tools/";
   private static final List<String> MODULES =
       List.of("verbs", "rdma-net", "block-server", "doctor", "shuffle-manager");
@@ -60,7 +59,7 @@ final class DropInJarIT {
 
   /** The class, or one nested in it. */
   private static boolean isEntryPoint(JarEntry entry) {
-    return entry.getName().matches(ENTRY_POINT + "(\\$\\w+)?\\.class");
+    return entry.getName().matches(ENTRY_POINT + "(\\$\\w+)*\\.class");
   }
 
   private static int classFileVersion(JarFile jar, JarEntry entry) throws IOException {
