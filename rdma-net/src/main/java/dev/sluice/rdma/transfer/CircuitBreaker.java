@@ -75,13 +75,10 @@ public final class CircuitBreaker {
 
   /** Returns true if the caller may try. A caller that is admitted after the pause is the probe. */
   public synchronized boolean admits(long now) {
-    if (isClosed()) {
-      return true;
-    }
-    if (probing || now - failedAt < pause) {
+    if (isBlocked(now)) {
       return false;
     }
-    probing = true;
+    probing = !isClosed();
     return true;
   }
 
