@@ -32,6 +32,7 @@ import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.spark.util.Utils;
 import org.slf4j.Logger;
@@ -56,6 +57,9 @@ final class ReadingRuntime extends SluiceRuntime {
      */
     Device open() throws IOException;
   }
+
+  /** Longest wait at the start for the driver's answer, below the limit of a start. */
+  private static final long MAX_ANNOUNCEMENT_MS = 10_000;
 
   private final SluiceConf conf;
 
@@ -89,9 +93,8 @@ final class ReadingRuntime extends SluiceRuntime {
       registry = started(openRegistry(endpoint));
       server = serve(endpoint);
       started(publisher); // It closes before the block server that it has announced.
-      if (!conf.isNodeRequired()) {
-        publisher.start(server);
-      }
+      CompletableFuture<Void> announced =
+          conf.isNodeRequired() ? CompletableFuture.completedFuture(null) : publisher.start(server);
       handOver = handOver();
       locator = locator(endpoint, servers);
       ready(
@@ -99,11 +102,32 @@ final class ReadingRuntime extends SluiceRuntime {
           endpoint.device().providerName() + " " + endpoint.device().name(),
           new ExecutorMetrics(counters, endpoint.counters(), registry.counters()));
       sayStarted(endpoint.device());
+      awaitAnnounced(announced);
       started = true;
     } finally {
       if (!started) {
         close();
       }
+    }
+  }
+
+  /**
+   * Waits until the driver knows this executor. Otherwise reduce tasks elsewhere could ask the
+   * driver first, and would fetch this executor's map outputs by Spark's own transfer.
+   */
+  private void awaitAnnounced(CompletableFuture<Void> announced) {
+    long limitMs = Math.min(conf.locateTimeoutMs(), MAX_ANNOUNCEMENT_MS);
+    boolean isKnown =
+        announced
+            .thenApply(_ -> true)
+            .completeOnTimeout(false, limitMs, TimeUnit.MILLISECONDS)
+            .join();
+    if (!isKnown) {
+      LOG.warn(
+          "The driver has not answered this executor's announcement within {} ms; until it does,"
+              + " others fetch this executor's map outputs by Spark's own transfer"
+              + " (spark.shuffle.rdma.locate.timeout)",
+          limitMs);
     }
   }
 

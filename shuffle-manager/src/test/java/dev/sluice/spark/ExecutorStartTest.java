@@ -10,16 +10,20 @@ import dev.sluice.rdma.Device;
 import dev.sluice.rdma.log.LogCapture;
 import dev.sluice.spark.conf.SluiceConf;
 import dev.sluice.spark.locate.DirectoryMessage.Ack;
+import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.DriverChannel;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.apache.logging.log4j.Level;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
@@ -224,6 +228,40 @@ class ExecutorStartTest {
     }
   }
 
+  /**
+   * Otherwise reduce tasks might ask for map outputs of an executor that the driver does not know.
+   */
+  @Test
+  void tasksBeginWhenTheDriverKnowsTheExecutor() throws Exception {
+    Announced announced = new Announced();
+    try (RdmaShuffle rdma = shuffle("soft", announced)) {
+      CompletableFuture<Object> task = CompletableFuture.supplyAsync(() -> rdma.client(TASK));
+      assertThat(announced.asked.await(30, TimeUnit.SECONDS)).isTrue();
+      assertThatThrownBy(() -> task.get(500, TimeUnit.MILLISECONDS))
+          .isInstanceOf(TimeoutException.class);
+      released.countDown();
+      assertThat(task.get(30, TimeUnit.SECONDS)).isNotNull();
+    }
+  }
+
+  @Test
+  void tasksBeginIfTheDriverDoesNotAnswerTheAnnouncement() {
+    SparkConf conf =
+        SparkEnv.get()
+            .conf()
+            .clone()
+            .set("spark.shuffle.rdma.provider", "soft")
+            .set("spark.shuffle.rdma.locate.timeout", "100ms");
+    try (LogCapture log = new LogCapture(SluiceRuntime.class, Level.WARN);
+        RdmaShuffle rdma = new SluiceShuffle(conf, false, null, new Announced())) {
+      assertThat(rdma.client(TASK)).isNotNull();
+      assertThat(log.messages())
+          .singleElement()
+          .asString()
+          .contains("100 ms", "spark.shuffle.rdma.locate.timeout");
+    }
+  }
+
   /** Otherwise a session's loader would stay as long as a thread that one of its tasks started. */
   @Test
   void noThreadKeepsTheLoaderOfTheTaskThatStartedIt() throws Exception {
@@ -253,6 +291,27 @@ class ExecutorStartTest {
     @Override
     public DriverChannel openDriverChannel(SparkEnv env, SluiceConf conf) {
       return message -> new Ack();
+    }
+  }
+
+  /** Its driver answers the executor's announcement after {@code released}. */
+  private final class Announced implements SluiceShuffle.ExecutorBackends {
+    private final CountDownLatch asked = new CountDownLatch(1);
+
+    @Override
+    public DriverChannel openDriverChannel(SparkEnv env, SluiceConf conf) {
+      return message -> {
+        if (message instanceof Publish) {
+          asked.countDown();
+          try {
+            released.await();
+          } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException();
+          }
+        }
+        return new Ack();
+      };
     }
   }
 

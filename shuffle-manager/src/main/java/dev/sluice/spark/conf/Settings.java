@@ -114,7 +114,8 @@ final class Settings {
           .doc(
               "How long the driver, and after it a peer's block server, may take to answer with"
                   + " locations. Other locations count as unknown, and Spark's own transfer fetches"
-                  + " their blocks.");
+                  + " their blocks. Tasks of a new executor wait as long, 10 s at most, until the"
+                  + " driver knows it.");
 
   static final Setting<Long> READ_TIMEOUT =
       with("read.timeout", Type.millis("100ms", "1h"), "30s")

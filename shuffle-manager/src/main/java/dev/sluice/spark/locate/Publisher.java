@@ -69,6 +69,7 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
   private final DriverChannel driver;
   private final IntPredicate moreExpected;
   private final BlockingQueue<Entry> queue = new LinkedBlockingQueue<>(MAX_QUEUED);
+  private final CompletableFuture<Void> announced = new CompletableFuture<>();
 
   /** Null before the start. Guarded by this. */
   private Thread sender;
@@ -88,13 +89,19 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
     this.moreExpected = moreExpected;
   }
 
-  /** Makes the executor known to the driver, and publishes from then on. Idempotent. */
-  public synchronized void start(ExecutorEndpoint endpoint) {
-    if (sender != null || closed) {
-      return;
+  /**
+   * Makes the executor known to the driver, and publishes from then on. Idempotent.
+   *
+   * @return completes, always normally, when the driver knows the executor, or when that has failed
+   */
+  public synchronized CompletableFuture<Void> start(ExecutorEndpoint endpoint) {
+    if (closed) {
+      announced.complete(null);
+    } else if (sender == null) {
+      sends = true;
+      sender = Thread.ofPlatform().daemon().name("sluice-publisher").start(() -> run(endpoint));
     }
-    sends = true;
-    sender = Thread.ofPlatform().daemon().name("sluice-publisher").start(() -> run(endpoint));
+    return announced.copy();
   }
 
   @Override
@@ -147,6 +154,7 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
   private void run(ExecutorEndpoint endpoint) {
     try {
       send(endpoint, List.of());
+      announced.complete(null);
       while (true) {
         Batch batch = nextBatch();
         try {
@@ -163,6 +171,7 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
       LOG.debug("The publisher is closed");
     } finally {
       sends = false;
+      announced.complete(null);
       dropAll();
     }
   }
