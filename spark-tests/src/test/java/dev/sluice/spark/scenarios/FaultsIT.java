@@ -35,6 +35,7 @@ final class FaultsIT {
       Totals totals = shuffle(cluster);
       assertThat(totals.corruptions()).isPositive();
       assertThat(totals.read()).isPositive();
+      assertThat(totals.of("gathered.blocks")).isPositive();
       assertThat(totals.fallbackByReason().keySet()).isSubsetOf("CHECKSUM");
     }
   }
@@ -82,6 +83,7 @@ final class FaultsIT {
       gate.open();
       assertThat(answer.get(3, TimeUnit.MINUTES)).isEqualTo(data.answer());
       assertThat(cluster.totals().read()).isPositive();
+      assertThat(cluster.totals().of("gathered.blocks")).isPositive();
     }
   }
 

@@ -71,8 +71,9 @@ final class PodsIT {
     settings.addAll(List.of(more));
     settings.addAll(List.of("spark.shuffle.rdma.node", "on"));
     settings.addAll(List.of("spark.shuffle.rdma.node.socket", socket.toString()));
+    String options = System.getProperty(LocalCluster.EXECUTOR_OPTIONS);
     settings.addAll(
-        List.of("spark.executor.extraJavaOptions", "-Dsluice.target=" + hostPath("target")));
+        List.of(LocalCluster.EXECUTOR_OPTIONS, options + " -Dsluice.target=" + hostPath("target")));
     return LocalCluster.start(settings.toArray(String[]::new));
   }
 
