@@ -44,7 +44,7 @@ public record LocalNetDevices(Map<NetDevice, Set<InetAddress>> addresses) {
             new NetDevice(device.getName(), device.getIndex(), hardwareAddress(device)), own);
       }
     } catch (SocketException e) {
-      throw new VerbsException("listing network interfaces", VerbsException.EIO, e.getMessage());
+      throw new VerbsException("listing network interfaces", VerbsException.EIO, e.toString());
     }
     return new LocalNetDevices(addresses);
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.verbs;
 
+import static java.util.Objects.requireNonNull;
+
 import java.io.IOException;
 
 /**
@@ -42,6 +44,12 @@ public class VerbsException extends IOException {
   /** Returns the exception for an argument or a state that does not allow an operation (EINVAL). */
   public static VerbsException invalid(String operation, String reason) {
     return new VerbsException(operation, EINVAL, reason);
+  }
+
+  /** Returns the message, which is never null. */
+  @Override
+  public String getMessage() {
+    return requireNonNull(super.getMessage());
   }
 
   public int errno() {

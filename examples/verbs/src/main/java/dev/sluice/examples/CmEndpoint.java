@@ -2,6 +2,7 @@
 package dev.sluice.examples;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.util.Objects.requireNonNull;
 
 import dev.sluice.verbs.cm.RdmaCmEvent;
 import dev.sluice.verbs.cm.RdmaCmId;
@@ -23,6 +24,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One side of an rdma_cm program: an id's queue pair, and a buffer for each direction. Sleeps on
@@ -53,7 +55,7 @@ public final class CmEndpoint {
       IbvQp.Type type,
       int messages,
       int size,
-      IbvSrq srq,
+      @Nullable IbvSrq srq,
       Arena arena,
       Deadline deadline)
       throws IOException {
@@ -134,8 +136,8 @@ public final class CmEndpoint {
         .add(0, IbvSendWrList.Opcode.SEND_WITH_IMM, 0)
         .sge(outgoing.address(), (int) outgoing.byteSize(), sendMr.lkey())
         .datagram(ah, to.qpNum(), to.qkey())
-        .immediate(id.qp().qpNum());
-    id.qp().postSend(sends);
+        .immediate(requireNonNull(id.qp()).qpNum());
+    requireNonNull(id.qp()).postSend(sends);
     awaitSent();
   }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.examples;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.verbs.cm.RdmaAddrInfo;
 import dev.sluice.verbs.cm.RdmaCmId;
 import dev.sluice.verbs.cm.RdmaConnParam;
@@ -11,6 +13,7 @@ import java.lang.foreign.Arena;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The server of rdma_cm (rdma_server): listens, creates a queue pair for the id of each request,
@@ -51,7 +54,7 @@ public final class CmServer implements AutoCloseable {
   }
 
   public InetSocketAddress address() {
-    return listening.localAddress();
+    return requireNonNull(listening.localAddress());
   }
 
   /**
@@ -75,7 +78,7 @@ public final class CmServer implements AutoCloseable {
     return messages;
   }
 
-  private void accept(IbvSrq srq) throws IOException {
+  private void accept(@Nullable IbvSrq srq) throws IOException {
     RdmaCmId id =
         listening
             .getRequest(deadline.leftMs("a client"))

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.examples;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.verbs.Gid;
 import dev.sluice.verbs.cm.RdmaAddrInfo;
 import dev.sluice.verbs.cm.RdmaCmEvent;
@@ -82,21 +84,21 @@ public final class Datagrams implements AutoCloseable {
     id.connect(RdmaConnParam.DEFAULT);
     RdmaUdParam service =
         CmEndpoint.await(events, RdmaCmEvent.Type.ESTABLISHED, deadline).udParam();
-    send(endpoint, id.pd().createAh(service.ahAttr()), service);
+    send(endpoint, id.pd().createAh(requireNonNull(service.ahAttr())), service);
     receive(endpoint);
   }
 
   /** Listens and returns the local address. */
   public InetSocketAddress listen() throws IOException {
     id.listen(1);
-    return id.localAddress();
+    return requireNonNull(id.localAddress());
   }
 
   /** Runs the service: receives one client's messages and answers them. */
   public void serve() throws IOException {
     RdmaCmId request = CmEndpoint.await(events, RdmaCmEvent.Type.CONNECT_REQUEST, deadline).id();
     CmEndpoint endpoint = endpoint(request);
-    int qpNum = request.qp().qpNum();
+    int qpNum = requireNonNull(request.qp()).qpNum();
     request.accept(RdmaConnParam.DEFAULT.with(p -> p.qpNum = qpNum));
     receive(endpoint);
     RdmaUdParam client =
@@ -118,7 +120,7 @@ public final class Datagrams implements AutoCloseable {
             IbvAhAttr.ZERO.with(
                 ah -> {
                   ah.global = true;
-                  ah.dgid = Gid.of(id.peerAddress().getAddress());
+                  ah.dgid = Gid.of(requireNonNull(id.peerAddress()).getAddress());
                   ah.sgidIndex = gidIndex;
                   ah.hopLimit = 64;
                   ah.port = id.portNum();
@@ -126,7 +128,7 @@ public final class Datagrams implements AutoCloseable {
   }
 
   private static int gidIndex(RdmaCmId id) throws IOException {
-    Gid local = Gid.of(id.localAddress().getAddress());
+    Gid local = Gid.of(requireNonNull(id.localAddress()).getAddress());
     int entries = id.context().queryPort(id.portNum()).gidTblLen();
     for (int i = 0; i < entries; i++) {
       Optional<IbvGidEntry> entry = id.context().queryGidEntry(id.portNum(), i);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.examples;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.verbs.cm.RdmaCmEvent;
 import dev.sluice.verbs.cm.RdmaCmId;
 import dev.sluice.verbs.cm.RdmaEventChannel;
@@ -11,6 +13,7 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The multicast example (mckey). Each member joins the group through rdma_cm. A sender posts
@@ -35,7 +38,7 @@ public final class Multicast implements AutoCloseable {
    * @param size bytes of a message
    */
   public Multicast(
-      InetAddress device,
+      @Nullable InetAddress device,
       InetAddress groupAddress,
       int joinFlags,
       int messages,
@@ -54,7 +57,7 @@ public final class Multicast implements AutoCloseable {
 
       id.joinMulticast(to, joinFlags);
       group = CmEndpoint.await(events, RdmaCmEvent.Type.MULTICAST_JOIN, deadline).udParam();
-      ah = id.pd().createAh(group.ahAttr());
+      ah = id.pd().createAh(requireNonNull(group.ahAttr()));
     } catch (IOException e) {
       close();
       throw e;

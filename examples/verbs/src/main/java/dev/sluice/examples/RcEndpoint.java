@@ -42,6 +42,8 @@ public final class RcEndpoint {
   private final IbvSendWrList sends;
   private final IbvRecvWrList receives;
   private final IbvWcArray completions;
+
+  @SuppressWarnings("NullAway.Init") // set by connect()
   private RcAddress remote;
 
   /**
@@ -113,6 +115,7 @@ public final class RcEndpoint {
     qp.postSend(sends);
   }
 
+  @SuppressWarnings("ThreadPriorityCheck") // another process may need this processor to answer
   void pollCompletion() throws IOException {
     while (cq.poll(completions) == 0) {
       deadline.leftMs("a completion");

@@ -9,6 +9,7 @@ import dev.sluice.verbs.ibv.IbvSendWrList;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.lang.foreign.Arena;
+import java.nio.charset.StandardCharsets;
 
 /**
  * The RC example of the manuals: the server SENDs a message, the client READs the server's buffer,
@@ -99,7 +100,8 @@ public final class RcExample {
         Rendezvous peer =
             Rendezvous.open(isServer ? null : arguments[0], tcpPort, 1, deadline).getFirst()) {
       RcEndpoint endpoint = new RcEndpoint(context, arena, local, deadline);
-      RcExample example = new RcExample(endpoint, peer, new PrintWriter(System.out, true));
+      RcExample example =
+          new RcExample(endpoint, peer, new PrintWriter(System.out, true, StandardCharsets.UTF_8));
       if (isServer) {
         example.runServer();
       } else {

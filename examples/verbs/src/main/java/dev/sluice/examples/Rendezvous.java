@@ -10,6 +10,7 @@ import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The TCP connection over which both sides of a program exchange addresses (sock_connect). One
@@ -33,8 +34,8 @@ public final class Rendezvous implements AutoCloseable {
    * @param server null to be the server
    * @param clients number of clients that the server waits for
    */
-  public static List<Rendezvous> open(String server, int port, int clients, Deadline deadline)
-      throws IOException {
+  public static List<Rendezvous> open(
+      @Nullable String server, int port, int clients, Deadline deadline) throws IOException {
     return server == null
         ? accept(port, clients, deadline)
         : List.of(connect(server, port, deadline));

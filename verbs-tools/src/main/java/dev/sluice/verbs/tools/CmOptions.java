@@ -6,6 +6,7 @@ import dev.sluice.verbs.cm.RdmaCmId;
 import dev.sluice.verbs.ibv.IbvQp;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
@@ -20,19 +21,19 @@ final class CmOptions {
       names = {"-p", "--port"},
       paramLabel = "PORT",
       description = "Port of the server (default: 7471 for connections, 7174 for datagrams)")
-  private Integer port;
+  private @Nullable Integer port;
 
   @Option(
       names = {"-b", "--bind"},
       paramLabel = "ADDRESS",
       description = "Address of the RDMA device to use (default: chosen by the routing table)")
-  private String bind;
+  private @Nullable String bind;
 
   Deadline deadline() {
     return deadline;
   }
 
-  String bind() {
+  @Nullable String bind() {
     return bind;
   }
 
@@ -41,7 +42,7 @@ final class CmOptions {
    *
    * @param server null on the server itself
    */
-  RdmaAddrInfo resolve(String server, IbvQp.Type type) throws IOException {
+  RdmaAddrInfo resolve(@Nullable String server, IbvQp.Type type) throws IOException {
     boolean datagrams = type == IbvQp.Type.UD;
     int number = port != null ? port : datagrams ? 7174 : 7471;
     return RdmaAddrInfo.get(

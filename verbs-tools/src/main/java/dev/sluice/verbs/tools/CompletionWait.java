@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.verbs.tools;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.ibv.IbvCompChannel;
 import dev.sluice.verbs.ibv.IbvContext;
@@ -10,6 +12,7 @@ import dev.sluice.verbs.ibv.IbvCqInitAttrEx;
 import dev.sluice.verbs.ibv.IbvWcArray;
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Waits for completions of one queue, by polling or by sleeping until there is an event. The
@@ -27,10 +30,10 @@ final class CompletionWait {
   private static final int POLLS_PER_YIELD = 32;
 
   private final Mode mode;
-  private final IbvCompChannel channel;
+  private final @Nullable IbvCompChannel channel;
   private final IbvCq cq;
   private final IbvWcArray completions;
-  private final Extended extended;
+  private final @Nullable Extended extended;
   private final Deadline deadline;
   private int spins;
 
@@ -156,6 +159,7 @@ final class CompletionWait {
     }
   }
 
+  @SuppressWarnings("ThreadPriorityCheck") // one of the ways to wait that are measured
   private int spin(String awaited) throws IOException {
     while (true) {
       int count = take();
@@ -180,7 +184,7 @@ final class CompletionWait {
       if (count > 0) {
         return count;
       }
-      channel.awaitEvent(deadline.leftMs(awaited));
+      requireNonNull(channel).awaitEvent(deadline.leftMs(awaited));
       cq.acknowledgeEvents();
     }
   }

@@ -7,6 +7,7 @@ import dev.sluice.verbs.ibv.IbvDeviceList;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -18,13 +19,13 @@ final class InfoCommand extends ToolCommand {
       arity = "0..1",
       paramLabel = "DEVICE",
       description = "RDMA device (default: all of them)")
-  private String device;
+  private @Nullable String device;
 
   @Option(
       names = {"-i", "--ib-port"},
       paramLabel = "PORT",
       description = "Port, from 1 (default: all ports)")
-  private Integer port;
+  private @Nullable Integer port;
 
   @Option(
       names = {"-v", "--verbose"},

@@ -91,14 +91,16 @@ final class LatencyCommand extends PerfCommand {
           " #bytes    #iterations  t_min[usec]  t_max[usec]  t_typical[usec]  t_avg[usec] "
               + " t_stdev[usec]  99%[usec]  99.9%[usec] clock[usec]");
     }
-    out.printf(
-        Locale.ROOT,
+    String format =
         json()
             ? "{\"op\":\"%11$s\",\"completion\":\"%12$s\",\"bytes\":%1$d,\"iterations\":%2$d,"
                 + "\"minUsec\":%3$.2f,\"maxUsec\":%4$.2f,\"typicalUsec\":%5$.2f,"
                 + "\"averageUsec\":%6$.2f,\"stdevUsec\":%7$.2f,\"p99Usec\":%8$.2f,"
                 + "\"p999Usec\":%9$.2f,\"clockUsec\":%10$.2f}%n"
-            : " %-9d %-12d %-12.2f %-12.2f %-16.2f %-12.2f %-14.2f %-10.2f %-11.2f %.2f%n",
+            : " %-9d %-12d %-12.2f %-12.2f %-16.2f %-12.2f %-14.2f %-10.2f %-11.2f %.2f%n";
+    out.printf(
+        Locale.ROOT,
+        format,
         parameters.size(),
         result.count(),
         result.min() / NANOS_PER_MICRO,

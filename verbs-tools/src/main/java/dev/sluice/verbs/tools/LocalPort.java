@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An active port of a device, and the GID by which peers reach it. Closing the port closes the
@@ -36,7 +37,7 @@ final class LocalPort implements AutoCloseable {
   private final int gidIndex;
   private final Gid gid;
 
-  private LocalPort(IbvContext context, int number, Integer gidIndex, int serviceLevel)
+  private LocalPort(IbvContext context, int number, @Nullable Integer gidIndex, int serviceLevel)
       throws IOException {
     this.context = context;
     this.number = number;
@@ -55,7 +56,8 @@ final class LocalPort implements AutoCloseable {
    * @param device null for the first device
    * @param gidIndex null to choose: the GID that suits RoCE best; none if InfiniBand works without
    */
-  static LocalPort open(String device, int port, Integer gidIndex, int serviceLevel)
+  static LocalPort open(
+      @Nullable String device, int port, @Nullable Integer gidIndex, int serviceLevel)
       throws IOException {
     IbvContext context = openDevice(device);
     try {
@@ -67,7 +69,7 @@ final class LocalPort implements AutoCloseable {
   }
 
   /** Opens a device by its name, null for the first one. The caller closes it. */
-  static IbvContext openDevice(String name) throws IOException {
+  static IbvContext openDevice(@Nullable String name) throws IOException {
     try (IbvDeviceList list = IbvDeviceList.get()) {
       if (list.devices().isEmpty()) {
         throw new IOException("there is no RDMA device");

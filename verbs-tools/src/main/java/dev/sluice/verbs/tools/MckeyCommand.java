@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.verbs.tools;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.examples.Multicast;
 import dev.sluice.verbs.cm.RdmaCmId;
 import java.io.IOException;
@@ -44,7 +46,7 @@ final class MckeyCommand extends ToolCommand {
             messages.count(),
             messages.size(),
             options.deadline())) {
-      out().println("joined " + member.group().ahAttr().dgid());
+      out().println("joined " + requireNonNull(member.group().ahAttr()).dgid());
       for (int i = 0; i < messages.count(); i++) {
         if (sender) {
           member.send("");

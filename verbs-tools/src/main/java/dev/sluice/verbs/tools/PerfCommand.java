@@ -5,6 +5,7 @@ import dev.sluice.examples.Rendezvous;
 import dev.sluice.verbs.tools.PerfParameters.Operation;
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
@@ -35,7 +36,7 @@ abstract class PerfCommand extends ToolCommand {
       names = {"-s", "--size"},
       paramLabel = "BYTES",
       description = "Bytes of a message (default: bw 65536, lat 2; an atomic has 8)")
-  private Integer size;
+  private @Nullable Integer size;
 
   @Option(
       names = {"-n", "--iters"},
@@ -48,7 +49,7 @@ abstract class PerfCommand extends ToolCommand {
       paramLabel = "MESSAGES",
       description =
           "Messages before the measured ones (default: as many, at most " + DEFAULT_WARM_UP + ")")
-  private Integer warmUp;
+  private @Nullable Integer warmUp;
 
   @Option(
       names = {"-t", "--tx-depth", "--depth"},
@@ -60,13 +61,13 @@ abstract class PerfCommand extends ToolCommand {
       names = "--outs",
       paramLabel = "READS",
       description = "READs or atomics under way at a time (default: the device's maximum)")
-  private Integer readsInFlight;
+  private @Nullable Integer readsInFlight;
 
   @Option(
       names = {"-m", "--mtu"},
       paramLabel = "BYTES",
       description = "Path MTU: 256, 512, 1024, 2048 or 4096 bytes (default: the port's)")
-  private Integer mtu;
+  private @Nullable Integer mtu;
 
   @Option(
       names = {"-e", "--events"},

@@ -23,6 +23,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One side of a ping-pong: queue pairs, memory and message loop. A side answers each message that
@@ -81,7 +82,7 @@ final class PingPong {
   private final Settings settings;
   private final CompletionWait completions;
   private final IbvPd pd;
-  private final IbvSrq srq;
+  private final @Nullable IbvSrq srq;
   private final List<IbvQp> qps = new ArrayList<>();
   private final List<IbvQpEx> extended = new ArrayList<>();
   private final List<QpAddress> addresses = new ArrayList<>();
@@ -95,8 +96,11 @@ final class PingPong {
   /** For each queue pair, the completions it waits for: the bits SEND and RECEIVE. */
   private final long[] pending;
 
-  private IbvAh peer;
+  private @Nullable IbvAh peer;
+
+  @SuppressWarnings("NullAway.Init") // set by connect()
   private QpAddress remote;
+
   private int posted;
   private int sentMessages;
   private int receivedMessages;

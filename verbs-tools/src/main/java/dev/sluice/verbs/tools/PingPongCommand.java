@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -49,7 +50,7 @@ final class PingPongCommand extends ToolCommand {
       names = {"-s", "--size"},
       paramLabel = "BYTES",
       description = "Bytes of a message (default: 4096, datagrams 1024)")
-  private Integer size;
+  private @Nullable Integer size;
 
   @Option(
       names = {"-m", "--mtu"},

@@ -14,6 +14,7 @@ import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -49,7 +50,7 @@ final class RpingCommand extends ToolCommand {
       arity = "0..1",
       paramLabel = "SERVER",
       description = "Host of the server; if it is absent, run as the server of one client")
-  private String server;
+  private @Nullable String server;
 
   @Option(
       names = {"-a", "--address"},
@@ -142,9 +143,9 @@ final class RpingCommand extends ToolCommand {
   /** Sends an advertisement and waits until the server has used it. */
   private void offer(RpingConnection connection, IbvMr region) throws IOException {
     connection.send(new RpingConnection.Advertisement(region.address(), region.rkey(), size));
-    connection
-        .receive()
-        .orElseThrow(() -> new IOException("the server disconnected instead of answering"));
+    if (connection.receive().isEmpty()) {
+      throw new IOException("the server disconnected instead of answering");
+    }
   }
 
   /** Fills in text that ends with a zero byte: the server in C returns no more than that. */

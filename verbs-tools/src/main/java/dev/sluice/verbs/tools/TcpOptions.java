@@ -4,6 +4,7 @@ package dev.sluice.verbs.tools;
 import dev.sluice.examples.Rendezvous;
 import java.io.IOException;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -17,7 +18,7 @@ final class TcpOptions {
       arity = "0..1",
       paramLabel = "SERVER",
       description = "Host of the server; if it is absent, run as the server and wait for a client")
-  private String server;
+  private @Nullable String server;
 
   @Option(
       names = {"-p", "--port"},

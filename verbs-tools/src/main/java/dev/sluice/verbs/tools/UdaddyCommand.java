@@ -5,6 +5,7 @@ import dev.sluice.examples.Datagrams;
 import dev.sluice.verbs.cm.RdmaAddrInfo;
 import dev.sluice.verbs.ibv.IbvQp;
 import java.io.IOException;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
@@ -23,7 +24,7 @@ final class UdaddyCommand extends ToolCommand {
       arity = "0..1",
       paramLabel = "SERVER",
       description = "Host of the service; if it is absent, run as the service of one client")
-  private String server;
+  private @Nullable String server;
 
   @Override
   void run() throws IOException {

@@ -53,6 +53,7 @@ final class VerbsCommand implements Runnable {
       usageHelp = true,
       scope = ScopeType.INHERIT,
       description = "Show this and exit")
+  @SuppressWarnings("UnusedVariable") // picocli reads it
   private boolean help;
 
   private VerbsCommand() {}

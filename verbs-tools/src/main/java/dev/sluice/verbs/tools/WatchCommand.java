@@ -5,6 +5,7 @@ import dev.sluice.verbs.ibv.IbvAsyncEvent;
 import dev.sluice.verbs.ibv.IbvContext;
 import java.io.IOException;
 import java.time.LocalTime;
+import java.time.ZoneId;
 import java.time.temporal.ChronoUnit;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -59,7 +60,7 @@ final class WatchCommand extends ToolCommand {
 
   private void print(IbvAsyncEvent event) throws IOException {
     try (event) {
-      LocalTime now = LocalTime.now().truncatedTo(ChronoUnit.MILLIS);
+      LocalTime now = LocalTime.now(ZoneId.systemDefault()).truncatedTo(ChronoUnit.MILLIS);
       boolean ofAPort = event.type().known().filter(WatchCommand::isOfAPort).isPresent();
       String port = ofAPort ? ", port " + event.port() : "";
       out().printf("%s  %s (%d)%s%n", now, event.text(), event.type().number(), port);

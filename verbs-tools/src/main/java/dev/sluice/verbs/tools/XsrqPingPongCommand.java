@@ -26,6 +26,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -80,10 +81,20 @@ final class XsrqPingPongCommand extends ToolCommand {
   /** Numbers of receiving queue pairs. Messages to a client may arrive on other clients' ones. */
   private final List<Integer> receivers = new ArrayList<>();
 
+  // Set by call().
+  @SuppressWarnings("NullAway.Init")
   private IbvMr mr;
+
+  @SuppressWarnings("NullAway.Init")
   private IbvSrq srq;
+
+  @SuppressWarnings("NullAway.Init")
   private IbvSendWrList send;
+
+  @SuppressWarnings("NullAway.Init")
   private IbvRecvWrList receive;
+
+  @SuppressWarnings("NullAway.Init")
   private int[] sends;
 
   @Override
@@ -136,7 +147,8 @@ final class XsrqPingPongCommand extends ToolCommand {
     }
   }
 
-  private static IbvQpInitAttrEx attr(IbvQp.Type type, IbvCq sendCq, int sends, int sges) {
+  private static IbvQpInitAttrEx attr(
+      IbvQp.Type type, @Nullable IbvCq sendCq, int sends, int sges) {
     IbvQpCap cap = new IbvQpCap(sends, 0, sges, 0, 0);
     return IbvQpInitAttrEx.of(new IbvQpInitAttr(type, sendCq, null, null, cap, false), 0);
   }

@@ -19,6 +19,7 @@ import java.net.StandardProtocolFamily;
 import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A resolved name: a list of {@code struct rdma_addrinfo} (rdma_getaddrinfo(3)). Any thread. The
@@ -64,8 +65,8 @@ public final class RdmaAddrInfo extends NativeObject {
       int flags,
       RdmaCmId.PortSpace portSpace,
       IbvQp.Type qpType,
-      StandardProtocolFamily family,
-      InetSocketAddress source) {
+      @Nullable StandardProtocolFamily family,
+      @Nullable InetSocketAddress source) {
 
     /** Sets neither family nor source. */
     public Hints(int flags, RdmaCmId.PortSpace portSpace, IbvQp.Type qpType) {
@@ -95,10 +96,10 @@ public final class RdmaAddrInfo extends NativeObject {
       int flags,
       CValue<RdmaCmId.PortSpace> portSpace,
       CValue<IbvQp.Type> qpType,
-      InetSocketAddress source,
-      InetSocketAddress destination) {
+      @Nullable InetSocketAddress source,
+      @Nullable InetSocketAddress destination) {
 
-    static Entry read(MemorySegment struct) {
+    static @Nullable Entry read(MemorySegment struct) {
       return new Entry(
           RdmaCmStructs.ADDRINFO.getInt(struct, "ai_flags"),
           new CValue<>(
@@ -109,7 +110,8 @@ public final class RdmaAddrInfo extends NativeObject {
     }
 
     @SuppressWarnings("restricted")
-    private static InetSocketAddress address(MemorySegment struct, String member, String length) {
+    private static @Nullable InetSocketAddress address(
+        MemorySegment struct, String member, String length) {
       int bytes = RdmaCmStructs.ADDRINFO.getInt(struct, length);
       MemorySegment address = RdmaCmStructs.ADDRINFO.getPointer(struct, member);
       return bytes == 0 ? null : SocketAddresses.read(address.reinterpret(bytes));
@@ -135,7 +137,8 @@ public final class RdmaAddrInfo extends NativeObject {
    * @throws UnknownHostException when the name cannot be resolved
    * @throws ProviderUnavailableException when librdmacm cannot be loaded
    */
-  public static RdmaAddrInfo get(String node, String service, Hints hints) throws IOException {
+  public static RdmaAddrInfo get(@Nullable String node, @Nullable String service, Hints hints)
+      throws IOException {
     LibRdmacm.LIBRARY.require();
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment result = arena.allocate(ADDRESS);
@@ -151,7 +154,7 @@ public final class RdmaAddrInfo extends NativeObject {
     }
   }
 
-  static MemorySegment string(String text, Arena arena) {
+  static MemorySegment string(@Nullable String text, Arena arena) {
     return text == null ? MemorySegment.NULL : arena.allocateFrom(text);
   }
 

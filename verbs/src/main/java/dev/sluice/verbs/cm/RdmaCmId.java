@@ -20,11 +20,12 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A communication identifier, the counterpart of a TCP socket: {@code struct rdma_cm_id}
  * (rdma_create_id(3)). Closing it cancels pending operations, acknowledges unclosed events, leaves
- * its multicast groups, destroys its queue pair, and closes all objects of its {@link #context}.
+ * its multicast groups, destroys its queue pair, and closes all objects of its {@link #context()}.
  *
  * <p>An id of a channel is asynchronous: a call starts an operation, and an event reports the
  * result. An id without a channel is synchronous: a call waits for that event, as long as librdmacm
@@ -81,9 +82,9 @@ public final class RdmaCmId extends RdmaCmIdMulticast {
     private JoinFlags() {}
   }
 
-  private RdmaEventChannel channel;
-  private IbvPd requestPd;
-  private IbvQpInitAttr requestAttr;
+  private @Nullable RdmaEventChannel channel;
+  private @Nullable IbvPd requestPd;
+  private @Nullable IbvQpInitAttr requestAttr;
 
   RdmaCmId(RdmaEventChannel channel, MemorySegment pointer) {
     super(channel, pointer, LibRdmacm.DESTROY_ID);
@@ -92,7 +93,7 @@ public final class RdmaCmId extends RdmaCmIdMulticast {
   }
 
   /** Creates a synchronous id. The listening id received its request; null for none. */
-  private RdmaCmId(RdmaCmId listening, MemorySegment pointer, NativeFunction destroyer) {
+  private RdmaCmId(@Nullable RdmaCmId listening, MemorySegment pointer, NativeFunction destroyer) {
     super(listening, pointer, destroyer);
   }
 
@@ -118,7 +119,8 @@ public final class RdmaCmId extends RdmaCmIdMulticast {
    * @param attr attributes for {@link #createQp}, applied to the active id itself, or to each id
    *     that {@link #getRequest} returns; null for no queue pair
    */
-  public static RdmaCmId createEp(RdmaAddrInfo address, IbvPd pd, IbvQpInitAttr attr)
+  public static RdmaCmId createEp(
+      RdmaAddrInfo address, @Nullable IbvPd pd, @Nullable IbvQpInitAttr attr)
       throws VerbsException {
     RdmaCmId id;
     MemorySegment result = HEAP.allocate(ADDRESS);
@@ -133,7 +135,8 @@ public final class RdmaCmId extends RdmaCmIdMulticast {
     return id;
   }
 
-  private void createRequestedQp(IbvPd domain, IbvQpInitAttr attr) throws VerbsException {
+  private void createRequestedQp(@Nullable IbvPd domain, @Nullable IbvQpInitAttr attr)
+      throws VerbsException {
     if (attr != null) {
       try {
         createQp(domain, attr);
@@ -154,16 +157,16 @@ public final class RdmaCmId extends RdmaCmIdMulticast {
   }
 
   /** Local address and port (rdma_get_local_addr(3)); null before there is one. */
-  public InetSocketAddress localAddress() {
+  public @Nullable InetSocketAddress localAddress() {
     return address("src_storage");
   }
 
   /** The peer's address and port (rdma_get_peer_addr(3)); null before there is one. */
-  public InetSocketAddress peerAddress() {
+  public @Nullable InetSocketAddress peerAddress() {
     return address("dst_storage");
   }
 
-  private InetSocketAddress address(String member) {
+  private @Nullable InetSocketAddress address(String member) {
     return SocketAddresses.read(RdmaCmStructs.CM_ID.part(struct(), "route.addr." + member));
   }
 
@@ -213,7 +216,8 @@ public final class RdmaCmId extends RdmaCmIdMulticast {
    *
    * @param source null to let the routing table choose
    */
-  public void resolveAddr(InetSocketAddress source, InetSocketAddress destination, int timeoutMs)
+  public void resolveAddr(
+      @Nullable InetSocketAddress source, InetSocketAddress destination, int timeoutMs)
       throws VerbsException {
     MemorySegment from = source == null ? MemorySegment.NULL : SocketAddresses.write(source, HEAP);
     MemorySegment to = SocketAddresses.write(destination, HEAP);
@@ -230,7 +234,7 @@ public final class RdmaCmId extends RdmaCmIdMulticast {
    * @throws VerbsException ENOSYS with rdma-core before 60; a number below zero is an error of
    *     getaddrinfo(3), such as that of an unknown name, and -1 an error that librdmacm drops
    */
-  public void resolveAddrInfo(String node, String service, RdmaAddrInfo.Hints hints)
+  public void resolveAddrInfo(@Nullable String node, String service, RdmaAddrInfo.Hints hints)
       throws VerbsException {
     try (Arena arena = Arena.ofConfined()) {
       LibRdmacm.RESOLVE_ADDRINFO.call(
@@ -379,7 +383,7 @@ public final class RdmaCmId extends RdmaCmIdMulticast {
    *
    * @param target null makes the id synchronous; then the caller closes the id
    */
-  public void migrate(RdmaEventChannel target) throws VerbsException {
+  public void migrate(@Nullable RdmaEventChannel target) throws VerbsException {
     acknowledgeEvents();
     if (target == null) {
       LibRdmacm.MIGRATE_ID.call(pointer(), MemorySegment.NULL);

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The part of an id that holds options, multicast groups, and events not yet acknowledged
@@ -30,7 +31,8 @@ abstract sealed class RdmaCmIdMulticast extends RdmaCmIdObjects permits RdmaCmId
   private final Set<InetSocketAddress> groups = new LinkedHashSet<>();
   private boolean closing;
 
-  RdmaCmIdMulticast(NativeObject parent, MemorySegment pointer, NativeFunction destroyer) {
+  RdmaCmIdMulticast(
+      @Nullable NativeObject parent, MemorySegment pointer, NativeFunction destroyer) {
     super(parent, pointer, destroyer);
   }
 

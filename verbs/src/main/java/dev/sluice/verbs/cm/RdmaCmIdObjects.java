@@ -3,6 +3,7 @@ package dev.sluice.verbs.cm;
 
 import static dev.sluice.verbs.ffi.NativeFunction.HEAP;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.util.Objects.requireNonNull;
 
 import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.ffi.NativeFunction;
@@ -20,6 +21,7 @@ import dev.sluice.verbs.ibv.IbvSrq;
 import dev.sluice.verbs.ibv.IbvSrqInitAttrEx;
 import dev.sluice.verbs.ibv.IbvStructs;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The part of an id that holds the objects of its device: context, protection domains, queue pair,
@@ -27,22 +29,22 @@ import java.lang.foreign.MemorySegment;
  * created, and closes them, the queue pair first. Methods that create or return them lock the id.
  */
 abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulticast {
-  private IbvContext context;
-  private IbvPd defaultPd;
-  private IbvPd pd;
-  private IbvQp qp;
-  private IbvSrq srq;
-  private IbvSrq qpSrq;
-  private volatile Queue sendQueue;
-  private volatile Queue recvQueue;
+  private @Nullable IbvContext context;
+  private @Nullable IbvPd defaultPd;
+  private @Nullable IbvPd pd;
+  private @Nullable IbvQp qp;
+  private @Nullable IbvSrq srq;
+  private @Nullable IbvSrq qpSrq;
+  private volatile @Nullable Queue sendQueue;
+  private volatile @Nullable Queue recvQueue;
 
   /** Queue of the id's own shared receive queue of type XRC; null if the caller supplied it. */
-  private volatile Queue srqQueue;
+  private volatile @Nullable Queue srqQueue;
 
   /** A completion queue with the channel on which it announces completions. */
   record Queue(IbvCq cq, IbvCompChannel channel) {
     /** Closes a queue, null for none. The context closes those that the device refuses now. */
-    private static void close(Queue queue) {
+    private static void close(@Nullable Queue queue) {
       try {
         if (queue != null) {
           queue.cq.close();
@@ -60,7 +62,7 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
     MemorySegment create(MemorySegment pd, IbvQpInitAttr attr) throws VerbsException;
   }
 
-  RdmaCmIdObjects(NativeObject parent, MemorySegment pointer, NativeFunction destroyer) {
+  RdmaCmIdObjects(@Nullable NativeObject parent, MemorySegment pointer, NativeFunction destroyer) {
     super("cm id", parent, RdmaCmStructs.CM_ID.at(pointer), destroyer);
   }
 
@@ -85,7 +87,7 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
   /** Returns the protection domain that all ids of the device share by default. */
   public synchronized IbvPd defaultPd() throws VerbsException {
     context();
-    return defaultPd;
+    return requireNonNull(defaultPd);
   }
 
   /** Returns the protection domain of the id's queue pair, else the default domain. */
@@ -95,29 +97,29 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
   }
 
   /** The id's own queue pair; null if it has none. */
-  public synchronized IbvQp qp() {
+  public synchronized @Nullable IbvQp qp() {
     struct();
     return qp == null || qp.isClosed() ? null : qp;
   }
 
   /** The id's own shared receive queue; null if it has none. */
-  public synchronized IbvSrq srq() {
+  public synchronized @Nullable IbvSrq srq() {
     struct();
     return srq == null || srq.isClosed() ? null : srq;
   }
 
   /** Returns the shared receive queue of the id's queue pair, else the id's own; null for none. */
-  synchronized IbvSrq receivingSrq() {
+  synchronized @Nullable IbvSrq receivingSrq() {
     return qp() == null ? srq() : qpSrq;
   }
 
   /** Completion queue of SENDs, READs and WRITEs; null if the caller supplied it. */
-  Queue sendQueue() {
+  @Nullable Queue sendQueue() {
     return sendQueue;
   }
 
   /** Completion queue of receives; null if the caller supplied it. */
-  Queue recvQueue() {
+  @Nullable Queue recvQueue() {
     Queue ofQp = recvQueue;
     return ofQp == null ? srqQueue : ofQp;
   }
@@ -134,7 +136,8 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
    *     its own, if it has one
    * @throws VerbsException EINVAL if the id has a queue pair
    */
-  public synchronized IbvQp createQp(IbvPd domain, IbvQpInitAttr attr) throws VerbsException {
+  public synchronized IbvQp createQp(@Nullable IbvPd domain, IbvQpInitAttr attr)
+      throws VerbsException {
     return createQp(
         domain,
         attr,
@@ -151,7 +154,8 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
    *
    * @throws VerbsException EOPNOTSUPP if the device's driver lacks the function
    */
-  public synchronized IbvQp createQpEx(IbvPd domain, IbvQpInitAttrEx attr) throws VerbsException {
+  public synchronized IbvQp createQpEx(@Nullable IbvPd domain, IbvQpInitAttrEx attr)
+      throws VerbsException {
     return createQp(
         domain,
         attr.attr(),
@@ -165,7 +169,8 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
         });
   }
 
-  private IbvQp createQp(IbvPd domain, IbvQpInitAttr attr, long sendOps, Creation creation)
+  private IbvQp createQp(
+      @Nullable IbvPd domain, IbvQpInitAttr attr, long sendOps, Creation creation)
       throws VerbsException {
     pointer();
     if (qp() != null) {
@@ -233,8 +238,8 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
     }
     return new IbvQpInitAttr(
         attr.type(),
-        attr.sendCq() == null ? sendQueue.cq() : attr.sendCq(),
-        attr.recvCq() == null ? recvQueue().cq() : attr.recvCq(),
+        attr.sendCq() == null ? requireNonNull(sendQueue).cq() : attr.sendCq(),
+        attr.recvCq() == null ? requireNonNull(recvQueue()).cq() : attr.recvCq(),
         attr.srq() == null ? srq() : attr.srq(),
         attr.cap(),
         attr.signalAll());
@@ -259,7 +264,8 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
    * @param maxSge scatter/gather entries of a receive
    * @throws VerbsException EINVAL where the id has a shared receive queue
    */
-  public synchronized IbvSrq createSrq(IbvPd domain, int maxWr, int maxSge) throws VerbsException {
+  public synchronized IbvSrq createSrq(@Nullable IbvPd domain, int maxWr, int maxSge)
+      throws VerbsException {
     requireNoSrq();
     IbvPd used = domain == null ? defaultPd() : domain;
     MemorySegment init = IbvStructs.SRQ_INIT_ATTR.allocate(HEAP);
@@ -276,7 +282,7 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
    *     queue of its own with a channel, and closes it with the shared receive queue
    * @throws VerbsException EOPNOTSUPP if the device or its driver lacks the type
    */
-  public synchronized IbvSrq createSrqEx(IbvPd domain, IbvSrqInitAttrEx attr)
+  public synchronized IbvSrq createSrqEx(@Nullable IbvPd domain, IbvSrqInitAttrEx attr)
       throws VerbsException {
     requireNoSrq();
     IbvPd used = domain == null ? defaultPd() : domain;

@@ -12,6 +12,7 @@ import java.util.Map;
  * large enough, and aligned, for an address of any family. The member {@code param.arg}, of USER
  * events, exists since rdma-core 60.
  */
+@SuppressWarnings("NullAway") // the header has all of them
 final class RdmaCmStructs {
   static final Map<String, CStruct> HEADER =
       CStruct.header(

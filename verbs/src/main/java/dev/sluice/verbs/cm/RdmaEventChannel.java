@@ -12,6 +12,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Channel on which ids announce their events: {@code struct rdma_event_channel}
@@ -61,7 +62,7 @@ public final class RdmaEventChannel extends NativeObject {
   }
 
   /** Returns advice for an error number of rdma_create_event_channel(3); null if there is none. */
-  private static String unavailable(int errno) {
+  private static @Nullable String unavailable(int errno) {
     return switch (errno) {
       case ENODEV, VerbsException.ENOSYS ->
           "there is no RDMA device: load ib_uverbs and the device's driver";

@@ -3,6 +3,7 @@ package dev.sluice.verbs.cm;
 
 import dev.sluice.verbs.ibv.IbvAhAttr;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Address of a datagram service or a multicast group: {@code struct rdma_ud_param}
@@ -15,7 +16,7 @@ import java.lang.foreign.MemorySegment;
  * @param qpNum the destination queue pair
  * @param qkey Q_Key of the destination
  */
-public record RdmaUdParam(byte[] privateData, IbvAhAttr ahAttr, int qpNum, int qkey) {
+public record RdmaUdParam(byte[] privateData, @Nullable IbvAhAttr ahAttr, int qpNum, int qkey) {
   /** {@code RDMA_UDP_QKEY}: the Q_Key of all queue pairs in the UDP port space. */
   public static final int UDP_QKEY = 0x01234567;
 

@@ -16,6 +16,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The short verbs of {@code rdma/rdma_verbs.h} for the queue pair of one id, with one request and
@@ -160,7 +161,7 @@ public final class RdmaVerbs {
   }
 
   /** Waits for a completion. Polls again after arming: an earlier completion raises no event. */
-  private boolean await(RdmaCmIdObjects.Queue queue, IbvWcArray into, long timeoutMs)
+  private boolean await(RdmaCmIdObjects.@Nullable Queue queue, IbvWcArray into, long timeoutMs)
       throws VerbsException {
     if (queue == null) {
       throw VerbsException.invalid("completion of " + id, "it has no completion queue of its own");

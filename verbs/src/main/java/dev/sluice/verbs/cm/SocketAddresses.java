@@ -13,6 +13,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.StandardProtocolFamily;
 import java.net.UnknownHostException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Converts IPv4 and IPv6 addresses from and to {@code struct sockaddr_in} and {@code _in6} (ip(7),
@@ -30,7 +31,7 @@ final class SocketAddresses {
   private SocketAddresses() {}
 
   /** Returns the number of a family in C; 0 for null. Another family is EINVAL. */
-  static short family(StandardProtocolFamily family) throws VerbsException {
+  static short family(@Nullable StandardProtocolFamily family) throws VerbsException {
     return switch (family) {
       case null -> AF_UNSPEC;
       case INET -> AF_INET;
@@ -65,7 +66,7 @@ final class SocketAddresses {
   }
 
   /** Reads a structure as long as the longest kind of address. Returns null if it holds none. */
-  static InetSocketAddress read(MemorySegment storage) {
+  static @Nullable InetSocketAddress read(MemorySegment storage) {
     try {
       return switch (storage.get(JAVA_SHORT, 0)) {
         case AF_INET ->

@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.StringJoiner;
 import java.util.function.Function;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A C function outside of the data path. It is linked at its first call and called with boxed
@@ -54,7 +55,7 @@ public final class NativeFunction {
   private final FunctionDescriptor descriptor;
   private final Function<String, MemorySegment> source;
   private final Linker.Option[] options;
-  private volatile MethodHandle handle;
+  private volatile @Nullable MethodHandle handle;
 
   private NativeFunction(
       String declaration,
@@ -192,7 +193,8 @@ public final class NativeFunction {
     try {
       linked = linked();
     } catch (UnsatisfiedLinkError e) {
-      throw new VerbsException(describe(arguments), VerbsException.ENOSYS, e.getMessage());
+      throw new VerbsException(
+          describe(arguments), VerbsException.ENOSYS, String.valueOf(e.getMessage()));
     }
     try (Arena arena = Arena.ofConfined()) {
       Object[] passed = arguments.clone();

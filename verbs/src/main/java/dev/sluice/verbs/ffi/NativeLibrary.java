@@ -6,6 +6,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A shared library that is loaded at its first use and never unloaded. Any thread.
@@ -20,7 +21,7 @@ public final class NativeLibrary {
 
   private final String soname;
   private final String packages;
-  private SymbolLookup symbols;
+  private @Nullable SymbolLookup symbols;
 
   /**
    * @param soname such as {@code libibverbs.so.1}

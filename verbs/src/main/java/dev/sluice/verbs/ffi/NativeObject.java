@@ -8,6 +8,7 @@ import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An object that a C library created and that a parent owns. Closing it first closes its children,
@@ -16,9 +17,9 @@ import java.util.Set;
  */
 public abstract class NativeObject implements AutoCloseable {
   private final String name;
-  private volatile NativeObject parent;
+  private volatile @Nullable NativeObject parent;
   private final MemorySegment pointer;
-  private final NativeFunction destroyer;
+  private final @Nullable NativeFunction destroyer;
   private final Set<NativeObject> children = new LinkedHashSet<>();
   private volatile boolean closed;
 
@@ -29,7 +30,10 @@ public abstract class NativeObject implements AutoCloseable {
    * @param destroyer destroys the object; null if that is left to C or to {@link #destroy}
    */
   protected NativeObject(
-      String name, NativeObject parent, MemorySegment pointer, NativeFunction destroyer) {
+      String name,
+      @Nullable NativeObject parent,
+      MemorySegment pointer,
+      @Nullable NativeFunction destroyer) {
     this.name = name;
     this.parent = parent;
     this.pointer = pointer;
@@ -120,7 +124,7 @@ public abstract class NativeObject implements AutoCloseable {
   }
 
   /** Moves this object to another owner; null for none: the caller closes this object. */
-  protected final void moveTo(NativeObject owner) throws VerbsException {
+  protected final void moveTo(@Nullable NativeObject owner) throws VerbsException {
     NativeObject former = parent;
     parent = owner;
     if (owner != null) {

@@ -51,7 +51,8 @@ public final class IbvBuf extends NativeObject {
     try {
       lifetime.close();
     } catch (IllegalStateException e) {
-      throw new VerbsException("ibv_free_buf(" + this + ")", VerbsException.EBUSY, e.getMessage());
+      throw new VerbsException(
+          "ibv_free_buf(" + this + ")", VerbsException.EBUSY, String.valueOf(e.getMessage()));
     }
     super.destroy(pointer);
   }

@@ -3,6 +3,7 @@ package dev.sluice.verbs.ibv;
 
 import static dev.sluice.verbs.ffi.NativeFunction.HEAP;
 import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.util.Objects.requireNonNull;
 
 import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.ffi.FileDescriptors;
@@ -68,7 +69,7 @@ public final class IbvCompChannel extends NativeObject {
     if (!LibIbverbs.GET_CQ_EVENT.succeeds(VerbsException.EAGAIN, pointer(), cq, context)) {
       return Optional.empty();
     }
-    IbvCq announced = cqs.get(cq.get(ADDRESS, 0).address());
+    IbvCq announced = requireNonNull(cqs.get(cq.get(ADDRESS, 0).address()));
     announced.received();
     return Optional.of(announced);
   }

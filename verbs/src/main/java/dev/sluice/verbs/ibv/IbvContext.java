@@ -14,6 +14,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An open device: {@code struct ibv_context} (ibv_open_device(3)). It is the parent of protection
@@ -27,7 +28,7 @@ public final class IbvContext extends NativeObject {
   private final IbvOps ops;
   private final VerbsContextOps extendedOps;
 
-  private IbvContext(MemorySegment struct, NativeFunction destroyer) {
+  private IbvContext(MemorySegment struct, @Nullable NativeFunction destroyer) {
     super("context", null, struct, destroyer);
     ops = new IbvOps(struct);
     extendedOps = new VerbsContextOps(struct);
@@ -189,7 +190,7 @@ public final class IbvContext extends NativeObject {
    * @param grh the message's header; null if the completion has no GRH flag
    * @throws VerbsException EINVAL if the completion has the GRH flag and {@code grh} is null
    */
-  public IbvAhAttr initAhFromWc(int port, IbvWcArray completions, int index, IbvGrh grh)
+  public IbvAhAttr initAhFromWc(int port, IbvWcArray completions, int index, @Nullable IbvGrh grh)
       throws VerbsException {
     MemorySegment attr = IbvStructs.AH_ATTR.allocate(HEAP);
     LibIbverbs.INIT_AH_FROM_WC.call(
@@ -268,7 +269,8 @@ public final class IbvContext extends NativeObject {
    * @param vector completion vector, below {@link #completionVectors}
    * @throws VerbsException EINVAL for an impossible size or vector
    */
-  public IbvCq createCq(int entries, IbvCompChannel channel, int vector) throws VerbsException {
+  public IbvCq createCq(int entries, @Nullable IbvCompChannel channel, int vector)
+      throws VerbsException {
     MemorySegment channelPointer = channel == null ? MemorySegment.NULL : channel.pointer();
     MemorySegment cq =
         LibIbverbs.CREATE_CQ.callForPointer(
@@ -276,7 +278,7 @@ public final class IbvContext extends NativeObject {
     return adoptCq(cq, channel);
   }
 
-  private IbvCq adoptCq(MemorySegment cq, IbvCompChannel channel) throws VerbsException {
+  private IbvCq adoptCq(MemorySegment cq, @Nullable IbvCompChannel channel) throws VerbsException {
     return adopt(new IbvCq(this, cq, channel));
   }
 

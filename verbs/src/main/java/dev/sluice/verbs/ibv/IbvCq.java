@@ -6,6 +6,7 @@ import dev.sluice.verbs.ffi.NativeObject;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A completion queue: {@code struct ibv_cq} (ibv_create_cq(3)). Its {@link IbvContext} closes it,
@@ -14,12 +15,12 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 public final class IbvCq extends NativeObject {
   private final IbvOps ops;
-  private final IbvCompChannel channel;
+  private final @Nullable IbvCompChannel channel;
   private final AtomicInteger unacknowledged = new AtomicInteger();
   private volatile boolean closing;
 
   /** Announces completions on the channel; null for none. */
-  IbvCq(IbvContext context, MemorySegment pointer, IbvCompChannel channel) {
+  IbvCq(IbvContext context, MemorySegment pointer, @Nullable IbvCompChannel channel) {
     super("completion queue", context, IbvStructs.CQ.at(pointer), LibIbverbs.DESTROY_CQ);
     this.channel = channel;
     ops = context.ops();

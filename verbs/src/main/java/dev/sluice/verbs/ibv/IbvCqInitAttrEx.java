@@ -4,6 +4,7 @@ package dev.sluice.verbs.ibv;
 import dev.sluice.verbs.VerbsException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Attributes of a new completion queue with extended completions: {@code struct
@@ -16,7 +17,7 @@ import java.lang.foreign.SegmentAllocator;
  * @param flags of {@link Flags}; 0 omits the attribute
  */
 public record IbvCqInitAttrEx(
-    int entries, IbvCompChannel channel, int vector, long wcFlags, int flags) {
+    int entries, @Nullable IbvCompChannel channel, int vector, long wcFlags, int flags) {
   private static final int MASK_FLAGS = 1;
 
   /** Usage of a completion queue. Bits, to be combined by {@code |}. */

@@ -5,6 +5,7 @@ import dev.sluice.verbs.Gid;
 import dev.sluice.verbs.VerbsException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A global route header: {@code struct ibv_grh}. A UD receive puts these {@link #BYTES} bytes
@@ -30,7 +31,7 @@ public final class IbvGrh {
    * Returns the header in native form; NULL for null. Libraries read it if the flag GRH is among
    * the flags of the message's completion.
    */
-  static MemorySegment write(IbvGrh grh, int wcFlags, SegmentAllocator allocator)
+  static MemorySegment write(@Nullable IbvGrh grh, int wcFlags, SegmentAllocator allocator)
       throws VerbsException {
     if (grh == null && (wcFlags & IbvWcArray.Flags.GRH) != 0) {
       throw VerbsException.invalid(

@@ -5,6 +5,7 @@ import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.ffi.CConstant;
 import dev.sluice.verbs.ffi.NativeObject;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A memory region: {@code struct ibv_mr} (ibv_reg_mr(3)). The caller owns the memory and keeps it
@@ -91,7 +92,8 @@ public final class IbvMr extends NativeObject {
    * @param memory null unless CHANGE_TRANSLATION
    * @param access of {@link Access}; used with CHANGE_ACCESS
    */
-  public void rereg(int flags, IbvPd pd, MemorySegment memory, int access) throws VerbsException {
+  public void rereg(int flags, @Nullable IbvPd pd, @Nullable MemorySegment memory, int access)
+      throws VerbsException {
     if ((flags & Rereg.CHANGE_PD) != 0 && pd == null) {
       throw new VerbsException(
           "ibv_rereg_mr(" + this + ")",

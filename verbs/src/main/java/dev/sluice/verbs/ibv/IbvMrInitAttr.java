@@ -4,6 +4,7 @@ package dev.sluice.verbs.ibv;
 import dev.sluice.verbs.VerbsException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Attributes of a new memory region: {@code struct ibv_mr_init_attr} (ibv_reg_mr_ex(3)). Created by
@@ -27,8 +28,8 @@ public record IbvMrInitAttr(
     long iova,
     int fd,
     long fdOffset,
-    IbvDmah dmah,
-    IbvBuf buf) {
+    @Nullable IbvDmah dmah,
+    @Nullable IbvBuf buf) {
   /** Attributes that the structure holds ({@code comp_mask}). Bits, to be combined by |. */
   public static final class Mask {
     public static final int IOVA = 1;
@@ -110,7 +111,7 @@ public record IbvMrInitAttr(
     return struct;
   }
 
-  private boolean isMissing(int bit, Object object) {
+  private boolean isMissing(int bit, @Nullable Object object) {
     return (mask & bit) != 0 && object == null;
   }
 }

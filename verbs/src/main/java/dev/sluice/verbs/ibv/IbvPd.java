@@ -10,6 +10,7 @@ import dev.sluice.verbs.ffi.NativeObject;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A protection domain: {@code struct ibv_pd} (ibv_alloc_pd(3)). It is the parent of regions,
@@ -26,7 +27,7 @@ public final class IbvPd extends NativeObject {
     this(context, pointer, LibIbverbs.DEALLOC_PD);
   }
 
-  IbvPd(IbvContext context, MemorySegment pointer, NativeFunction destroyer) {
+  IbvPd(IbvContext context, MemorySegment pointer, @Nullable NativeFunction destroyer) {
     super("protection domain", context, pointer, destroyer);
     this.context = context;
   }
@@ -268,7 +269,7 @@ public final class IbvPd extends NativeObject {
    * @param port port at which the message arrived, from 1
    * @throws VerbsException EINVAL if the completion has the GRH flag and {@code grh} is null
    */
-  public IbvAh createAhFromWc(IbvWcArray completions, int index, IbvGrh grh, int port)
+  public IbvAh createAhFromWc(IbvWcArray completions, int index, @Nullable IbvGrh grh, int port)
       throws VerbsException {
     MemorySegment domain = pointer();
     MemorySegment header = IbvGrh.write(grh, completions.flags(index), HEAP);

@@ -5,6 +5,7 @@ import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.ffi.NativeObject;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Attributes of a new queue pair: {@code struct ibv_qp_init_attr} (ibv_create_qp(3)). Immutable.
@@ -16,7 +17,12 @@ import java.lang.foreign.SegmentAllocator;
  * @param signalAll true if every send request is signaled
  */
 public record IbvQpInitAttr(
-    IbvQp.Type type, IbvCq sendCq, IbvCq recvCq, IbvSrq srq, IbvQpCap cap, boolean signalAll) {
+    IbvQp.Type type,
+    @Nullable IbvCq sendCq,
+    @Nullable IbvCq recvCq,
+    @Nullable IbvSrq srq,
+    IbvQpCap cap,
+    boolean signalAll) {
 
   /** Uses one completion queue for both directions. Signals only requests with SIGNALED. */
   public static IbvQpInitAttr of(IbvQp.Type type, IbvCq cq, IbvQpCap cap) {
@@ -43,14 +49,15 @@ public record IbvQpInitAttr(
   }
 
   /** Refuses a missing completion queue: for other types, libraries dereference it unchecked. */
-  private void require(IbvCq cq, boolean mayLack, String direction) throws VerbsException {
+  private void require(@Nullable IbvCq cq, boolean mayLack, String direction)
+      throws VerbsException {
     if (cq == null && !mayLack) {
       throw VerbsException.invalid(
           "creation of a queue pair", "type " + type + " needs a completion queue to " + direction);
     }
   }
 
-  private static void set(MemorySegment struct, String member, NativeObject object)
+  private static void set(MemorySegment struct, String member, @Nullable NativeObject object)
       throws VerbsException {
     if (object != null) {
       IbvStructs.QP_INIT_ATTR.set(struct, member, object.pointer());

@@ -6,6 +6,7 @@ import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.ffi.CConstant;
 import dev.sluice.verbs.ffi.NativeObject;
 import java.lang.foreign.Arena;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A chain of {@code struct ibv_send_wr} (ibv_post_send(3)). One thread at a time fills it, posts
@@ -80,7 +81,7 @@ public final class IbvSendWrList extends IbvWrList {
       IbvStructs.SEND_WR.offset("bind_mw.bind_info.mw_access_flags");
 
   /** For each request, two objects that the driver dereferences; null as long as there are none. */
-  private NativeObject[] objects;
+  private NativeObject @Nullable [] objects;
 
   private boolean binds;
 
@@ -168,7 +169,7 @@ public final class IbvSendWrList extends IbvWrList {
     }
   }
 
-  private String problem(int index, boolean datagrams) {
+  private @Nullable String problem(int index, boolean datagrams) {
     boolean bind = getInt(index, OPCODE) == Opcode.BIND_MW.value();
     if (bind && (getLong(index, BIND_MW) == 0 || getLong(index, BIND_MR) == 0)) {
       return " lacks the memory window that it binds, or the region";

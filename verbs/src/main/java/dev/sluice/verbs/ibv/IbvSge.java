@@ -2,6 +2,7 @@
 package dev.sluice.verbs.ibv;
 
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A piece of registered memory, outside of work request lists: {@code struct ibv_sge}.
@@ -16,7 +17,7 @@ public record IbvSge(long address, int length, int lkey) {
    * @param mr region of the segment; null for inline data
    * @throws IllegalArgumentException for memory of the Java heap, also as inline data
    */
-  public static IbvSge of(MemorySegment memory, IbvMr mr) {
+  public static IbvSge of(MemorySegment memory, @Nullable IbvMr mr) {
     if (!memory.isNative()) {
       throw new IllegalArgumentException("memory of the Java heap has no address for C");
     }

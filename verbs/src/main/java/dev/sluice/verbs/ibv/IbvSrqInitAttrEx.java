@@ -4,6 +4,7 @@ package dev.sluice.verbs.ibv;
 import dev.sluice.verbs.VerbsException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Extended attributes of a new shared receive queue: {@code struct ibv_srq_init_attr_ex}
@@ -18,7 +19,13 @@ import java.lang.foreign.SegmentAllocator;
  * @param maxOps maximum number of posted operations on its tags; else 0
  */
 public record IbvSrqInitAttrEx(
-    IbvSrq.Type type, int maxWr, int maxSge, IbvXrcd xrcd, IbvCq cq, int maxTags, int maxOps) {
+    IbvSrq.Type type,
+    int maxWr,
+    int maxSge,
+    @Nullable IbvXrcd xrcd,
+    @Nullable IbvCq cq,
+    int maxTags,
+    int maxOps) {
   /** Attributes that the structure holds ({@code comp_mask}). Bits, to be combined by |. */
   public static final class Mask {
     public static final int TYPE = 1;
@@ -31,7 +38,8 @@ public record IbvSrqInitAttrEx(
   }
 
   /** Returns attributes of a queue that the queue pairs of an XRC domain deliver to. */
-  public static IbvSrqInitAttrEx xrc(int maxWr, int maxSge, IbvXrcd xrcd, IbvCq cq) {
+  public static IbvSrqInitAttrEx xrc(
+      int maxWr, int maxSge, @Nullable IbvXrcd xrcd, @Nullable IbvCq cq) {
     return new IbvSrqInitAttrEx(IbvSrq.Type.XRC, maxWr, maxSge, xrcd, cq, 0, 0);
   }
 

@@ -12,6 +12,7 @@ import java.util.Map;
  * releases append to attributes of devices and ports come last: C fills in what the given size
  * covers.
  */
+@SuppressWarnings("NullAway") // the header has all of them
 public final class IbvStructs {
   /**
    * The whole address space as a constant segment. The JIT compiler reduces an access to one
