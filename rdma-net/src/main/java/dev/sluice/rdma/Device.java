@@ -3,6 +3,7 @@ package dev.sluice.rdma;
 
 import dev.sluice.verbs.Gid;
 import dev.sluice.verbs.VerbsException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An open device with its chosen port (ibv_open_device(3)). Any thread. The caller of {@link
@@ -32,7 +33,7 @@ public interface Device extends AutoCloseable {
    * @throws VerbsException EINVAL for less than 1 entry or more than the device allows, ENOMEM at a
    *     limit
    */
-  CompletionQueue createCompletionQueue(int entries, CompletionChannel channel)
+  CompletionQueue createCompletionQueue(int entries, @Nullable CompletionChannel channel)
       throws VerbsException;
 
   @Override

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.rdma;
 
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 /** Logs failures of tasks that share a thread. Any thread; nothing to close. */
@@ -21,7 +22,7 @@ public final class TaskFailures {
    * @param message a constant with one {@code {}}: callers build no text, which takes memory
    * @param subject its {@code toString} replaces {@code {}}, and may throw
    */
-  public static void log(Logger log, String message, Object subject, Throwable failure) {
+  public static void log(Logger log, String message, @Nullable Object subject, Throwable failure) {
     try {
       if (subject == null) {
         log.error(message, failure);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.rdma.file;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.rdma.StoredFile;
 import java.io.FileNotFoundException;
 import java.io.IOException;
@@ -11,6 +13,7 @@ import java.nio.channels.WritableByteChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A file that is open for reading twice. The kernel sends bytes from its channel to a socket. Its
@@ -24,12 +27,12 @@ public class DiskFile implements StoredFile {
   private final RandomAccessFile file;
 
   /** Null if the file cannot be opened by descriptor. */
-  private final FileFd fd;
+  private final @Nullable FileFd fd;
 
   private final long disk;
   private final boolean tellsPages;
 
-  private DiskFile(RandomAccessFile file, FileFd fd, long disk, boolean tellsPages) {
+  private DiskFile(RandomAccessFile file, @Nullable FileFd fd, long disk, boolean tellsPages) {
     this.file = file;
     this.fd = fd;
     this.disk = disk;
@@ -49,15 +52,15 @@ public class DiskFile implements StoredFile {
    */
   public static DiskFile open(Path path) throws IOException {
     FileFd fd = FileFd.tryOpen(path);
-    try {
-      if (fd != null && Files.exists(fd.link())) { // else there is no /proc
-        return open(path, fd);
-      }
-    } catch (IOException | RuntimeException | Error e) {
-      fd.close();
-      throw e;
-    }
     if (fd != null) {
+      try {
+        if (Files.exists(fd.link())) { // else there is no /proc
+          return open(path, fd);
+        }
+      } catch (IOException | RuntimeException | Error e) {
+        fd.close();
+        throw e;
+      }
       fd.close();
     }
     return new DiskFile(new RandomAccessFile(path.toFile(), "r"));
@@ -66,12 +69,12 @@ public class DiskFile implements StoredFile {
   private static DiskFile open(Path path, FileFd fd) throws IOException {
     Path same = fd.link(); // The path may name another file by now.
     Map<String, Object> attributes = Files.readAttributes(same, "unix:dev,isRegularFile");
-    if (!(boolean) attributes.get("isRegularFile")) {
+    if (!Boolean.TRUE.equals(attributes.get("isRegularFile"))) {
       throw new IOException(path + " is not a regular file");
     }
     // The kernel reports pages only to a process that may write to the file: mincore(2).
     boolean tellsPages = fd.tellsPages() && Files.isWritable(same);
-    long disk = ((Number) attributes.get("dev")).longValue();
+    long disk = ((Number) requireNonNull(attributes.get("dev"))).longValue();
     return new DiskFile(new RandomAccessFile(same.toFile(), "r"), fd, disk, tellsPages);
   }
 
@@ -102,7 +105,7 @@ public class DiskFile implements StoredFile {
 
   @Override
   public int cachedBytes(long position, int bytes) {
-    return tellsPages ? fd.cachedBytes(position, bytes) : 0;
+    return fd != null && tellsPages ? fd.cachedBytes(position, bytes) : 0;
   }
 
   @Override
@@ -116,7 +119,8 @@ public class DiskFile implements StoredFile {
       return fd.read(position, target, cached);
     }
     file.seek(position);
-    int count = file.read(target.array(), target.position(), target.remaining());
+    int count =
+        file.read(target.array(), target.arrayOffset() + target.position(), target.remaining());
     target.position(target.position() + Math.max(0, count));
     return count;
   }

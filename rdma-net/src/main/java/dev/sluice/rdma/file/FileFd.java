@@ -16,6 +16,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A file that is open for reading by its descriptor. It can read without waiting for the disk
@@ -117,7 +118,7 @@ public final class FileFd implements Closeable {
   }
 
   /** Opens a file. Null if that fails or native access is not allowed: Java may still open it. */
-  public static FileFd tryOpen(Path file) {
+  public static @Nullable FileFd tryOpen(Path file) {
     if (!FileFd.class.getModule().isNativeAccessEnabled()) {
       return null;
     }

@@ -7,6 +7,7 @@ import java.util.BitSet;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Memory for the bytes that follow small reads of files. Reducers read one small partition after
@@ -32,7 +33,7 @@ public final class ReadAhead {
 
     private final byte[] bytes = new byte[WINDOW_BYTES];
     private final BitSet given = new BitSet(WINDOW_BYTES);
-    private SharedFile owner;
+    private @Nullable SharedFile owner;
     private long position;
     private int length;
     private long usedNanos;
@@ -137,7 +138,7 @@ public final class ReadAhead {
   }
 
   /** Looks at one window per call, so that no call takes long. */
-  private synchronized Window give(SharedFile file, long nowNanos) {
+  private synchronized @Nullable Window give(SharedFile file, long nowNanos) {
     int at = next;
     next = (next + 1) % WINDOWS;
     if (windows[at] == null) {

@@ -9,6 +9,7 @@ import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An open file that many threads read: of the stager, of tasks, or registered with the software
@@ -35,7 +36,7 @@ public final class SharedFile implements Closeable {
   private final ReentrantLock reading = new ReentrantLock();
 
   // Guarded by reading.
-  private ReadAhead.Window window;
+  private ReadAhead.@Nullable Window window;
   private long lastEnd;
   private boolean missed;
 
@@ -165,7 +166,7 @@ public final class SharedFile implements Closeable {
   }
 
   /** The file's part in memory, valid while this file owns it; null for none. With the lock. */
-  ReadAhead.Window window() {
+  ReadAhead.@Nullable Window window() {
     return window;
   }
 

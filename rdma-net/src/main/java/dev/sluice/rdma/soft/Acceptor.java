@@ -131,7 +131,7 @@ final class Acceptor implements EventLoop.Handler, AutoCloseable {
       if (strangers.size() == MAX_STRANGERS) {
         makeRoom();
       }
-      stranger.key = channel.register(loop.selector(), SelectionKey.OP_READ, stranger);
+      channel.register(loop.selector(), SelectionKey.OP_READ, stranger);
     } catch (IOException | RuntimeException | Error e) {
       stranger.close();
       throw e;
@@ -146,7 +146,7 @@ final class Acceptor implements EventLoop.Handler, AutoCloseable {
    */
   private void makeRoom() {
     Stranger silent = strangers.oldestOfTheMost();
-    silent.ready(silent.key); // its hello may have arrived meanwhile
+    silent.ready(silent.channel.keyFor(loop.selector())); // its hello may have arrived meanwhile
     if (strangers.size() == MAX_STRANGERS) {
       silent.close();
       long times = evictions.add(loop.now());
@@ -213,7 +213,6 @@ final class Acceptor implements EventLoop.Handler, AutoCloseable {
     private final long deadline;
     private final ByteBuffer hello = ByteBuffer.allocate(Hello.BYTES);
     private final LeakTracker.Handle leak = leaks.opened("socket", "accepted at port " + port());
-    private SelectionKey key;
 
     /**
      * True after the hello or after closing. The selector may have found the channel ready before.
@@ -235,14 +234,14 @@ final class Acceptor implements EventLoop.Handler, AutoCloseable {
         if (channel.read(hello) < 0) {
           close();
         } else if (!hello.hasRemaining()) {
-          introduce();
+          introduce(ready);
         }
       } catch (IOException e) {
         close();
       }
     }
 
-    private void introduce() {
+    private void introduce(SelectionKey key) {
       Hello decoded = Hello.decode(hello.flip());
       if (decoded == null) {
         close();

@@ -6,6 +6,7 @@ import dev.sluice.rdma.soft.FrameBatch.FrameBuffers;
 import java.nio.ByteBuffer;
 import java.util.EnumSet;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** An answer that a {@link Responder} still has to send. Guarded by the queue pair's lock. */
 final class Answer {
@@ -17,10 +18,10 @@ final class Answer {
           WorkCompletionStatus.REM_OP_ERR);
 
   /** Reason for refusing the request; null if it is served. */
-  final WorkCompletionStatus refusal;
+  final @Nullable WorkCompletionStatus refusal;
 
   /** Region that is READ; null if no bytes are READ. */
-  final SoftRegion region;
+  final @Nullable SoftRegion region;
 
   final long address;
 
@@ -49,15 +50,19 @@ final class Answer {
   boolean dropped;
 
   /** The next bytes, which were read from a disk; null if there are none. */
-  ByteBuffer chunk;
+  @Nullable ByteBuffer chunk;
 
   /** Reason why the bytes could not be read; null if they could. */
-  Throwable failure;
+  @Nullable Throwable failure;
 
   /** True if the next data is to be falsified. */
   boolean corrupt;
 
-  private Answer(WorkCompletionStatus refusal, SoftRegion region, long address, int length) {
+  private Answer(
+      @Nullable WorkCompletionStatus refusal,
+      @Nullable SoftRegion region,
+      long address,
+      int length) {
     this.refusal = refusal;
     this.region = region;
     this.address = address;
@@ -68,7 +73,7 @@ final class Answer {
     return new Answer(status, null, 0, 0);
   }
 
-  static Answer data(FrameHeader request, SoftRegion region) {
+  static Answer data(FrameHeader request, @Nullable SoftRegion region) {
     return new Answer(null, region, request.address, request.length);
   }
 

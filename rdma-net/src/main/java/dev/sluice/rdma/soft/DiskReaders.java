@@ -15,6 +15,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -48,7 +49,7 @@ final class DiskReaders implements AutoCloseable {
      * @param bytes ready to be sent; null if the read failed
      * @param failure null if the read succeeded
      */
-    void read(ByteBuffer bytes, Throwable failure);
+    void read(@Nullable ByteBuffer bytes, @Nullable Throwable failure);
   }
 
   private final int threadsPerDisk;
@@ -194,7 +195,7 @@ final class DiskReaders implements AutoCloseable {
       return read;
     }
 
-    synchronized void end(Read read) {
+    synchronized void end(@Nullable Read read) {
       reads.remove(read);
       if (silent && nanosLeft() > 0) {
         silent = false;

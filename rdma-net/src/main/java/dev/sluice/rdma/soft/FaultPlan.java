@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.rdma.soft;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.rdma.WorkCompletionStatus;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A seeded plan of the requests that fail at a responder, and how. The seed makes failures
@@ -158,7 +161,7 @@ public final class FaultPlan {
       throw new IllegalArgumentException("the probability must be more than 0 and at most 1");
     }
 
-    private static Fault fault(String name, String argument) {
+    private static Fault fault(String name, @Nullable String argument) {
       Fault.Kind kind =
           switch (name) {
             case "corrupt" -> Fault.Kind.CORRUPT;
@@ -170,13 +173,16 @@ public final class FaultPlan {
                     "'" + name + "' is not one of seed, minLength, corrupt, kill, delay, status");
           };
       boolean takesArgument = kind == Fault.Kind.DELAY || kind == Fault.Kind.STATUS;
-      if (takesArgument != (argument != null)) {
-        throw new IllegalArgumentException(
-            name + (takesArgument ? " needs ':' and a value" : " takes no ':'"));
+      if (takesArgument && argument == null) {
+        throw new IllegalArgumentException(name + " needs ':' and a value");
+      }
+      if (!takesArgument && argument != null) {
+        throw new IllegalArgumentException(name + " takes no ':'");
       }
       return switch (kind) {
-        case DELAY -> new Fault(kind, (int) atLeast(0, Integer.parseInt(argument)), null);
-        case STATUS -> new Fault(kind, 0, failure(argument));
+        case DELAY ->
+            new Fault(kind, (int) atLeast(0, Integer.parseInt(requireNonNull(argument))), null);
+        case STATUS -> new Fault(kind, 0, failure(requireNonNull(argument)));
         default -> new Fault(kind, 0, null);
       };
     }
@@ -214,7 +220,7 @@ public final class FaultPlan {
    * @param delayMs for {@link Kind#DELAY}
    * @param status for {@link Kind#STATUS}; otherwise null
    */
-  record Fault(Kind kind, int delayMs, WorkCompletionStatus status) {
+  record Fault(Kind kind, int delayMs, @Nullable WorkCompletionStatus status) {
     static final Fault NONE = new Fault(Kind.DELIVER, 0, null);
 
     enum Kind {

@@ -6,6 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.GatheringByteChannel;
 import java.util.ArrayDeque;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Frames for one gathering write to the socket. Headers and small payloads are in a buffer of the
@@ -27,7 +28,7 @@ final class FrameBatch {
   private final FrameBuffers pool;
 
   /** Headers and copied payloads; null while there is nothing to send. */
-  private ByteBuffer frames;
+  private @Nullable ByteBuffer frames;
 
   /** Bytes of {@link #frames} that are among the buffers already. */
   private int framesTaken;
@@ -39,13 +40,13 @@ final class FrameBatch {
   private int payloadBytes;
 
   /** File that follows the buffers, kept open until it is sent; null if there is none. */
-  private SoftFileRegion file;
+  private @Nullable SoftFileRegion file;
 
   private long fileAddress;
   private int fileBytes;
 
   /** Last of the buffers, with bytes read from a disk. Returns to the pool once it is sent. */
-  private ByteBuffer chunk;
+  private @Nullable ByteBuffer chunk;
 
   FrameBatch(FrameBuffers pool) {
     this.pool = pool;
@@ -75,7 +76,7 @@ final class FrameBatch {
   }
 
   /** Adds memory of a region, or other memory if {@code region} is null. */
-  void add(ByteBuffer buffer, SoftMemoryRegion region) {
+  void add(ByteBuffer buffer, @Nullable SoftMemoryRegion region) {
     payloadBytes += buffer.remaining();
     if (!copy(buffer)) {
       takeFrames();
@@ -106,7 +107,7 @@ final class FrameBatch {
    * @throws IOException if the bytes cannot be read; the batch is unchanged
    */
   int add(SoftFileRegion region, long from, int bytes) throws IOException {
-    if (bytes <= Math.min(MAX_READ_BYTES, frames.remaining())) {
+    if (bytes <= Math.min(MAX_READ_BYTES, header().remaining())) {
       if (!read(region, from, bytes)) {
         return 0;
       }
@@ -144,14 +145,15 @@ final class FrameBatch {
   }
 
   private boolean read(SoftFileRegion region, long from, int bytes) throws IOException {
-    int start = frames.position();
+    ByteBuffer into = header();
+    int start = into.position();
     boolean read = false;
     try {
-      read = region.readCached(from, frames.limit(start + bytes));
+      read = region.readCached(from, into.limit(start + bytes));
     } finally {
-      frames.limit(frames.capacity());
+      into.limit(into.capacity());
       if (!read) {
-        frames.position(start);
+        into.position(start);
       }
     }
     return read;
@@ -186,7 +188,7 @@ final class FrameBatch {
     }
   }
 
-  private void append(ByteBuffer buffer, SoftMemoryRegion region) {
+  private void append(ByteBuffer buffer, @Nullable SoftMemoryRegion region) {
     if (end == buffers.length) {
       buffers = Arrays.copyOf(buffers, 2 * end);
       regions = Arrays.copyOf(regions, 2 * end);
@@ -202,7 +204,7 @@ final class FrameBatch {
       writeBuffers(channel);
     }
     if (first == end && file != null) {
-      sendFile(channel);
+      sendFile(file, channel);
     }
     if (first == end && file == null) {
       clear();
@@ -217,8 +219,8 @@ final class FrameBatch {
     }
   }
 
-  private void sendFile(GatheringByteChannel channel) throws IOException {
-    int sent = file.transfer(fileAddress, fileBytes, channel);
+  private void sendFile(SoftFileRegion region, GatheringByteChannel channel) throws IOException {
+    int sent = region.transfer(fileAddress, fileBytes, channel);
     fileAddress += sent;
     fileBytes -= sent;
     if (fileBytes == 0) {

@@ -3,6 +3,7 @@ package dev.sluice.rdma.soft;
 
 import java.net.ProtocolException;
 import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The fixed header of every frame on a software connection, and its encoding. Fields that a type
@@ -19,7 +20,9 @@ final class FrameHeader {
    */
   static final int MAX_PAYLOAD_BYTES = 1 << 20;
 
-  FrameType type;
+  /** Type of the frame; READ before the first one is decoded. */
+  FrameType type = FrameType.READ;
+
   int code;
   int length;
   long address;
@@ -45,14 +48,15 @@ final class FrameHeader {
 
   void decode(ByteBuffer in) throws ProtocolException {
     int number = in.getShort();
-    type = FrameType.of(number);
+    FrameType known = FrameType.of(number);
     code = in.getShort();
     length = in.getInt();
     address = in.getLong();
     rkey = in.getInt();
-    if (type == null || length < 0 || type == FrameType.DATA && length > MAX_PAYLOAD_BYTES) {
+    if (known == null || length < 0 || (known == FrameType.DATA && length > MAX_PAYLOAD_BYTES)) {
       throw new ProtocolException("bad frame: type " + number + ", length " + length);
     }
+    type = known;
   }
 
   /** Type of a frame on a software connection. The ordinal is its number on the wire. */
@@ -66,7 +70,7 @@ final class FrameHeader {
 
     private static final FrameType[] VALUES = values();
 
-    static FrameType of(int number) {
+    static @Nullable FrameType of(int number) {
       return number >= 0 && number < VALUES.length ? VALUES[number] : null;
     }
   }

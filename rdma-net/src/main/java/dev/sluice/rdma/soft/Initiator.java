@@ -8,6 +8,7 @@ import java.net.ProtocolException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The requesting half of a queue pair: its send queue. Requests leave in order and the peer answers
@@ -85,7 +86,7 @@ final class Initiator {
   }
 
   /** The region that receives the bytes; null if READs must not write there. */
-  private SoftMemoryRegion target(PendingSend send) {
+  private @Nullable SoftMemoryRegion target(PendingSend send) {
     return queuePair.domain().writable(send.request.local());
   }
 

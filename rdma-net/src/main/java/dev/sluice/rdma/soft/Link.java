@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.rdma.soft;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.rdma.leak.LeakTracker;
 import dev.sluice.rdma.soft.SoftAddress.Token;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -18,23 +21,29 @@ import org.slf4j.LoggerFactory;
  * {@link #dial} and {@link #introduce} on the event loop's thread, the others on any.
  */
 final class Link {
+  private record Early(Hello hello, SelectionKey key) {}
+
   private static final Logger LOG = LoggerFactory.getLogger(Link.class);
 
   private final SoftQueuePair queuePair;
   private final Initiator initiator;
   private final Responder responder;
   private final LeakTracker leaks;
-  private SoftAddress local;
-  private SoftAddress remote;
-  private SoftConnection connection;
+
+  /** Address of the queue pair; null before INIT. */
+  private @Nullable SoftAddress local;
+
+  /** Address of the peer; null before RTR. */
+  private @Nullable SoftAddress remote;
+
+  private @Nullable SoftConnection connection;
 
   /**
    * An early connection from a holder of the token; it cannot be identified before the peer is
    * known.
    */
-  private SelectionKey early;
+  private @Nullable Early early;
 
-  private Hello earlyHello;
   private boolean tokenUsed;
   private boolean lost;
 
@@ -45,27 +54,32 @@ final class Link {
     this.leaks = leaks;
   }
 
+  private SoftAddress local() {
+    return requireNonNull(local);
+  }
+
   /** Allows connections of a peer that knows this address. */
   void listen(SoftAddress address) {
     local = address;
   }
 
   boolean isSelf(SoftAddress peer) {
-    return peer.qpNumber() == local.qpNumber()
-        && peer.port() == local.port()
-        && peer.gid().equals(local.gid());
+    SoftAddress own = local();
+    return peer.qpNumber() == own.qpNumber()
+        && peer.port() == own.port()
+        && peer.gid().equals(own.gid());
   }
 
   /** Connects to the peer, or takes its connection. */
   void connectTo(SoftAddress peer) {
     remote = peer;
-    if (local.connectsTo(peer)) {
+    if (local().connectsTo(peer)) {
       closeEarly();
       queuePair.loop().execute(queuePair::dial);
     } else if (early != null) {
-      SelectionKey key = early;
+      Early arrived = early;
       early = null;
-      accept(earlyHello, key);
+      accept(arrived.hello(), arrived.key(), peer);
     }
   }
 
@@ -85,7 +99,7 @@ final class Link {
     }
     connection = newConnection(key);
     connection.connect(
-        new Hello(local.qpNumber(), local.token(), remote.qpNumber(), remote.token()));
+        new Hello(local().qpNumber(), local().token(), remote.qpNumber(), remote.token()));
   }
 
   /** Takes a connection for this queue pair. On the event loop's thread. */
@@ -97,17 +111,16 @@ final class Link {
     tokenUsed = true;
     if (remote == null) {
       key.interestOps(0);
-      early = key;
-      earlyHello = hello;
+      early = new Early(hello, key);
     } else {
-      accept(hello, key);
+      accept(hello, key, remote);
     }
   }
 
-  private void accept(Hello hello, SelectionKey key) {
-    if (lost || local.connectsTo(remote)) {
+  private void accept(Hello hello, SelectionKey key, SoftAddress peer) {
+    if (lost || local().connectsTo(peer)) {
       Sockets.close(key.channel());
-    } else if (hello.from() == remote.qpNumber() && hello.fromToken().matches(remote.token())) {
+    } else if (hello.from() == peer.qpNumber() && hello.fromToken().matches(peer.token())) {
       connection = newConnection(key);
       connection.accepted(queuePair.loop().now());
       queuePair.loop().wakeUp();
@@ -124,7 +137,7 @@ final class Link {
   }
 
   /** The connection; null before it is made and after it is lost. */
-  SoftConnection connection() {
+  @Nullable SoftConnection connection() {
     return connection;
   }
 
@@ -146,7 +159,7 @@ final class Link {
 
   private void closeEarly() {
     if (early != null) {
-      Sockets.close(early.channel());
+      Sockets.close(early.key().channel());
       queuePair.loop().wakeUp();
       early = null;
     }
@@ -184,7 +197,7 @@ final class Link {
     }
 
     /** Returns null if the bytes are not a hello. */
-    static Hello decode(ByteBuffer in) {
+    static @Nullable Hello decode(ByteBuffer in) {
       if (in.getInt() != MAGIC) {
         return null;
       }

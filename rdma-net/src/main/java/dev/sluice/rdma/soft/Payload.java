@@ -5,6 +5,7 @@ import dev.sluice.rdma.MappedMemory;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ScatteringByteChannel;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The payload of the frame that a connection is receiving, with the rest of its registered memory.
@@ -19,7 +20,7 @@ final class Payload {
    */
   private final ByteBuffer[] buffers = new ByteBuffer[2];
 
-  private SoftMemoryRegion region;
+  private @Nullable SoftMemoryRegion region;
 
   void start(SoftMemoryRegion target, long address, int length) {
     buffers[0] = target.slice(address, length);

@@ -7,6 +7,7 @@ import dev.sluice.verbs.VerbsException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Checks that memory or a file can be registered (ibv_reg_mr(3)), for the {@link
@@ -53,7 +54,8 @@ final class RegistrationChecks {
   }
 
   /** The problem with the arguments; null if there is none. */
-  private static String problem(MemorySegment memory, Set<AccessFlag> access, SoftDevice device) {
+  private static @Nullable String problem(
+      MemorySegment memory, Set<AccessFlag> access, SoftDevice device) {
     if (access.contains(AccessFlag.LOCAL_WRITE) && memory.isReadOnly()) {
       return "read-only memory cannot be registered for writing";
     }
@@ -66,7 +68,7 @@ final class RegistrationChecks {
     return sizeProblem(memory.byteSize());
   }
 
-  private static String sizeProblem(long bytes) {
+  private static @Nullable String sizeProblem(long bytes) {
     return bytes < 1 ? "a memory region must have at least 1 byte" : null;
   }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.rdma.soft;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.soft.FaultPlan.Fault;
@@ -8,6 +10,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -48,7 +51,7 @@ final class Responder {
     Fault fault = queuePair.device().nextFault(request.length);
     switch (fault.kind()) {
       case KILL -> queuePair.connectionLost("a fault was injected");
-      case STATUS -> refuse(fault.status());
+      case STATUS -> refuse(requireNonNull(fault.status()));
       default -> read(request, fault, now);
     }
   }
@@ -71,7 +74,8 @@ final class Responder {
     answers.add(answer);
   }
 
-  private SoftRegion find(FrameHeader request) {
+  /** Returns the region that the request may READ; null if it may not. */
+  private @Nullable SoftRegion find(FrameHeader request) {
     SoftRegion region = queuePair.domain().regionByRkey(request.rkey);
     return region != null
             && region.contains(request.address, request.length)
@@ -151,15 +155,16 @@ final class Responder {
     if (bytes == 0) {
       return 0;
     }
+    SoftRegion region = requireNonNull(answer.region);
     if (answer.chunk == null && !answer.corrupt) {
-      int added = answer.region.send(from, bytes, batch);
+      int added = region.send(from, bytes, batch);
       if (added > 0) {
         answer.hit();
       }
       return added;
     }
     if (answer.chunk == null) {
-      batch.add(corrupted(answer.region.copy(from, bytes)), null);
+      batch.add(corrupted(region.copy(from, bytes)), null);
     } else {
       batch.addChunk(answer.corrupt ? corrupted(answer.chunk) : answer.chunk);
       answer.chunk = null;
@@ -175,7 +180,7 @@ final class Responder {
    * @return false if the request is refused instead
    */
   private boolean readFromDisk(Answer answer, int bytes, long now) {
-    SoftFileRegion region = (SoftFileRegion) answer.region;
+    SoftFileRegion region = (SoftFileRegion) requireNonNull(answer.region);
     long nanosLeft = nanosLeft(region);
     if (nanosLeft <= 0) {
       unreadable(answer, SILENT_DISK);
@@ -205,7 +210,7 @@ final class Responder {
     if (answer == null || !answer.reading || now < answer.dueNanos) {
       return;
     }
-    long nanosLeft = nanosLeft((SoftFileRegion) answer.region);
+    long nanosLeft = nanosLeft((SoftFileRegion) requireNonNull(answer.region));
     if (nanosLeft > 0) {
       answer.dueNanos = now + nanosLeft; // the disk has finished other reads
     } else {

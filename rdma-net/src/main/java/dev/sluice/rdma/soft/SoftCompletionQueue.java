@@ -8,6 +8,7 @@ import dev.sluice.rdma.leak.LeakTracker;
 import dev.sluice.verbs.VerbsException;
 import java.util.ArrayDeque;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Completion queue of the software provider. The event loop and posting threads fill it under the
@@ -17,7 +18,7 @@ import java.util.List;
 final class SoftCompletionQueue implements CompletionQueue {
   private final SoftDevice device;
   private final int capacity;
-  private final SoftCompletionChannel channel;
+  private final @Nullable SoftCompletionChannel channel;
   private final LeakTracker.Handle leak;
   private final ArrayDeque<Completion> completions = new ArrayDeque<>();
   private boolean armed;
@@ -34,7 +35,7 @@ final class SoftCompletionQueue implements CompletionQueue {
   private volatile boolean eventDue;
 
   SoftCompletionQueue(
-      SoftDevice device, int capacity, SoftCompletionChannel channel, LeakTracker leaks) {
+      SoftDevice device, int capacity, @Nullable SoftCompletionChannel channel, LeakTracker leaks) {
     this.device = device;
     this.capacity = capacity;
     this.channel = channel;
@@ -107,7 +108,7 @@ final class SoftCompletionQueue implements CompletionQueue {
 
   /** Raises an event if one is due. Called without the lock of any queue pair. */
   void announce() {
-    if (eventDue && takeEvent()) {
+    if (channel != null && eventDue && takeEvent()) {
       channel.signal();
     }
   }

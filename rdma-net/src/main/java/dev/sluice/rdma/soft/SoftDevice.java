@@ -33,6 +33,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.LongUnaryOperator;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -156,7 +157,7 @@ final class SoftDevice implements Device {
   }
 
   @Override
-  public CompletionQueue createCompletionQueue(int entries, CompletionChannel channel)
+  public CompletionQueue createCompletionQueue(int entries, @Nullable CompletionChannel channel)
       throws VerbsException {
     LIMITS.checkCompletionQueue(entries);
     return children.adopt(

@@ -5,6 +5,7 @@ import dev.sluice.rdma.AccessFlag;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Registered memory. {@link SoftProtectionDomain} makes it; queue pairs of that domain read and
@@ -15,7 +16,7 @@ final class SoftMemoryRegion extends SoftRegion {
   private final MemorySegment memory;
 
   /** All of the memory, as slicing it makes less garbage; null if it is too large for a buffer. */
-  private final ByteBuffer whole;
+  private final @Nullable ByteBuffer whole;
 
   SoftMemoryRegion(SoftProtectionDomain domain, MemorySegment memory, Set<AccessFlag> access) {
     super(domain, memory.address(), memory.byteSize(), access);

@@ -15,6 +15,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Protection domain of the software provider: memory regions and queue pairs that work together,
@@ -28,7 +29,7 @@ final class SoftProtectionDomain implements ProtectionDomain {
    * The region that was found last, as most READs use the same few. Threads share it without
    * synchronization: a thread that does not see it yet looks the region up.
    */
-  private SoftMemoryRegion lastLocal;
+  private @Nullable SoftMemoryRegion lastLocal;
 
   private final SoftDevice device;
   private final LeakTracker leaks;
@@ -48,11 +49,11 @@ final class SoftProtectionDomain implements ProtectionDomain {
   /**
    * Does not find keys of other domains. To a peer they are as invalid as keys that never existed.
    */
-  SoftRegion regionByRkey(int rkey) {
+  @Nullable SoftRegion regionByRkey(int rkey) {
     return byRkey.get(rkey);
   }
 
-  private SoftMemoryRegion regionByLkey(int lkey) {
+  private @Nullable SoftMemoryRegion regionByLkey(int lkey) {
     SoftMemoryRegion last = lastLocal;
     if (last != null && last.lkey() == lkey && last.isOpen()) {
       return last;
@@ -66,7 +67,7 @@ final class SoftProtectionDomain implements ProtectionDomain {
    * Returns the region of the entry's memory, after the checks of a NIC; null if READs must not
    * write there.
    */
-  SoftMemoryRegion writable(ScatterGatherEntry entry) {
+  @Nullable SoftMemoryRegion writable(ScatterGatherEntry entry) {
     SoftMemoryRegion region = regionByLkey(entry.lkey());
     return region != null
             && region.contains(entry.address(), entry.length())

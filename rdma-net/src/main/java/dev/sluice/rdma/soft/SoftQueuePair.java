@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.rdma.soft;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.QueuePair;
@@ -20,6 +22,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -49,7 +52,7 @@ final class SoftQueuePair implements QueuePair {
   private final CompletionReporter completions;
   private final Link link;
   private Set<AccessFlag> access = Set.of();
-  private QueuePairAddress address;
+  private @Nullable QueuePairAddress address;
 
   SoftQueuePair(
       SoftProtectionDomain domain,
@@ -119,7 +122,7 @@ final class SoftQueuePair implements QueuePair {
       }
       states.enter(QueuePairState.RTR);
       initiator.connect(attributes, peer.maxDestRdAtomic());
-      responder.connect(address.maxDestRdAtomic());
+      responder.connect(requireNonNull(address).maxDestRdAtomic());
       link.connectTo(target);
     } finally {
       unlock();
@@ -233,7 +236,7 @@ final class SoftQueuePair implements QueuePair {
 
   /** Sends the refusal of a request of the peer, and nothing after it. */
   void refused() {
-    link.connection().drain();
+    requireNonNull(link.connection()).drain();
     enterError();
   }
 
@@ -305,7 +308,8 @@ final class SoftQueuePair implements QueuePair {
             (read, failure) -> loop.execute(() -> readFromDisk(listener, read, failure)));
   }
 
-  private void readFromDisk(DiskReaders.Listener listener, ByteBuffer read, Throwable failure) {
+  private void readFromDisk(
+      DiskReaders.Listener listener, @Nullable ByteBuffer read, @Nullable Throwable failure) {
     lock();
     try {
       listener.read(read, failure);

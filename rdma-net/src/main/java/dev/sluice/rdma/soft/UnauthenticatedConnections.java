@@ -7,6 +7,7 @@ import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Connections that have not yet said hello, in the order of arrival and by their source address.
@@ -25,11 +26,12 @@ final class UnauthenticatedConnections<T> {
 
   void remove(InetAddress address, T stranger) {
     if (all.remove(stranger)) {
-      LinkedHashSet<T> same = byAddress.get(address);
-      same.remove(stranger);
-      if (same.isEmpty()) {
-        byAddress.remove(address);
-      }
+      byAddress.computeIfPresent(
+          address,
+          (_, same) -> {
+            same.remove(stranger);
+            return same.isEmpty() ? null : same;
+          });
     }
   }
 
@@ -42,7 +44,7 @@ final class UnauthenticatedConnections<T> {
   }
 
   /** The connection that has been here longest; null if there is none. */
-  T oldest() {
+  @Nullable T oldest() {
     Iterator<T> iterator = all.iterator();
     return iterator.hasNext() ? iterator.next() : null;
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.rdma.transfer;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.CompletionQueue;
 import dev.sluice.rdma.ConnectionAttributes;
@@ -20,6 +22,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Queue pairs through which peers READ from this process. Any thread, in practice the control
@@ -57,10 +60,14 @@ final class AcceptedQueuePairs implements AutoCloseable {
 
   /** A queue pair, or the reservation for a queue pair that is being connected. */
   private static final class Slot {
-    /** Owned by the thread that connects it, until it is connected. */
-    private QueuePair queuePair;
+    /** Owned by the thread that connects it, until it is connected; null before it is created. */
+    private @Nullable QueuePair queuePair;
 
     private boolean connected;
+
+    boolean hasFailed() {
+      return connected && requireNonNull(queuePair).hasFailed();
+    }
   }
 
   private final ProtectionDomain protectionDomain;
@@ -259,8 +266,7 @@ final class AcceptedQueuePairs implements AutoCloseable {
   }
 
   private List<QueuePair> makeRoom() {
-    List<QueuePair> room =
-        remove(key -> slots.get(key).connected && slots.get(key).queuePair.hasFailed());
+    List<QueuePair> room = remove(key -> requireNonNull(slots.get(key)).hasFailed());
     if (room.isEmpty()) {
       room = remove(left::containsKey);
     }
@@ -294,7 +300,7 @@ final class AcceptedQueuePairs implements AutoCloseable {
     Map<String, Key> newest = new LinkedHashMap<>();
     slots.keySet().forEach(key -> newest.put(key.peerId(), key));
     for (Key key : slots.keySet()) {
-      if (!newest.get(key.peerId()).equals(key)) {
+      if (!key.equals(newest.get(key.peerId()))) {
         return remove(key::equals);
       }
     }
@@ -308,10 +314,10 @@ final class AcceptedQueuePairs implements AutoCloseable {
     List<QueuePair> removed = new ArrayList<>();
     for (Key key : List.copyOf(slots.keySet())) {
       if (condition.test(key)) {
-        Slot slot = slots.remove(key);
+        Slot slot = requireNonNull(slots.remove(key));
         left.remove(key);
         if (slot.connected) {
-          removed.add(slot.queuePair);
+          removed.add(requireNonNull(slot.queuePair));
         }
       }
     }

@@ -15,6 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -38,7 +39,7 @@ public final class BufferPool implements AutoCloseable {
 
   private record Waiter(int bytes, long deadlineNanos, Consumer<PooledBuffer> taker) {}
 
-  private record Answer(Consumer<PooledBuffer> taker, PooledBuffer buffer) {}
+  private record Answer(Consumer<PooledBuffer> taker, @Nullable PooledBuffer buffer) {}
 
   private final ProtectionDomain protectionDomain;
   private final Set<AccessFlag> access;
@@ -272,18 +273,18 @@ public final class BufferPool implements AutoCloseable {
 
   /** Strictly first come, first served, so that small buffers do not starve a large one. */
   private void serveWaiters() {
-    Waiter first = waiters.peek();
-    PooledBuffer buffer = first == null ? null : allocate(first.bytes());
-    while (buffer != null) {
+    for (Waiter first = waiters.peek(); first != null; first = waiters.peek()) {
+      PooledBuffer buffer = allocate(first.bytes());
+      if (buffer == null) {
+        break;
+      }
       answers.add(new Answer(first.taker(), buffer));
       waiters.remove();
-      first = waiters.peek();
-      buffer = first == null ? null : allocate(first.bytes());
     }
     awaited = !waiters.isEmpty();
   }
 
-  private PooledBuffer allocate(int bytes) {
+  private @Nullable PooledBuffer allocate(int bytes) {
     int pages = Slab.pages(bytes);
     for (Slab slab : slabs) {
       int firstPage = slab.take(pages);

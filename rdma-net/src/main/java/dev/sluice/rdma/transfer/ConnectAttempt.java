@@ -10,6 +10,7 @@ import dev.sluice.verbs.VerbsException;
 import java.util.Set;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,7 +27,10 @@ final class ConnectAttempt {
   private final PeerAddress peer;
   private final Setup setup;
   private final Outcome outcome;
-  private QueuePair queuePair;
+
+  /** The queue pair; null before it is created. */
+  private @Nullable QueuePair queuePair;
+
   private boolean over;
   private volatile boolean calledOff;
 
@@ -91,10 +95,12 @@ final class ConnectAttempt {
     if (calledOff) {
       return;
     }
+    QueuePair created;
     try {
-      queuePair = setup.protectionDomain.createQueuePair(setup.completionQueue, depth);
+      created = setup.protectionDomain.createQueuePair(setup.completionQueue, depth);
+      queuePair = created;
       setup.counters.increment(TransferCounter.QUEUE_PAIRS_CREATED);
-      queuePair.toInit(Set.of());
+      created.toInit(Set.of());
     } catch (VerbsException e) {
       end();
       outcome.refused(e.getMessage());
@@ -103,37 +109,40 @@ final class ConnectAttempt {
       fail(e);
       return;
     }
-    exchange();
+    exchange(created);
   }
 
-  private void exchange() {
+  private void exchange(QueuePair created) {
     try {
       setup
           .connector
-          .exchange(peer, setup.protectionDomain.device().providerName(), queuePair.address())
-          .whenComplete((remote, error) -> setup.threads.execute(() -> exchanged(remote, error)));
+          .exchange(peer, setup.protectionDomain.device().providerName(), created.address())
+          .whenComplete(
+              (remote, error) -> setup.threads.execute(() -> exchanged(created, remote, error)));
     } catch (RuntimeException | Error e) {
       fail(e);
     }
   }
 
-  private synchronized void exchanged(QueuePairAddress remote, Throwable error) {
+  private synchronized void exchanged(
+      QueuePair created, QueuePairAddress remote, @Nullable Throwable error) {
     if (over) {
       if (error == null) { // The peer created its side after it was told.
-        setup.tellReleased(peer, queuePair.qpNumber());
+        setup.tellReleased(peer, created.qpNumber());
       }
     } else if (error != null) {
       fail(error);
     } else {
-      queuePair
+      created
           .rendezvous(remote, setup.options.connectTimeoutMs())
-          .whenComplete((met, failure) -> setup.threads.execute(() -> met(met, failure)));
+          .whenComplete((met, failure) -> setup.threads.execute(() -> met(created, met, failure)));
     }
   }
 
-  private synchronized void met(QueuePairAddress remote, Throwable error) {
+  private synchronized void met(
+      QueuePair created, QueuePairAddress remote, @Nullable Throwable error) {
     if (over) {
-      setup.tellReleased(peer, queuePair.qpNumber());
+      setup.tellReleased(peer, created.qpNumber());
       return;
     }
     if (error != null) {
@@ -141,15 +150,15 @@ final class ConnectAttempt {
       return;
     }
     try {
-      queuePair.toRtr(remote, setup.options.connection());
-      queuePair.toRts();
+      created.toRtr(remote, setup.options.connection());
+      created.toRts();
     } catch (VerbsException | RuntimeException | Error e) {
       fail(e);
       return;
     }
     if (!calledOff) {
       over = true;
-      outcome.connected(queuePair);
+      outcome.connected(created);
     }
   }
 

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.rdma.transfer;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.verbs.PostException;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The send side of one queue pair: maps outstanding work requests to their reads. Engine thread
@@ -62,7 +65,7 @@ final class Connection {
   private int silent;
 
   /** Null while connecting. */
-  private QueuePair queuePair;
+  private @Nullable QueuePair queuePair;
 
   private long head; // sequence number of the oldest outstanding work request
   private long tail; // sequence number of the next work request
@@ -110,7 +113,7 @@ final class Connection {
   }
 
   QueuePair queuePair() {
-    return queuePair;
+    return requireNonNull(queuePair, "the queue pair is not connected");
   }
 
   State state() {
@@ -183,7 +186,7 @@ final class Connection {
       }
     }
     if (chain.size() > 0) {
-      queuePair.postSend(chain.requests());
+      queuePair().postSend(chain.requests());
     }
     return chain.size();
   }

@@ -8,6 +8,7 @@ import dev.sluice.rdma.transfer.Connection.WorkRequestChain;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -58,7 +59,7 @@ final class Connections {
   }
 
   /** Returns the connection of a work request; null if it is closed. */
-  Connection of(long wrId) {
+  @Nullable Connection of(long wrId) {
     int id = Connection.connectionId(wrId);
     Connection connection = slots[id % slots.length];
     return connection != null && connection.id() == id ? connection : null;
@@ -70,7 +71,7 @@ final class Connections {
    * @param listener told when READs can be posted, or of the failure
    * @return null if the limit is reached and no queue pair is idle
    */
-  Connection open(Peer peer, long nowNanos, ConnectListener listener) {
+  @Nullable Connection open(Peer peer, long nowNanos, ConnectListener listener) {
     int slot = freeSlot();
     if (slot < 0) {
       warnOnce();
@@ -100,6 +101,9 @@ final class Connections {
   /** Brings the outcome of an attempt to the engine's thread. */
   private final class Outcome implements ConnectAttempt.Outcome {
     private final ConnectListener listener;
+
+    /** Set before the attempt starts. */
+    @SuppressWarnings("NullAway.Init")
     private Connection connection;
 
     Outcome(ConnectListener listener) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.rdma.transfer;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Engine's state of a process that it READs from: a few hundred bytes, in addition to the one queue
  * pair. The {@link ReadEngine} creates it for the first read. Engine thread only. Forgotten when
@@ -12,7 +14,7 @@ final class Peer {
 
   private final WaitingReads waiting = new WaitingReads();
 
-  private Connection connection;
+  private @Nullable Connection connection;
   private int connectFailures;
   private boolean scheduled;
   private int unanswered;
@@ -35,11 +37,11 @@ final class Peer {
   }
 
   /** The queue pair that is connecting or connected; null if there is none to post on. */
-  Connection connection() {
+  @Nullable Connection connection() {
     return connection;
   }
 
-  void connection(Connection current) {
+  void connection(@Nullable Connection current) {
     connection = current;
   }
 

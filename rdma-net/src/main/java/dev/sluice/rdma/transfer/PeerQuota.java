@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.rdma.transfer;
 
+import static java.util.Objects.requireNonNull;
+
 import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Queue;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Divides bytes among peers, so that a slow or greedy peer leaves some to the others. A peer that
@@ -65,7 +68,7 @@ public final class PeerQuota<P> {
 
   public void release(P peer, long released) {
     synchronized (this) {
-      Share share = shares.get(peer);
+      Share share = requireNonNull(shares.get(peer));
       share.bytes -= released;
       bytes -= released;
       if (share.bytes == 0 && share.waiting.isEmpty()) {
@@ -102,7 +105,7 @@ public final class PeerQuota<P> {
    * Returns the next peer in turn whose share allows its request. Returns null if there is none, or
    * if the request exceeds the limit of all peers together: no other peer overtakes it.
    */
-  private Map.Entry<P, Share> next() {
+  private Map.@Nullable Entry<P, Share> next() {
     for (Map.Entry<P, Share> turn : turns.entrySet()) {
       Share share = turn.getValue();
       long wanted = share.waiting.element().bytes();

@@ -7,6 +7,7 @@ import dev.sluice.rdma.transfer.ReadException.Cause;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,7 +25,7 @@ final class PendingReads {
   private final Counters<TransferCounter> counters;
 
   /** Read that was added last. */
-  private ReadRequest last;
+  private @Nullable ReadRequest last;
 
   PendingReads(Counters<TransferCounter> counters) {
     this.counters = counters;
@@ -79,7 +80,7 @@ final class PendingReads {
   /**
    * @param status status of the failed work request; null if none failed
    */
-  void fail(ReadRequest read, Cause cause, WorkCompletionStatus status, String detail) {
+  void fail(ReadRequest read, Cause cause, @Nullable WorkCompletionStatus status, String detail) {
     if (remove(read)) {
       fail(read, cause, status, detail, counters);
     }
@@ -94,7 +95,7 @@ final class PendingReads {
   private static void fail(
       ReadRequest request,
       Cause cause,
-      WorkCompletionStatus status,
+      @Nullable WorkCompletionStatus status,
       String detail,
       Counters<TransferCounter> counters) {
     counters.increment(counter(cause));

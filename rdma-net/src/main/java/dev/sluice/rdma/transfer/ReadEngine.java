@@ -17,6 +17,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -81,7 +82,7 @@ final class ReadEngine implements Connections.ConnectListener {
   private long nextTickNanos;
 
   /** Reason why all READs fail; null while the device works. */
-  private String deviceFailure;
+  private @Nullable String deviceFailure;
 
   /**
    * @param clock {@link System#nanoTime}, or a test's clock
@@ -435,8 +436,11 @@ final class ReadEngine implements Connections.ConnectListener {
     }
     Peer peer = read.source();
     fail(read, Cause.DEADLINE, "it did not complete by its deadline");
-    if (read.outstanding() > 0 && read.connection().state() == Connection.State.READY) {
-      recovery.flush(read.connection());
+    Connection connection = read.connection();
+    if (connection != null
+        && read.outstanding() > 0
+        && connection.state() == Connection.State.READY) {
+      recovery.flush(connection);
       recovery.failed(peer);
     } else {
       peer.breaker().probeEnded(now);

@@ -3,6 +3,7 @@ package dev.sluice.rdma.transfer;
 
 import dev.sluice.rdma.WorkCompletionStatus;
 import java.io.IOException;
+import org.jspecify.annotations.Nullable;
 
 /** Final failure of a read by RDMA, with peer, cause and completion status. */
 public final class ReadException extends IOException {
@@ -30,7 +31,7 @@ public final class ReadException extends IOException {
    * @param status completion status of the failed work request; null if none failed
    */
   public ReadException(
-      Cause failure, WorkCompletionStatus status, PeerAddress peer, String detail) {
+      Cause failure, @Nullable WorkCompletionStatus status, PeerAddress peer, String detail) {
     super("READ from " + peer + " failed: " + detail + (status == null ? "" : " (" + status + ")"));
     this.failure = failure;
   }

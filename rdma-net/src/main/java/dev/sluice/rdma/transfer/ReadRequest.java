@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.rdma.transfer;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.SendWorkRequest;
 import dev.sluice.rdma.WorkCompletionStatus;
 import java.util.List;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Ranges of one peer's memory to READ back to back into a buffer. The engine keeps its state of the
@@ -26,27 +29,27 @@ public final class ReadRequest extends TaskQueue.Task {
   private final long bytes;
 
   /** Null before the request is submitted, and after a success. */
-  private ReadEngine engine;
+  private @Nullable ReadEngine engine;
 
-  private Peer source;
+  private @Nullable Peer source;
 
   // Next byte to post.
   private int range;
   private long rangeOffset;
   private long targetOffset;
 
-  private Connection connection;
+  private @Nullable Connection connection;
   private int outstanding;
   private boolean broken;
-  private WorkCompletionStatus failure;
+  private @Nullable WorkCompletionStatus failure;
   private boolean retried;
   private boolean answered;
   private boolean releasedTarget;
 
   /** Neighbours in {@link PendingReads}. */
-  ReadRequest before;
+  @Nullable ReadRequest before;
 
-  ReadRequest after;
+  @Nullable ReadRequest after;
 
   /**
    * @param peer the peer
@@ -128,7 +131,7 @@ public final class ReadRequest extends TaskQueue.Task {
 
   @Override
   void run() {
-    engine.admit(this);
+    requireNonNull(engine).admit(this);
   }
 
   /** Releases the target. Called if the request was not admitted: nothing else is held then. */
@@ -147,7 +150,7 @@ public final class ReadRequest extends TaskQueue.Task {
 
   /** Engine's state of {@link #peer}. */
   Peer source() {
-    return source;
+    return requireNonNull(source, "the READ request is not admitted");
   }
 
   boolean hasMore() {
@@ -159,7 +162,7 @@ public final class ReadRequest extends TaskQueue.Task {
   }
 
   /** Queue pair of the current attempt; null before the attempt. */
-  Connection connection() {
+  @Nullable Connection connection() {
     return connection;
   }
 
@@ -174,7 +177,7 @@ public final class ReadRequest extends TaskQueue.Task {
   }
 
   /** Status of this read's failed work request; null if another read's broke the queue pair. */
-  WorkCompletionStatus failure() {
+  @Nullable WorkCompletionStatus failure() {
     return failure;
   }
 

@@ -5,6 +5,7 @@ import dev.sluice.rdma.TaskFailures;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -19,13 +20,13 @@ final class TaskQueue implements Executor {
 
   /** A task, which is also its own link in the queue. It is in at most one queue at a time. */
   abstract static class Task {
-    private Task next;
+    private @Nullable Task next;
 
     abstract void run();
   }
 
   /** Task that was added last, linked to the earlier ones. */
-  private final AtomicReference<Task> newest = new AtomicReference<>();
+  private final AtomicReference<@Nullable Task> newest = new AtomicReference<>();
 
   private final AtomicBoolean asleep = new AtomicBoolean();
   private final Counters<TransferCounter> counters;
@@ -85,7 +86,7 @@ final class TaskQueue implements Executor {
     return count;
   }
 
-  private static Task oldestFirst(Task last) {
+  private static @Nullable Task oldestFirst(@Nullable Task last) {
     Task first = null;
     for (Task task = last; task != null; ) {
       Task before = task.next;

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads from one peer that are not yet, or only partly, posted. Small reads, of tables and of few
@@ -26,12 +27,12 @@ final class WaitingReads {
   }
 
   /** First small read to post; null if there is none. */
-  ReadRequest firstSmall() {
+  @Nullable ReadRequest firstSmall() {
     return first(small);
   }
 
   /** First large read to post; null if there is none. */
-  ReadRequest firstLarge() {
+  @Nullable ReadRequest firstLarge() {
     return first(large);
   }
 

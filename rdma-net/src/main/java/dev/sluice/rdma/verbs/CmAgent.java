@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.rdma.verbs;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.rdma.verbs.CmAttempt.Wish;
 import dev.sluice.rdma.verbs.PortReader.PortInfo;
 import dev.sluice.verbs.VerbsException;
@@ -70,8 +72,11 @@ final class CmAgent {
   /** Used by the agent's thread only. */
   private final Map<RdmaCmId, CmAttempt> attempts = new HashMap<>();
 
-  /** Tasks of other threads for this one; null once it has ended. Guarded by this. */
+  /** Tasks of other threads for this one. Guarded by this, like {@code ended}. */
   private Queue<Runnable> tasks = new ArrayDeque<>();
+
+  /** True once the thread runs no more tasks. */
+  private boolean ended;
 
   // Used by the agent's thread only.
   private long errors;
@@ -89,7 +94,7 @@ final class CmAgent {
       throws VerbsException {
     this.channel = channel;
     this.listening = listening;
-    address = listening.localAddress();
+    address = requireNonNull(listening.localAddress());
     thread = threads.newThread(this::run);
     wakeUp = new EventFd(); // last, as only start and stop close it
   }
@@ -144,7 +149,7 @@ final class CmAgent {
     }
     RdmaCmId former = listening;
     listening = next;
-    address = next.localAddress();
+    address = requireNonNull(next.localAddress());
     submit(() -> close(former));
   }
 
@@ -249,7 +254,7 @@ final class CmAgent {
    */
   private boolean submit(Runnable task) {
     synchronized (this) {
-      if (tasks == null) {
+      if (ended) {
         return false;
       }
       tasks.add(task);
@@ -327,7 +332,8 @@ final class CmAgent {
     Queue<Runnable> taken;
     synchronized (this) {
       taken = tasks;
-      tasks = more ? new ArrayDeque<>() : null;
+      tasks = new ArrayDeque<>();
+      ended = !more;
     }
     taken.forEach(task -> attempt(task::run));
   }

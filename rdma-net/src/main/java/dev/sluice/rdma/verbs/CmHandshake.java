@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.rdma.verbs;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.verbs.PortChooser.ChosenPort;
@@ -15,6 +17,7 @@ import dev.sluice.verbs.ibv.IbvQpAttr;
 import java.security.MessageDigest;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Connects one queue pair by rdma_cm. The side that calls {@link #meet} connects, and takes the
@@ -32,12 +35,12 @@ final class CmHandshake implements Handshake {
   private final VerbsDevice device;
   private final CmAgent agent;
   private final Ece ece;
-  private byte[] token;
+  private byte @Nullable [] token;
   private long tokenEndNanos;
-  private Wanted wanted;
+  private @Nullable Wanted wanted;
   private boolean readyToSend;
-  private CompletableFuture<RdmaCmId> attempt;
-  private RdmaCmId id;
+  private @Nullable CompletableFuture<RdmaCmId> attempt;
+  private @Nullable RdmaCmId id;
 
   /** True if this side asked for the connection, and so has to complete it. */
   private boolean connecting;
@@ -121,7 +124,7 @@ final class CmHandshake implements Handshake {
     wanted = new Wanted(port, local, remote, attributes);
     if (id != null) {
       ece.complete(ece.receivedBy(id));
-      enterRtr();
+      enterRtr(id, wanted);
     }
     return local.providerData();
   }
@@ -130,14 +133,14 @@ final class CmHandshake implements Handshake {
   public void toRts() throws VerbsException {
     readyToSend = true;
     if (id != null) {
-      enterRts();
+      enterRts(id, requireNonNull(wanted));
       if (connecting) {
         id.establish();
       }
     }
   }
 
-  private void enterRtr() throws VerbsException {
+  private void enterRtr(RdmaCmId id, Wanted wanted) throws VerbsException {
     IbvQpAttr found = id.initQpAttr(IbvQp.State.RTR);
     IbvQpAttr ours = Transitions.toRtr(wanted.port, wanted.local, wanted.remote, wanted.attributes);
     IbvPortAttr.Mtu most = ours.pathMtu().known().orElseThrow();
@@ -156,7 +159,7 @@ final class CmHandshake implements Handshake {
             .minRnrTimer(ours.get("min_rnr_timer")));
   }
 
-  private void enterRts() throws VerbsException {
+  private void enterRts(RdmaCmId id, Wanted wanted) throws VerbsException {
     IbvQpAttr ours =
         Transitions.toRts(wanted.local, wanted.remote, wanted.attributes, device.maxRetryCount());
     ibv.modify(
@@ -174,18 +177,18 @@ final class CmHandshake implements Handshake {
    */
   void requested(RdmaCmId requester, int requestingQp, byte[] presented) throws VerbsException {
     synchronized (queuePair) {
-      check(requestingQp, presented);
+      Wanted expected = check(requestingQp, presented);
       withdraw();
       id = requester;
       try {
-        ece.accept(ece.receivedBy(id));
-        enterRtr();
+        ece.accept(ece.receivedBy(requester));
+        enterRtr(requester, expected);
         if (readyToSend) {
-          enterRts();
+          enterRts(requester, expected);
         }
-        answerEce();
-        id.accept(param());
-        agent.connected(id, this);
+        answerEce(requester);
+        requester.accept(param());
+        agent.connected(requester, this);
       } catch (VerbsException e) {
         id = null;
         throw e;
@@ -193,15 +196,15 @@ final class CmHandshake implements Handshake {
     }
   }
 
-  private void answerEce() throws VerbsException {
+  private void answerEce(RdmaCmId requester) throws VerbsException {
     IbvEce answer = ece.answer();
     if (answer.options() != 0) {
-      id.setLocalEce(answer);
+      requester.setLocalEce(answer);
     }
   }
 
   /** Checks the token first: a requester without it learns nothing. */
-  private void check(int requestingQp, byte[] presented) throws VerbsException {
+  private Wanted check(int requestingQp, byte[] presented) throws VerbsException {
     boolean valid = token != null && System.nanoTime() - tokenEndNanos < 0;
     if (!valid || !MessageDigest.isEqual(token, presented)) {
       throw refused("its token is not valid");
@@ -209,6 +212,7 @@ final class CmHandshake implements Handshake {
     if (wanted == null || wanted.remote.qpNumber() != requestingQp) {
       throw refused("it comes from another queue pair than expected");
     }
+    return wanted;
   }
 
   private VerbsException refused(String reason) {

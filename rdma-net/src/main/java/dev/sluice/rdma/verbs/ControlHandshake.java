@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.rdma.verbs;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.verbs.PortChooser.ChosenPort;
@@ -11,6 +13,7 @@ import dev.sluice.verbs.ibv.IbvQp;
 import dev.sluice.verbs.ibv.IbvQpAttr;
 import java.nio.ByteBuffer;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Connects with the addresses that both sides exchange over the control channel. The provider data
@@ -28,8 +31,8 @@ final class ControlHandshake implements Handshake {
   private final Ece ece;
   private boolean connecting;
 
-  /** Attributes for RTS, prepared at RTR from the peer's address and the arguments. */
-  private IbvQpAttr toRts;
+  /** Attributes for RTS, prepared at RTR from the peer's address and the arguments; null before. */
+  private @Nullable IbvQpAttr toRts;
 
   ControlHandshake(IbvQp queuePair, VerbsDevice device) {
     this.queuePair = queuePair;
@@ -99,7 +102,7 @@ final class ControlHandshake implements Handshake {
 
   @Override
   public void toRts() throws VerbsException {
-    queuePair.modify(toRts);
+    queuePair.modify(requireNonNull(toRts));
   }
 
   @Override

@@ -10,6 +10,7 @@ import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Chooses an entry of a port's GID table by the rules of NCCL and UCX. On InfiniBand it is the
@@ -120,7 +121,7 @@ final class GidChooser {
   }
 
   /** Reason why the entry cannot be used in any network namespace; null if it can. */
-  private String problem(GidEntry entry) {
+  private @Nullable String problem(GidEntry entry) {
     GidEntry.Type wanted =
         policy.roceVersion() == 2 ? GidEntry.Type.ROCE_V2 : GidEntry.Type.ROCE_V1;
     Family family = entry.gid().isIpv4() ? Family.IPV4 : Family.IPV6;

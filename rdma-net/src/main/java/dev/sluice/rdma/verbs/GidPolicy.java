@@ -4,6 +4,7 @@ package dev.sluice.rdma.verbs;
 import java.math.BigInteger;
 import java.net.InetAddress;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Rules for the choice of an entry of a port's GID table.
@@ -14,7 +15,7 @@ import java.util.Objects;
  * @param family of the entry's address
  * @param range that contains the entry's address; null for any
  */
-public record GidPolicy(int index, int roceVersion, Family family, AddressRange range) {
+public record GidPolicy(int index, int roceVersion, Family family, @Nullable AddressRange range) {
   public static final GidPolicy DEFAULT = new GidPolicy(VerbsOptions.AUTO, 2, Family.AUTO, null);
 
   /** Families of the addresses that RoCE GIDs represent. */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.rdma.verbs;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.rdma.verbs.PortReader.PortInfo;
 import dev.sluice.rdma.verbs.VerbsSurvey.Refusal;
 import dev.sluice.verbs.ProviderUnavailableException;
@@ -104,7 +106,7 @@ final class OpenPorts implements AutoCloseable {
 
   /** Hands the device over to the caller, which closes it. */
   IbvContext take(String device) {
-    return contexts.remove(device);
+    return requireNonNull(contexts.remove(device));
   }
 
   @Override

@@ -8,6 +8,7 @@ import dev.sluice.verbs.ibv.IbvQp;
 import dev.sluice.verbs.ibv.IbvSendWrList;
 import java.lang.foreign.Arena;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Converts chains of READs to work requests of libibverbs. Its memory is reused and grows to the
@@ -20,7 +21,9 @@ final class PostedSends {
   private final IbvQp queuePair;
   private final int depth;
   private final long maxMessageBytes;
-  private IbvSendWrList list;
+
+  /** Reused by all posts; null before the first. */
+  private @Nullable IbvSendWrList list;
 
   PostedSends(IbvQp queuePair, long maxMessageBytes) {
     this.queuePair = queuePair;
@@ -29,21 +32,21 @@ final class PostedSends {
   }
 
   void post(List<SendWorkRequest> chain) throws PostException {
-    reserve(chain.size());
+    IbvSendWrList batch = reserve(chain.size());
     int posted = 0;
     while (posted < chain.size()) {
-      String problem = fill(chain, posted);
-      post(posted);
-      posted += list.size();
+      String problem = fill(batch, chain, posted);
+      post(batch, posted);
+      posted += batch.size();
       if (problem != null) {
         throw new PostException("ibv_post_send", VerbsException.EINVAL, problem, posted);
       }
     }
   }
 
-  private void post(int alreadyPosted) throws PostException {
+  private void post(IbvSendWrList batch, int alreadyPosted) throws PostException {
     try {
-      queuePair.postSend(list);
+      queuePair.postSend(batch);
     } catch (PostException e) {
       String reason =
           e.errno() == VerbsException.ENOMEM ? "the send queue is full" : "the device refused it";
@@ -52,12 +55,13 @@ final class PostedSends {
   }
 
   /** Reserves at most one entry more than the send queue holds: the device refuses that one. */
-  private void reserve(int requests) {
+  private IbvSendWrList reserve(int requests) {
     int wanted = Math.min(requests, depth + 1);
     if (list == null || list.capacity() < wanted) {
       int capacity = Math.max(FIRST_CAPACITY, Integer.highestOneBit(wanted) << 1);
       list = new IbvSendWrList(Arena.ofAuto(), capacity, 1);
     }
+    return list;
   }
 
   /**
@@ -65,26 +69,26 @@ final class PostedSends {
    *
    * @return the reason why that request cannot be posted; null if all can
    */
-  private String fill(List<SendWorkRequest> chain, int from) {
-    list.clear();
-    int end = Math.min(chain.size(), from + list.capacity());
+  private @Nullable String fill(IbvSendWrList batch, List<SendWorkRequest> chain, int from) {
+    batch.clear();
+    int end = Math.min(chain.size(), from + batch.capacity());
     for (int i = from; i < end; i++) {
       SendWorkRequest request = chain.get(i);
       long length = Integer.toUnsignedLong(request.length());
       if (length > maxMessageBytes) {
         return length + " bytes are more than the device's maximum of " + maxMessageBytes;
       }
-      add(request);
+      add(batch, request);
     }
     return null;
   }
 
-  private void add(SendWorkRequest request) {
+  private static void add(IbvSendWrList batch, SendWorkRequest request) {
     int flags = request.signaled() ? IbvSendWrList.Flags.SIGNALED : 0;
-    list.add(request.wrId(), IbvSendWrList.Opcode.RDMA_READ, flags);
+    batch.add(request.wrId(), IbvSendWrList.Opcode.RDMA_READ, flags);
     if (request.length() != 0) { // an empty READ names no region
-      list.sge(request.localAddress(), request.length(), request.lkey());
+      batch.sge(request.localAddress(), request.length(), request.lkey());
     }
-    list.rdma(request.remoteAddress(), request.rkey());
+    batch.rdma(request.remoteAddress(), request.rkey());
   }
 }

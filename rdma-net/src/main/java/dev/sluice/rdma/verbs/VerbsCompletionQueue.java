@@ -14,6 +14,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A completion queue of a verbs device. Its lock keeps the queue from being destroyed under a
@@ -30,7 +31,7 @@ final class VerbsCompletionQueue extends VerbsChild implements CompletionQueue {
   private record Kept(long wrId, WorkCompletionStatus status, int qpNumber, int vendorError) {}
 
   private final IbvCq queue;
-  private final VerbsCompletionChannel channel;
+  private final @Nullable VerbsCompletionChannel channel;
   private final int capacity;
 
   /** The garbage collector may free it, as native code writes to it only under the lock. */
@@ -42,9 +43,9 @@ final class VerbsCompletionQueue extends VerbsChild implements CompletionQueue {
   private final Map<Integer, IbvQp> queuePairs = new HashMap<>();
 
   /** Reason why the queue is unusable; null while it is usable. */
-  private String failure;
+  private @Nullable String failure;
 
-  VerbsCompletionQueue(VerbsDevice device, IbvCq queue, VerbsCompletionChannel channel) {
+  VerbsCompletionQueue(VerbsDevice device, IbvCq queue, @Nullable VerbsCompletionChannel channel) {
     super(device, "completion queue");
     this.queue = queue;
     this.channel = channel;

@@ -26,6 +26,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -56,7 +57,7 @@ final class VerbsDevice implements Device {
   private final AsyncEvents events;
 
   /** Null if rdma_cm is not used. */
-  private final CmAgent agent;
+  private final @Nullable CmAgent agent;
 
   private final LeakTracker.Handle leak;
 
@@ -66,7 +67,7 @@ final class VerbsDevice implements Device {
   private VerbsDevice(
       IbvContext context,
       CurrentPort port,
-      CmAgent agent,
+      @Nullable CmAgent agent,
       LeakTracker leaks,
       Optional<HostSlot> turn,
       Function<String, ThreadFactory> threads)
@@ -162,7 +163,7 @@ final class VerbsDevice implements Device {
   }
 
   @Override
-  public CompletionQueue createCompletionQueue(int entries, CompletionChannel channel)
+  public CompletionQueue createCompletionQueue(int entries, @Nullable CompletionChannel channel)
       throws VerbsException {
     attributes.checkCompletionQueue(entries);
     VerbsCompletionChannel own = (VerbsCompletionChannel) channel;

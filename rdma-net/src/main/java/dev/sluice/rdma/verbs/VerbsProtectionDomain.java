@@ -16,6 +16,7 @@ import dev.sluice.verbs.ibv.IbvQpInitAttr;
 import dev.sluice.verbs.ibv.IbvQpInitAttrEx;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -74,7 +75,7 @@ final class VerbsProtectionDomain extends VerbsChild implements ProtectionDomain
   /**
    * Checks the properties of Java's memory that libibverbs cannot know; the kernel checks the rest.
    */
-  private String problem(MemorySegment memory, Set<AccessFlag> access) {
+  private @Nullable String problem(MemorySegment memory, Set<AccessFlag> access) {
     if (!memory.isNative()) {
       return "memory on the heap cannot be registered";
     }

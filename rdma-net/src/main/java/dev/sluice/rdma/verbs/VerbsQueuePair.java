@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.rdma.verbs;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.QueuePair;
@@ -15,6 +17,7 @@ import dev.sluice.verbs.ibv.IbvQpAttr;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -37,13 +40,13 @@ final class VerbsQueuePair extends VerbsChild implements QueuePair {
   /** State to which this side moved it; the device may have moved it on to ERROR. */
   private QueuePairState state = QueuePairState.RESET;
 
-  private QueuePairAddress address;
+  private @Nullable QueuePairAddress address;
 
   /** True if the queue pair is known to be in ERROR. */
   private volatile boolean failed;
 
-  /** The port's values at INIT. */
-  private ChosenPort port;
+  /** The port's values at INIT; null before. */
+  private @Nullable ChosenPort port;
 
   VerbsQueuePair(VerbsProtectionDomain domain, IbvQp queuePair, VerbsCompletionQueue completions) {
     super(domain.device(), "queue pair");
@@ -102,17 +105,18 @@ final class VerbsQueuePair extends VerbsChild implements QueuePair {
   @Override
   public synchronized void toInit(Set<AccessFlag> access) throws VerbsException {
     require(QueuePairState.RESET, QueuePairState.INIT);
-    port = owner().requirePort("ibv_modify_qp(" + this + ", INIT)");
-    queuePair.modify(Transitions.toInit(port, access));
+    ChosenPort chosen = owner().requirePort("ibv_modify_qp(" + this + ", INIT)");
+    port = chosen;
+    queuePair.modify(Transitions.toInit(chosen, access));
     address =
         new QueuePairAddress(
             qpNumber,
             owner().newPsn(),
-            port.port().lid(),
-            port.gid().gid(),
-            port.pathMtu(),
+            chosen.port().lid(),
+            chosen.gid().gid(),
+            chosen.pathMtu(),
             owner().attributes().maxQueuePairRdAtomic(),
-            handshake.offer(port));
+            handshake.offer(chosen));
     state = QueuePairState.INIT;
   }
 
@@ -132,7 +136,9 @@ final class VerbsQueuePair extends VerbsChild implements QueuePair {
       throws VerbsException {
     require(QueuePairState.INIT, QueuePairState.RTR);
     attributes.check(this, owner().attributes());
-    address = address.withProviderData(handshake.toRtr(port, address, remote, attributes));
+    QueuePairAddress local = address();
+    address =
+        local.withProviderData(handshake.toRtr(requireNonNull(port), local, remote, attributes));
     state = QueuePairState.RTR;
   }
 

@@ -73,7 +73,7 @@ public record VerbsSurvey(
         chooser.choose(port);
         usable.add(port);
       } catch (PortRefusal e) {
-        refused.add(new Refusal(port.toString(), e.kind(), e.getMessage()));
+        refused.add(new Refusal(port.toString(), e.kind(), String.valueOf(e.getMessage())));
       }
     }
     Optional<ChosenPort> chosen = chosen(chooser, usable);
