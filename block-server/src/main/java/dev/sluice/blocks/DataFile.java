@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.blocks;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.blocks.RegistrationBudget.Cost;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.StoredFile;
@@ -15,6 +17,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A data file that becomes a memory region. Its {@link PendingRegistration} closes it after
@@ -32,10 +35,10 @@ final class DataFile implements Closeable {
   private final RegistrationMethod form;
 
   /** Null if the file is to be mapped. */
-  private final StoredFile file;
+  private final @Nullable StoredFile file;
 
   /** Null if the file is not to be mapped. */
-  private final FileChannel channel;
+  private final @Nullable FileChannel channel;
 
   /** True once the region owns the open file, and so closes it. */
   private boolean isRegions;
@@ -90,7 +93,7 @@ final class DataFile implements Closeable {
   /** Maps the file's bytes for as long as the arena lives. */
   MemorySegment map(Arena arena) throws IOException {
     checkLength();
-    return form.map(channel, bytes, arena);
+    return form.map(requireNonNull(channel), bytes, arena);
   }
 
   /** Registers the memory that {@link #map} returned, for READs only. */
@@ -102,13 +105,13 @@ final class DataFile implements Closeable {
   /** Registers the open file, for READs only. */
   MapOutputData register(ProtectionDomain domain) throws IOException {
     checkLength();
-    MapOutputData data = new MapOutputData.Open(domain.registerFile(file, bytes));
+    MapOutputData data = new MapOutputData.Open(domain.registerFile(requireNonNull(file), bytes));
     isRegions = true;
     return data;
   }
 
   private void checkLength() throws IOException {
-    checkLength(path, file == null ? channel.size() : file.size(), bytes);
+    checkLength(path, file != null ? file.size() : requireNonNull(channel).size(), bytes);
   }
 
   /** Returns its cost once it is registered. */
@@ -123,9 +126,9 @@ final class DataFile implements Closeable {
 
   @Override
   public void close() throws IOException {
-    if (file == null) {
+    if (channel != null) {
       channel.close();
-    } else if (!isRegions) {
+    } else if (file != null && !isRegions) {
       file.close();
     }
   }

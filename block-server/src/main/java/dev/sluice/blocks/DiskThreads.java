@@ -9,8 +9,10 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
+import java.util.SequencedSet;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -54,7 +56,7 @@ public final class DiskThreads {
 
   // Guarded by this.
   /** Waiting tasks by their directories. */
-  private final SequencedMap<BitSet, LinkedHashSet<Task>> waiting = new LinkedHashMap<>();
+  private final SequencedMap<BitSet, SequencedSet<Task>> waiting = new LinkedHashMap<>();
 
   private final int[] inDirectory;
 
@@ -104,7 +106,7 @@ public final class DiskThreads {
     if (stopped) {
       throw new RejectedExecutionException("the disk threads have stopped");
     }
-    LinkedHashSet<Task> line = waiting.get(directories);
+    SequencedSet<Task> line = waiting.get(directories);
     if (line == null) {
       line = new LinkedHashSet<>();
       line.add(task);
@@ -116,13 +118,13 @@ public final class DiskThreads {
 
   /** Returns the number of tasks that wait for exactly these directories. */
   synchronized int waiting(BitSet directories) {
-    LinkedHashSet<Task> line = waiting.get(directories);
+    SequencedSet<Task> line = waiting.get(directories);
     return line == null ? 0 : line.size();
   }
 
   /** Removes a waiting task, which is then neither run nor refused. */
   public synchronized void remove(BitSet directories, Task task) {
-    LinkedHashSet<Task> line = waiting.get(directories);
+    SequencedSet<Task> line = waiting.get(directories);
     if (line != null && line.remove(task) && line.isEmpty()) {
       waiting.remove(directories);
     }
@@ -143,9 +145,9 @@ public final class DiskThreads {
    * Takes the first task that has room and counts it as running. Its queue moves behind the others.
    * An Error leaves everything as it was.
    */
-  private synchronized Entry next() {
+  private synchronized @Nullable Entry next() {
     if (running < limits.threads()) {
-      for (Map.Entry<BitSet, LinkedHashSet<Task>> line : waiting.entrySet()) {
+      for (Map.Entry<BitSet, SequencedSet<Task>> line : waiting.entrySet()) {
         if (hasRoom(line.getKey())) {
           return take(line.getKey(), line.getValue());
         }
@@ -154,7 +156,7 @@ public final class DiskThreads {
     return null;
   }
 
-  private Entry take(BitSet directories, LinkedHashSet<Task> line) {
+  private Entry take(BitSet directories, SequencedSet<Task> line) {
     Entry entry = new Entry(directories, line.getFirst());
     count(directories, 1);
     line.removeFirst();

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Cache of pages of a registry's {@link IndexTable}s, so that reducers of adjoining partitions do
@@ -75,7 +76,7 @@ public final class IndexCache {
   }
 
   /** Returns the same page; null if it would have to be read. */
-  synchronized long[] known(IndexTable table, int page) {
+  synchronized long @Nullable [] known(IndexTable table, int page) {
     return pages.get(new Key(table, page));
   }
 

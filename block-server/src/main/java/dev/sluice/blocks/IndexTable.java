@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.blocks;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.blocks.MapOutput.PartitionTable;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.TableEntry;
@@ -14,6 +16,7 @@ import java.nio.LongBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Partition table of a staged map output, read from its index and checksum files. {@link
@@ -26,7 +29,7 @@ final class IndexTable implements PartitionTable {
   static final int PAGE_PARTITIONS = 256;
 
   private interface Pages<E extends Exception> {
-    long[] get(int page) throws E;
+    long @Nullable [] get(int page) throws E;
   }
 
   private final IndexCache cache;
@@ -54,16 +57,17 @@ final class IndexTable implements PartitionTable {
   /** Waits for the disk if the cache lacks a page. */
   @Override
   public long[] entries(int start, int end) throws IOException {
-    return entries(start, end, page -> cache.page(this, page));
+    return requireNonNull(entries(start, end, page -> cache.page(this, page)));
   }
 
   @Override
-  public long[] known(int start, int end) {
+  public long @Nullable [] known(int start, int end) {
     return entries(start, end, page -> cache.known(this, page));
   }
 
   /** Returns null if one of the pages is null. */
-  private static <E extends Exception> long[] entries(int start, int end, Pages<E> pages) throws E {
+  private static <E extends Exception> long @Nullable [] entries(int start, int end, Pages<E> pages)
+      throws E {
     long[] entries = new long[(end - start) * TableEntry.LONGS];
     int at = start;
     while (at < end) {
@@ -95,8 +99,9 @@ final class IndexTable implements PartitionTable {
     int first = page * PAGE_PARTITIONS;
     int count = Math.min(PAGE_PARTITIONS, partitions - first);
     LongBuffer offsets = longs(files.index(), first, count + 1, partitions + 1L);
-    boolean hasChecksums = files.checksums() != null;
-    LongBuffer checksums = hasChecksums ? longs(files.checksums(), first, count, partitions) : null;
+    Path checksumFile = files.checksums();
+    LongBuffer checksums =
+        checksumFile == null ? null : longs(checksumFile, first, count, partitions);
     long[] entries = new long[count * TableEntry.LONGS];
     for (int i = 0; i < count; i++) {
       long offset = offsets.get(i);
@@ -107,7 +112,7 @@ final class IndexTable implements PartitionTable {
       }
       entries[i * TableEntry.LONGS] = TableEntry.first(offset, length);
       entries[i * TableEntry.LONGS + 1] =
-          TableEntry.second(length, hasChecksums ? checksums.get(i) : 0);
+          TableEntry.second(length, checksums == null ? 0 : checksums.get(i));
     }
     return entries;
   }

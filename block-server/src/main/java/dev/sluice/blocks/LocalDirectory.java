@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.blocks;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.rdma.transfer.CircuitBreaker;
 import dev.sluice.rdma.transfer.Counters;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,19 +23,19 @@ final class LocalDirectory {
   private final Path path;
 
   /** Null, as the probe is, for a directory whose form is known. */
-  private final RegistrationMode mode;
+  private final @Nullable RegistrationMode mode;
 
-  private final RegistrationProbe probe;
+  private final @Nullable RegistrationProbe probe;
   private final CircuitBreaker attempts = CircuitBreaker.backoff();
 
   /** Guarded by this; read without the lock before the registry is used. */
   private RegistrationProbe.Result found;
 
   /** Null until the directory is counted. Guarded by this. */
-  private Counters<RegistryCounter> counters;
+  private @Nullable Counters<RegistryCounter> counters;
 
   /** Creates a directory with a known form; null if nothing is to be registered there. */
-  LocalDirectory(Path path, RegistrationMethod form) {
+  LocalDirectory(Path path, @Nullable RegistrationMethod form) {
     this.path = path;
     mode = null;
     probe = null;
@@ -74,7 +77,7 @@ final class LocalDirectory {
 
   private void tryAgain(long nowMs) {
     try {
-      RegistrationProbe.Result result = probe.bestForm(mode, path);
+      RegistrationProbe.Result result = requireNonNull(probe).bestForm(requireNonNull(mode), path);
       if (result.form() != null || result.isConclusive()) {
         count(-1);
         found = result;

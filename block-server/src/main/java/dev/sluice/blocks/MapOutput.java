@@ -11,6 +11,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.zip.Checksum;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A map output that peers can READ, or that only this process reads. Its data and its table are
@@ -57,7 +58,7 @@ public record MapOutput(
    * @throws InconsistentFilesException if the index file is gone or has changed
    * @throws IOException if it cannot be read
    */
-  public long[] entries(int startPartition, int endPartition) throws IOException {
+  public long @Nullable [] entries(int startPartition, int endPartition) throws IOException {
     if (!hasPartitions(startPartition, endPartition) || !table.retain()) {
       return null;
     }
@@ -69,7 +70,7 @@ public record MapOutput(
   }
 
   /** Returns the same entries, or null if that takes reading a file. Never blocks. */
-  public long[] knownEntries(int startPartition, int endPartition) {
+  public long @Nullable [] knownEntries(int startPartition, int endPartition) {
     if (!hasPartitions(startPartition, endPartition) || !table.retain()) {
       return null;
     }
@@ -81,7 +82,8 @@ public record MapOutput(
   }
 
   /** Returns the file range of the partitions. Threads, null and exceptions as {@link #entries}. */
-  MapOutputRegistry.Segment segment(int startPartition, int endPartition) throws IOException {
+  MapOutputRegistry.@Nullable Segment segment(int startPartition, int endPartition)
+      throws IOException {
     if (!hasPartitions(startPartition, endPartition) || !table.retain()) {
       return null;
     }
@@ -99,7 +101,7 @@ public record MapOutput(
    *
    * @return null if the partitions do not exist, are empty or are not mapped
    */
-  RegisteredInputStream open(int startPartition, int endPartition) {
+  @Nullable RegisteredInputStream open(int startPartition, int endPartition) {
     if (!isMapped()
         || !(table instanceof TableSlot slot)
         || !hasPartitions(startPartition, endPartition)
@@ -257,7 +259,7 @@ public record MapOutput(
     long[] entries(int start, int end) throws IOException;
 
     /** Returns the same entries, or null if that takes reading a file. Never blocks. */
-    long[] known(int start, int end);
+    long @Nullable [] known(int start, int end);
 
     /** Returns the files that {@link #entries} reads; none if the table is in memory. */
     default List<Path> files() {

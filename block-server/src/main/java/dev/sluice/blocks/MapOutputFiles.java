@@ -5,6 +5,7 @@ import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Finds a map output's files: by Spark's resolver in an executor, or in its folders in a node
@@ -19,10 +20,11 @@ public interface MapOutputFiles {
    * @param checksums one big-endian long a partition; null if none can be trusted
    * @param checksumAlgorithm algorithm of the checksums
    */
-  record Files(Path data, Path index, Path checksums, ChecksumAlgorithm checksumAlgorithm) {}
+  record Files(
+      Path data, Path index, @Nullable Path checksums, ChecksumAlgorithm checksumAlgorithm) {}
 
   /** Returns the files of a map output; null if there is none (any more). Any thread. */
-  Files find(int shuffleId, long mapId) throws IOException;
+  @Nullable Files find(int shuffleId, long mapId) throws IOException;
 
   /**
    * Returns paths in all local directories that {@link #find} looks into or finds files in. A disk

@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 import java.nio.LongBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A map output's index and checksum files, read and checked, to be written to a {@link TableSlot}.
@@ -18,9 +19,9 @@ public final class MapOutputIndex {
   private static final int MAX_PARTITIONS = 1 << 24;
 
   private final LongBuffer offsets;
-  private final LongBuffer checksums;
+  private final @Nullable LongBuffer checksums;
 
-  private MapOutputIndex(LongBuffer offsets, LongBuffer checksums) {
+  private MapOutputIndex(LongBuffer offsets, @Nullable LongBuffer checksums) {
     this.offsets = offsets;
     this.checksums = checksums;
   }

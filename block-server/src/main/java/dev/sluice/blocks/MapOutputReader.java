@@ -4,6 +4,7 @@ package dev.sluice.blocks;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import java.io.IOException;
 import java.util.zip.Checksum;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -28,7 +29,7 @@ public final class MapOutputReader {
 
   private final RegisteredShuffle shuffle;
   private ChecksumAlgorithm algorithm = ChecksumAlgorithm.NONE;
-  private Checksum checksum;
+  private @Nullable Checksum checksum;
   private boolean warned;
 
   MapOutputReader(RegisteredShuffle shuffle) {
@@ -43,11 +44,12 @@ public final class MapOutputReader {
    */
   public int copy(long mapId, int startPartition, int endPartition, byte[] target, int offset) {
     MapOutput output = shuffle.get(mapId);
-    if (output == null || !use(output.header().checksumAlgorithm())) {
+    Checksum used = output == null ? null : checksum(output.header().checksumAlgorithm());
+    if (output == null || used == null) {
       return UNREADABLE;
     }
     try {
-      return output.copy(startPartition, endPartition, target, offset, checksum);
+      return output.copy(startPartition, endPartition, target, offset, used);
     } catch (InternalError | IOException e) {
       if (shuffle.get(mapId)
           == output) { // else it was deregistered, and its file closed, meanwhile
@@ -69,12 +71,12 @@ public final class MapOutputReader {
     }
   }
 
-  /** Prepares for the algorithm; returns false if there are no checksums. */
-  private boolean use(ChecksumAlgorithm used) {
+  /** Returns the algorithm's checksum, which is reused; null if there are no checksums. */
+  private @Nullable Checksum checksum(ChecksumAlgorithm used) {
     if (used != algorithm) {
       algorithm = used;
       checksum = used == ChecksumAlgorithm.NONE ? null : used.newChecksum();
     }
-    return checksum != null;
+    return checksum;
   }
 }

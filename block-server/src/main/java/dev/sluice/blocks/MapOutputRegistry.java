@@ -21,6 +21,7 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -238,11 +239,12 @@ public final class MapOutputRegistry implements AutoCloseable {
    *
    * @return one element for each map id; null if it cannot be registered, or not in time
    */
-  public CompletableFuture<List<MapOutputLocation>> resolve(int shuffleId, long[] mapIds) {
+  public CompletableFuture<List<@Nullable MapOutputLocation>> resolve(
+      int shuffleId, long[] mapIds) {
     RegisteredShuffle known = epochs.get(shuffleId);
     if (known != null) {
       known.touch();
-      List<MapOutputLocation> locations = locations(known, mapIds);
+      List<@Nullable MapOutputLocation> locations = locations(known, mapIds);
       if (!locations.contains(null)) {
         return CompletableFuture.completedFuture(locations);
       }
@@ -259,7 +261,7 @@ public final class MapOutputRegistry implements AutoCloseable {
   }
 
   /** Returns a map output, or null if it is neither registered nor staged. */
-  public MapOutput output(int shuffleId, long mapId) {
+  public @Nullable MapOutput output(int shuffleId, long mapId) {
     RegisteredShuffle shuffle = epochs.get(shuffleId);
     return shuffle == null ? null : shuffle.get(mapId);
   }
@@ -269,7 +271,8 @@ public final class MapOutputRegistry implements AutoCloseable {
    *
    * @return null if it is neither, if it has no such partitions, or if its index cannot be read
    */
-  public Segment segment(int shuffleId, long mapId, int startPartition, int endPartition) {
+  public @Nullable Segment segment(
+      int shuffleId, long mapId, int startPartition, int endPartition) {
     MapOutput output = output(shuffleId, mapId);
     try {
       return output == null ? null : output.segment(startPartition, endPartition);
@@ -286,7 +289,7 @@ public final class MapOutputRegistry implements AutoCloseable {
    * @return null if the partitions are empty or not mapped; else the caller closes the stream,
    *     which keeps the shuffle's memory mapped until then
    */
-  public RegisteredInputStream open(
+  public @Nullable RegisteredInputStream open(
       int shuffleId, long mapId, int startPartition, int endPartition) {
     MapOutput output = output(shuffleId, mapId);
     if (output == null) {
@@ -297,7 +300,7 @@ public final class MapOutputRegistry implements AutoCloseable {
   }
 
   /** Returns a reader of this process's own map outputs; null if none is registered or staged. */
-  public MapOutputReader reader(int shuffleId) {
+  public @Nullable MapOutputReader reader(int shuffleId) {
     RegisteredShuffle shuffle = epochs.get(shuffleId);
     return shuffle == null || shuffle.isEmpty() ? null : new MapOutputReader(shuffle);
   }
@@ -393,13 +396,15 @@ public final class MapOutputRegistry implements AutoCloseable {
         TaskFailures.log(LOG, "A shuffle's map outputs could not be deregistered", e);
       }
     }
-    if (!openers.stop(CLOSE_TIMEOUT_MS / 2) | !DaemonThreads.stop(thread, CLOSE_TIMEOUT_MS / 2)) {
+    boolean opened = openers.stop(CLOSE_TIMEOUT_MS / 2);
+    boolean registered = DaemonThreads.stop(thread, CLOSE_TIMEOUT_MS / 2);
+    if (!opened || !registered) {
       LOG.warn("A registration is still running; the registry closes without it");
     }
     files.close();
   }
 
-  private CompletableFuture<List<MapOutputLocation>> registerSoon(
+  private CompletableFuture<List<@Nullable MapOutputLocation>> registerSoon(
       RegisteredShuffle shuffle, long[] mapIds) {
     for (long mapId : mapIds) {
       registerSoon(shuffle, mapId, true);
@@ -439,7 +444,7 @@ public final class MapOutputRegistry implements AutoCloseable {
    * @param failure null if the registration was tried; else the reason why not, such as closing, or
    *     a defect that it met
    */
-  private void finish(PendingRegistration registration, Throwable failure) {
+  private void finish(PendingRegistration registration, @Nullable Throwable failure) {
     registration.close();
     registration.shuffle().finish(registration);
     epochs.dropIfUnused(registration.shuffle());
@@ -455,8 +460,9 @@ public final class MapOutputRegistry implements AutoCloseable {
     }
   }
 
-  private static List<MapOutputLocation> locations(RegisteredShuffle shuffle, long[] mapIds) {
-    List<MapOutputLocation> locations = new ArrayList<>(mapIds.length);
+  private static List<@Nullable MapOutputLocation> locations(
+      @Nullable RegisteredShuffle shuffle, long[] mapIds) {
+    List<@Nullable MapOutputLocation> locations = new ArrayList<>(mapIds.length);
     for (long mapId : mapIds) {
       locations.add(shuffle == null ? null : shuffle.location(mapId));
     }

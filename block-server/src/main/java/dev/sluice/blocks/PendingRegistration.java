@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.blocks;
 
+import static java.util.Objects.requireNonNull;
+
 import java.io.IOException;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,17 +29,20 @@ final class PendingRegistration implements AutoCloseable {
    * @param registers true to register the map output, false to stage it
    */
   record Found(
-      MapOutputFiles.Files files, MapOutputIndex index, DataFile data, boolean registers) {}
+      MapOutputFiles.Files files,
+      MapOutputIndex index,
+      @Nullable DataFile data,
+      boolean registers) {}
 
   private final RegisteredShuffle shuffle;
   private final long mapId;
   private final boolean served;
 
   /** Returns or throws the result of {@link #open}; null before. */
-  private Opening opened;
+  private @Nullable Opening opened;
 
   /** Null if no file was opened. */
-  private DataFile data;
+  private @Nullable DataFile data;
 
   /**
    * @param served true if peers may READ the map output here
@@ -75,7 +81,7 @@ final class PendingRegistration implements AutoCloseable {
 
   /** Returns the files, once {@link #open} has returned. */
   Found found() throws IOException {
-    return opened.found();
+    return requireNonNull(opened).found();
   }
 
   /** Closes the data file unless its region owns it. */

@@ -26,6 +26,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -80,8 +81,8 @@ final class RegisteredShuffle {
   private final Queue<Runnable> ends = new ConcurrentLinkedQueue<>();
 
   // Guarded by the lock.
-  private ShuffleMemory memory;
-  private TableSegments tables;
+  private @Nullable ShuffleMemory memory;
+  private @Nullable TableSegments tables;
   private boolean closed;
 
   RegisteredShuffle(
@@ -108,7 +109,7 @@ final class RegisteredShuffle {
   }
 
   /** Returns the map output, or null if it is neither registered nor staged. */
-  MapOutput get(long mapId) {
+  @Nullable MapOutput get(long mapId) {
     return outputs.get(mapId);
   }
 
@@ -117,7 +118,7 @@ final class RegisteredShuffle {
   }
 
   /** Returns the map output's location for peers; null if it is not served. */
-  MapOutputLocation location(long mapId) {
+  @Nullable MapOutputLocation location(long mapId) {
     MapOutput output = outputs.get(mapId);
     return output == null || !output.served() ? null : output.location();
   }
@@ -194,7 +195,7 @@ final class RegisteredShuffle {
    * @param served true if peers may READ it here, false if only this process reads it
    * @return null if it is registered or pending already, or if it is too early to try again
    */
-  PendingRegistration begin(long mapId, boolean served) {
+  @Nullable PendingRegistration begin(long mapId, boolean served) {
     if (!mayBegin(mapId, served)) {
       return null;
     }
@@ -260,7 +261,7 @@ final class RegisteredShuffle {
    * @throws NoSuchFileException if the map output does not exist (any more)
    * @throws InconsistentFilesException if its files do not fit together
    */
-  MapOutput register(PendingRegistration registration, Room room) throws IOException {
+  @Nullable MapOutput register(PendingRegistration registration, Room room) throws IOException {
     lock.lock(); // Waits at most as long as deregistering takes.
     try {
       return registerLocked(registration, room);
@@ -269,7 +270,8 @@ final class RegisteredShuffle {
     }
   }
 
-  private MapOutput registerLocked(PendingRegistration registration, Room room) throws IOException {
+  private @Nullable MapOutput registerLocked(PendingRegistration registration, Room room)
+      throws IOException {
     long mapId = registration.mapId();
     if (closed || has(mapId, registration.served()) || !underWay.has(registration)) {
       return null;
@@ -317,7 +319,7 @@ final class RegisteredShuffle {
   }
 
   /** Returns null if all partitions are empty. */
-  private DataFile open(Path data, MapOutputIndex index) throws IOException {
+  private @Nullable DataFile open(Path data, MapOutputIndex index) throws IOException {
     if (index.dataBytes() == 0) {
       checkLength(data, index);
       return null;
@@ -362,9 +364,13 @@ final class RegisteredShuffle {
    * @param file null if all partitions are empty
    */
   private MapOutput register(
-      long mapId, MapOutputFiles.Files files, MapOutputIndex index, DataFile file, Room room)
+      long mapId,
+      MapOutputFiles.Files files,
+      MapOutputIndex index,
+      @Nullable DataFile file,
+      Room room)
       throws IOException {
-    if (memory == null) {
+    if (memory == null || tables == null) {
       memory = new ShuffleMemory(domain, budget);
       tables = new TableSegments(memory);
     }
@@ -377,7 +383,7 @@ final class RegisteredShuffle {
       MapOutputData data =
           file == null
               ? new MapOutputData.Unregistered(openFiles, files.data(), 0)
-              : register(file);
+              : register(file, memory);
       MapOutput output = output(true, mapId, files, index, data, table);
       table.set(output.header());
       tables.keep(table);
@@ -397,7 +403,7 @@ final class RegisteredShuffle {
     }
   }
 
-  private MapOutputData register(DataFile file) throws IOException {
+  private MapOutputData register(DataFile file, ShuffleMemory memory) throws IOException {
     MapOutputData data = memory.register(file);
     file.count(counters);
     return data;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.blocks;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.blocks.RegistrationBudget.Cost;
 import dev.sluice.blocks.wire.ControlMessages.Touch;
 import dev.sluice.blocks.wire.MapOutputLocation;
@@ -17,6 +19,7 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -141,7 +144,7 @@ final class Registrar {
    * @param asking shuffle that needs room and is not withdrawn itself; null for none
    * @param suffices true if there is enough room once this cost has been released
    */
-  private void makeRoom(RegisteredShuffle asking, Predicate<Cost> suffices) {
+  private void makeRoom(@Nullable RegisteredShuffle asking, Predicate<Cost> suffices) {
     Cost leaving = Cost.NONE;
     for (RegisteredShuffle next : withdrawn.keySet()) {
       leaving = leaving.plus(next.cost());
@@ -157,7 +160,7 @@ final class Registrar {
   }
 
   /** Returns the idle shuffle with memory or regions that was READ least recently, or null. */
-  private RegisteredShuffle leastRecentlyRead(RegisteredShuffle asking) {
+  private @Nullable RegisteredShuffle leastRecentlyRead(@Nullable RegisteredShuffle asking) {
     long idleSinceMs = clockMs.getAsLong() - limits.idleMs();
     return epochs
         .all()
@@ -177,7 +180,7 @@ final class Registrar {
   private void endGraces() {
     long nowMs = clockMs.getAsLong();
     for (RegisteredShuffle shuffle : List.copyOf(withdrawn.keySet())) {
-      Withdrawal withdrawal = withdrawn.get(shuffle);
+      Withdrawal withdrawal = requireNonNull(withdrawn.get(shuffle));
       if (shuffle.lastReadMs() != withdrawal.lastReadMs()) {
         withdrawn.remove(shuffle);
         for (MapOutputLocation location : shuffle.locations()) {

@@ -15,6 +15,7 @@ import java.util.Arrays;
 import java.util.Random;
 import java.util.StringJoiner;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -44,7 +45,7 @@ final class RegistrationProbe {
    * @param form null if no form that the mode allows works: map outputs there are staged
    * @param isConclusive true if all better forms are refused there, false if one could not be tried
    */
-  record Result(RegistrationMethod form, boolean isConclusive) {}
+  record Result(@Nullable RegistrationMethod form, boolean isConclusive) {}
 
   private static final Logger LOG = LoggerFactory.getLogger(RegistrationProbe.class);
 

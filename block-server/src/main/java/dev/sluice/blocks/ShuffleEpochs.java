@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.IntFunction;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Current epoch of each shuffle. An epoch begins with a map output of a shuffle that is unknown or
@@ -47,7 +48,7 @@ final class ShuffleEpochs {
   }
 
   /** Returns null if nothing of the shuffle is registered. */
-  RegisteredShuffle get(int shuffleId) {
+  @Nullable RegisteredShuffle get(int shuffleId) {
     Epoch epoch = current.get(shuffleId);
     return epoch == null ? null : epoch.shuffle;
   }
@@ -57,17 +58,17 @@ final class ShuffleEpochs {
   }
 
   /** Returns the epoch for a committed map output, kept until {@link #leave}; null when closed. */
-  synchronized RegisteredShuffle enterForCommit(int shuffleId) {
+  synchronized @Nullable RegisteredShuffle enterForCommit(int shuffleId) {
     fenced.clear(shuffleId);
     return enter(shuffleId);
   }
 
   /** Returns the epoch for a reader's request; null also while the shuffle is unregistered. */
-  synchronized RegisteredShuffle enterForReader(int shuffleId) {
+  synchronized @Nullable RegisteredShuffle enterForReader(int shuffleId) {
     return fenced.get(shuffleId) ? null : enter(shuffleId);
   }
 
-  private RegisteredShuffle enter(int shuffleId) {
+  private @Nullable RegisteredShuffle enter(int shuffleId) {
     if (closed) {
       return null;
     }
@@ -92,7 +93,7 @@ final class ShuffleEpochs {
   }
 
   /** Ends the shuffle's epoch. The caller closes the returned shuffle, if any. */
-  synchronized RegisteredShuffle end(int shuffleId) {
+  synchronized @Nullable RegisteredShuffle end(int shuffleId) {
     fenced.set(shuffleId);
     Epoch epoch = current.remove(shuffleId);
     return epoch == null ? null : epoch.shuffle;

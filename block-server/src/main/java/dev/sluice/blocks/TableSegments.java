@@ -4,6 +4,7 @@ package dev.sluice.blocks;
 import dev.sluice.blocks.RegistrationBudget.Cost;
 import dev.sluice.blocks.wire.TableSegment;
 import java.io.IOException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Segments of a shuffle's partition tables. The {@link RegisteredShuffle} calls it with its lock
@@ -17,7 +18,7 @@ final class TableSegments {
   private int used;
 
   /** Next free slot; null if a new segment is needed. */
-  private TableSlot next;
+  private @Nullable TableSlot next;
 
   /** Number of slots of the next segment. */
   private int nextSlots;
@@ -40,12 +41,14 @@ final class TableSegments {
 
   /** Returns a free slot; the same one again unless it is {@linkplain #keep kept}. */
   TableSlot next(int partitions) throws IOException {
-    if (!hasNext(partitions)) {
+    TableSlot free = next;
+    if (free == null || free.partitions() != partitions) {
       ShuffleMemory.Table table = table(TableSegment.bytes(nextSlots, partitions));
       TableSegment segment = new TableSegment(table.remote(), nextSlots);
-      next = new TableSlot(memory, table.memory(), segment, 0);
+      free = new TableSlot(memory, table.memory(), segment, 0);
+      next = free;
     }
-    return next;
+    return free;
   }
 
   private ShuffleMemory.Table table(long bytes) throws IOException {

@@ -46,6 +46,7 @@ import org.apache.spark.network.client.TransportClientBootstrap;
 import org.apache.spark.network.client.TransportClientFactory;
 import org.apache.spark.network.server.NoOpRpcHandler;
 import org.apache.spark.network.util.TransportConf;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -251,7 +252,7 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
       Object request,
       int timeLeftMs,
       Class<?> wanted,
-      Consumer<Object> late) {
+      @Nullable Consumer<Object> late) {
     long askedMs = clockMs.getAsLong();
     if (!breaker.admits(askedMs)) {
       return failure(
@@ -393,7 +394,7 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
    * @param late takes an answer that comes after the timeout; null if it may be lost
    */
   private CompletableFuture<Object> request(
-      PeerAddress peer, Object message, long timeoutMs, Consumer<Object> late) {
+      PeerAddress peer, Object message, long timeoutMs, @Nullable Consumer<Object> late) {
     if (closed) {
       return failure("request to " + peer + ": the client is closed");
     }

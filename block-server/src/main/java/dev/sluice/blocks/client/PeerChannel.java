@@ -20,6 +20,7 @@ import java.util.function.LongSupplier;
 import org.apache.spark.network.client.RpcResponseCallback;
 import org.apache.spark.network.client.TransportClient;
 import org.apache.spark.network.client.TransportClientFactory;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -63,7 +64,7 @@ final class PeerChannel {
 
   // Guarded by this.
   private final LinkedHashMap<Integer, Long> touchedMs = new LinkedHashMap<>(); // earliest first
-  private CompletableFuture<TransportClient> connection;
+  private @Nullable CompletableFuture<TransportClient> connection;
   private long usedMs;
   private boolean closed;
 
@@ -95,7 +96,8 @@ final class PeerChannel {
    *
    * @param late takes an answer that comes after the timeout; null if it may be lost
    */
-  CompletableFuture<Object> request(Object message, long timeoutMs, Consumer<Object> late) {
+  CompletableFuture<Object> request(
+      Object message, long timeoutMs, @Nullable Consumer<Object> late) {
     Object named = message instanceof Addressed addressed ? addressed.content() : message;
     Request request = new Request(named.getClass().getSimpleName(), late);
     try {
@@ -223,10 +225,10 @@ final class PeerChannel {
   /** One request: its callback and the future of its answer. */
   private final class Request implements RpcResponseCallback {
     private final String name;
-    private final Consumer<Object> late;
+    private final @Nullable Consumer<Object> late;
     private final CompletableFuture<Object> answer = new CompletableFuture<>();
 
-    Request(String name, Consumer<Object> late) {
+    Request(String name, @Nullable Consumer<Object> late) {
       this.name = name;
       this.late = late;
     }

@@ -9,6 +9,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -80,7 +81,7 @@ public final class EnvironmentHints {
     return hints.stream().map(this::get).filter(Objects::nonNull).findFirst();
   }
 
-  private <T> T get(Hint<T> hint) {
+  private <T> @Nullable T get(Hint<T> hint) {
     String text = environment.getOrDefault(hint.variable(), "").strip();
     if (text.isEmpty() || isSet.test(hint.key())) {
       return null;

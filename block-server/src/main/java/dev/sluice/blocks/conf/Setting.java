@@ -2,6 +2,7 @@
 package dev.sluice.blocks.conf;
 
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One configuration key: its type, default and documentation. The instances are the rows of a
@@ -14,7 +15,7 @@ import java.util.function.UnaryOperator;
  * @param doc one or more sentences for documents
  */
 public record Setting<T>(
-    String key, Type<T> type, String defaultValue, String defaultText, String doc) {
+    String key, Type<T> type, @Nullable String defaultValue, String defaultText, String doc) {
 
   /**
    * Returns the value that is set, else the default; null if that is derived. A default is parsed
@@ -23,7 +24,7 @@ public record Setting<T>(
    * @param values returns the text that is set for a key; null if none is
    * @throws IllegalArgumentException for a value that is not allowed
    */
-  public T get(UnaryOperator<String> values) {
+  public @Nullable T get(UnaryOperator<String> values) {
     String value = values.apply(key);
     String text = value == null ? defaultValue : value;
     return text == null ? null : type.parse(key, text);

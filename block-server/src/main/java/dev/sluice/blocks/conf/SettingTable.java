@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Table of all settings with one prefix: an executor's or a node daemon's. Its owner adds the rows
@@ -55,7 +56,8 @@ public final class SettingTable {
     return doc -> add(name, type, null, defaultText, doc);
   }
 
-  private <T> Setting<T> add(String name, Type<T> type, String value, String text, String doc) {
+  private <T> Setting<T> add(
+      String name, Type<T> type, @Nullable String value, String text, String doc) {
     Setting<T> row = new Setting<>(prefix + name, type, value, text, doc);
     rows.add(row);
     return row;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.blocks.handover;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import java.io.IOException;
@@ -14,6 +16,7 @@ import java.time.Instant;
 import java.util.UUID;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Map outputs of one application on one of a node's file systems. Each has a folder
@@ -31,7 +34,7 @@ public record ApplicationFolder(Path path) {
 
   /** Parent directory, which exists before the folder does. */
   public Path directory() {
-    return path.getParent();
+    return requireNonNull(path.getParent());
   }
 
   private Path folder(int shuffleId, long mapId) {
@@ -71,7 +74,7 @@ public record ApplicationFolder(Path path) {
   }
 
   /** Finds a map output's files; null if it is not here. */
-  public MapOutputFiles.Files find(int shuffleId, long mapId) {
+  public MapOutputFiles.@Nullable Files find(int shuffleId, long mapId) {
     Path folder = folder(shuffleId, mapId);
     Path data = folder.resolve(DATA);
     if (!Files.exists(data)) {

@@ -94,7 +94,7 @@ public final class NodeClient implements AutoCloseable {
   }
 
   private static String reason(IOException e) {
-    return e instanceof RefusedException ? e.getMessage() : e.toString();
+    return e instanceof RefusedException ? String.valueOf(e.getMessage()) : e.toString();
   }
 
   /** Address of the node for peers. Its id changes when the daemon restarts. */

@@ -25,8 +25,10 @@ final class NodeConnection implements AutoCloseable {
   private final RequestChannel channel;
 
   /** Set, as the folders are, before another thread sees the connection. */
+  @SuppressWarnings("NullAway.Init")
   private NodeEndpoint endpoint;
 
+  @SuppressWarnings("NullAway.Init")
   private List<ApplicationFolder> folders;
 
   /** Folder that takes links to files of a directory, found by one trial. */
@@ -148,7 +150,7 @@ final class NodeConnection implements AutoCloseable {
   /** Executors in containers may have other mounts than the daemon. */
   private static String reason(ApplicationFolder folder, FileSystemException e) {
     return Files.isDirectory(folder.path())
-        ? e.getMessage()
+        ? String.valueOf(e.getMessage())
         : folder.path() + " does not exist for this process";
   }
 

@@ -29,6 +29,7 @@ final class RequestChannel implements AutoCloseable {
   private final ReentrantLock lock = new ReentrantLock();
 
   /** Set when connected, before the first request. */
+  @SuppressWarnings("NullAway.Init") // set by connect(), before a request is sent
   private SelectionKey key;
 
   /** Deadline of the request that is under way; guarded by the lock. */
@@ -83,12 +84,12 @@ final class RequestChannel implements AutoCloseable {
       deadlineNanos = deadline;
       messages.send(request);
       unanswered++;
-      Object answer = null;
-      while (unanswered > 0) {
+      Object answer;
+      do {
         awaitAnswer();
         answer = messages.receive();
         unanswered--;
-      }
+      } while (unanswered > 0);
       return answer;
     } catch (UnansweredException e) {
       throw new UnansweredException(request + " was not answered in time");

@@ -14,6 +14,7 @@ import org.apache.spark.network.server.RpcHandler;
 import org.apache.spark.network.server.TransportServer;
 import org.apache.spark.network.server.TransportServerBootstrap;
 import org.apache.spark.network.util.TransportConf;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Server side of the control channel. Peers ask it for queue pairs, for locations and for blocks
@@ -34,7 +35,10 @@ public final class BlockServer implements AutoCloseable {
    * @param bootstraps authenticate new connections
    */
   public record Binding(
-      TransportConf conf, String host, int port, List<TransportServerBootstrap> bootstraps) {}
+      TransportConf conf,
+      @Nullable String host,
+      int port,
+      List<TransportServerBootstrap> bootstraps) {}
 
   private final TransportContext context;
   private final TransportServer server;

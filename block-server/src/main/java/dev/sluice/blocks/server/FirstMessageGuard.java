@@ -24,7 +24,10 @@ public final class FirstMessageGuard extends ChannelInboundHandlerAdapter {
   private static final long MAX_BYTES = 1 << 20;
 
   private final long timeoutMs;
+
+  @SuppressWarnings("NullAway.Init") // set by handlerAdded(), which Netty calls first
   private Future<?> deadline;
+
   private long bytes;
 
   /**

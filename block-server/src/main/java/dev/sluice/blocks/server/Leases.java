@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Leases of staged buffers. A buffer stays unchanged until its reader is done or its lease has
@@ -43,7 +44,7 @@ final class Leases {
   }
 
   /** Begins a lease; null after {@link #close}. */
-  synchronized Lease begin(StageRequest request) {
+  synchronized @Nullable Lease begin(StageRequest request) {
     if (closed) {
       return null;
     }
@@ -53,10 +54,13 @@ final class Leases {
   }
 
   /** Ends a lease and returns its request; null if it has expired or belongs to another peer. */
-  synchronized StageRequest end(Object peer, long id) {
+  synchronized @Nullable StageRequest end(Object peer, long id) {
     Lease lease = leases.get(id);
-    boolean isTheirs = lease != null && lease.request().peer().equals(peer);
-    return isTheirs ? leases.remove(id).request() : null;
+    if (lease == null || !lease.request().peer().equals(peer)) {
+      return null;
+    }
+    leases.remove(id);
+    return lease.request();
   }
 
   /** Takes out the expired leases. */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.blocks.server;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.blocks.MapOutput;
 import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
@@ -20,6 +22,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A request to stage: the pieces, the deadline and the one answer. The {@link Stager} creates it
@@ -57,10 +60,10 @@ final class StageRequest {
   /** True if some bytes are not in the page cache, and the request is not cold yet. */
   private volatile boolean uncached;
 
-  private volatile PooledBuffer buffer;
+  private volatile @Nullable PooledBuffer buffer;
 
   /** Failure of a read; null as long as none has failed. */
-  private volatile Throwable failure;
+  private volatile @Nullable Throwable failure;
 
   /**
    * @param isThere returns true while the peer is connected
@@ -163,7 +166,7 @@ final class StageRequest {
    */
   void read(MapOutputRegistry registry, int lane, LongSupplier nanoClock) {
     try {
-      MemorySegment target = buffer.segment();
+      MemorySegment target = requireNonNull(buffer).segment();
       int at = 0;
       for (int i = 0; i < outputs.size() && failure == null && !uncached; i++) {
         Piece piece = stage.pieces().get(i);
@@ -190,7 +193,7 @@ final class StageRequest {
   }
 
   /** Buffer of the request; null if it has none. */
-  PooledBuffer buffer() {
+  @Nullable PooledBuffer buffer() {
     return buffer;
   }
 
@@ -198,7 +201,8 @@ final class StageRequest {
     failure = e;
   }
 
-  Throwable failure() {
+  /** Returns the failure of a read; null as long as none has failed. */
+  @Nullable Throwable failure() {
     return failure;
   }
 
@@ -231,7 +235,7 @@ final class StageRequest {
       return Staged.NO_CHECKSUM;
     }
     CRC32C crc = new CRC32C();
-    crc.update(buffer.segment().asByteBuffer());
+    crc.update(requireNonNull(buffer).segment().asByteBuffer());
     return crc.getValue();
   }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.blocks.server;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.blocks.MapOutput;
 import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.RegistryCounter;
@@ -31,6 +33,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -207,7 +210,7 @@ public final class Stager implements AutoCloseable {
   /**
    * @param buffer null if there was none in time
    */
-  private void hasMemory(StageRequest request, PooledBuffer buffer) {
+  private void hasMemory(StageRequest request, @Nullable PooledBuffer buffer) {
     countRegions();
     long waitedNanos = nanoClock.getAsLong() - request.queuedNanos();
     counters.add(RegistryCounter.STAGING_WAIT_MICROS, TimeUnit.NANOSECONDS.toMicros(waitedNanos));
@@ -261,14 +264,14 @@ public final class Stager implements AutoCloseable {
   /** Queues the request again, among those that wait for disks. */
   private void turnCold(StageRequest request) {
     counters.add(RegistryCounter.STAGING_BYTES_IN_USE, -request.bytes());
-    request.buffer().release();
+    requireNonNull(request.buffer()).release();
     queue.end(request);
     request.turnCold(lanes, nanoClock.getAsLong());
     queue(request);
   }
 
   /** Reason to refuse the request; null if nothing has failed and the reader still waits. */
-  private NotStaged refusal(StageRequest request) {
+  private @Nullable NotStaged refusal(StageRequest request) {
     if (!request.isCurrent(registry)) {
       return new NotStaged(true, "the map outputs were unregistered or replaced");
     }
@@ -288,7 +291,7 @@ public final class Stager implements AutoCloseable {
     }
     counters.add(RegistryCounter.STAGED_BYTES, request.bytes());
     long tookNanos = lease.endNanos() - Leases.NANOS - request.receivedNanos();
-    RemoteRegion region = request.buffer().remote();
+    RemoteRegion region = requireNonNull(request.buffer()).remote();
     if (!answer(request, new Staged(lease.id(), region, tookNanos, Leases.NANOS, crc32c))) {
       done(request.peer(), lease.id());
     }

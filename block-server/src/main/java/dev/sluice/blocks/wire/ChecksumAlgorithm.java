@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.blocks.wire;
 
+import static java.util.Objects.requireNonNull;
+
 import java.util.function.Supplier;
 import java.util.zip.CRC32;
 import java.util.zip.CRC32C;
 import java.util.zip.Checksum;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Algorithms of Spark's partition checksums (spark.shuffle.checksum.algorithm). The names are
@@ -18,14 +21,15 @@ public enum ChecksumAlgorithm {
   CRC32(CRC32::new),
   CRC32C(CRC32C::new);
 
-  private final Supplier<Checksum> factory;
+  /** Null for NONE. */
+  private final @Nullable Supplier<Checksum> factory;
 
-  ChecksumAlgorithm(Supplier<Checksum> factory) {
+  ChecksumAlgorithm(@Nullable Supplier<Checksum> factory) {
     this.factory = factory;
   }
 
   /** Returns a new computation; not for NONE. */
   public Checksum newChecksum() {
-    return factory.get();
+    return requireNonNull(factory).get();
   }
 }

@@ -170,6 +170,7 @@ public final class ControlMessages {
    */
   public record Tables(@MaxElements(MAX_PIECES) List<long[]> tables) {
     /** Differs from each table in length. */
+    @SuppressWarnings("MutablePublicArray") // compared by length alone
     public static final long[] UNREADABLE = {0};
   }
 

@@ -10,6 +10,7 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Types of fields in messages: how they are read and written, and the annotations of record
@@ -123,7 +124,7 @@ public final class Fields {
   /**
    * @param location may be null
    */
-  static void writeLocation(Output output, MapOutputLocation location) {
+  static void writeLocation(Output output, @Nullable MapOutputLocation location) {
     if (location == null) {
       output.writeByte(ABSENT);
       return;
@@ -133,7 +134,7 @@ public final class Fields {
     writeSegment(output, location.segment());
   }
 
-  static MapOutputLocation readLocation(Input input) {
+  static @Nullable MapOutputLocation readLocation(Input input) {
     int slot = input.readByte();
     if (slot == ABSENT) {
       return null;

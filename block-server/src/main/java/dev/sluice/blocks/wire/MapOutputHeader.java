@@ -2,6 +2,7 @@
 package dev.sluice.blocks.wire;
 
 import dev.sluice.rdma.RemoteRegion;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Header of a map output in a partition table: four little-endian longs. They hold the map id, the
@@ -56,7 +57,7 @@ public record MapOutputHeader(long mapId, RemoteRegion data, ChecksumAlgorithm c
   /**
    * @return null if there is no map output with that id, or the longs are not a header
    */
-  public static MapOutputHeader of(long mapId, long[] longs, int at) {
+  public static @Nullable MapOutputHeader of(long mapId, long[] longs, int at) {
     long state = longs[at + STATE];
     long algorithm = state >>> ALGORITHM_SHIFT;
     if (!isPresent(longs, at)
