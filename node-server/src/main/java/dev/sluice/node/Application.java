@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -46,7 +47,7 @@ final class Application implements AutoCloseable {
   private volatile ApplicationState state;
 
   /** Null while the application is not served. */
-  private volatile ServedApplication served;
+  private volatile @Nullable ServedApplication served;
 
   /** Number of its folders that exist; guarded by this. */
   private int made;
@@ -77,7 +78,7 @@ final class Application implements AutoCloseable {
   }
 
   /** The served application; null while it is not served. */
-  ServedApplication served() {
+  @Nullable ServedApplication served() {
     return served;
   }
 
@@ -87,7 +88,7 @@ final class Application implements AutoCloseable {
    * @return null if the application has just ended, and another one may come
    * @throws IOException if the executor is refused, with the reason
    */
-  synchronized ServedApplication enter(String secret) throws IOException {
+  synchronized @Nullable ServedApplication enter(String secret) throws IOException {
     if (ended) {
       return null;
     }

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -134,7 +135,7 @@ final class ApplicationOutputs implements AutoCloseable {
   }
 
   /** Finds the files; of a known one only in its folder, so that no disk waits for another one. */
-  MapOutputFiles.Files find(int shuffleId, long mapId) {
+  MapOutputFiles.@Nullable Files find(int shuffleId, long mapId) {
     for (ApplicationFolder folder : foldersOf(shuffleId, mapId)) {
       MapOutputFiles.Files files = folder.find(shuffleId, mapId);
       if (files != null) {
@@ -152,7 +153,7 @@ final class ApplicationOutputs implements AutoCloseable {
   /** Lets the registry find files. */
   private final class Found implements MapOutputFiles {
     @Override
-    public Files find(int shuffleId, long mapId) {
+    public MapOutputFiles.@Nullable Files find(int shuffleId, long mapId) {
       return ApplicationOutputs.this.find(shuffleId, mapId);
     }
 

@@ -15,6 +15,7 @@ import org.apache.spark.network.sasl.SecretKeyHolder;
 import org.apache.spark.network.server.TransportServerBootstrap;
 import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -68,7 +69,7 @@ record ApplicationPort(String host, int[] ports, ApplicationState state) {
   }
 
   /** Address that readers connect to; null (all) if it is translated on its way to this machine. */
-  private String bindAddress() throws IOException {
+  private @Nullable String bindAddress() throws IOException {
     return NetworkInterface.getByInetAddress(InetAddress.getByName(host)) == null ? null : host;
   }
 

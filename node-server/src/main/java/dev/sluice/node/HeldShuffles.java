@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Map outputs that a node has of an application, with folder and size: 70 bytes of heap each. Any
@@ -54,7 +55,7 @@ final class HeldShuffles {
   }
 
   /** Returns a map output; null if it is not known. */
-  Held get(int shuffleId, long mapId) {
+  @Nullable Held get(int shuffleId, long mapId) {
     Shuffle shuffle = shuffles.get(shuffleId);
     return shuffle == null ? null : shuffle.byMapId.get(mapId);
   }
@@ -97,7 +98,7 @@ final class HeldShuffles {
     return removed;
   }
 
-  private Map<Long, Held> forget(Shuffle removed) {
+  private Map<Long, Held> forget(@Nullable Shuffle removed) {
     if (removed == null) {
       return Map.of();
     }

@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Parsed command line of the node daemon. {@link NodeMain} parses it and carries out its action,
@@ -18,7 +19,8 @@ import java.util.Map;
  * @param conf a file that all nodes may share; null for none
  * @param given this node's own settings, which replace the file's
  */
-record NodeArguments(Action action, boolean isSupervised, Path conf, Map<String, String> given) {
+record NodeArguments(
+    Action action, boolean isSupervised, @Nullable Path conf, Map<String, String> given) {
   /** The action of the command. */
   enum Action {
     RUN,

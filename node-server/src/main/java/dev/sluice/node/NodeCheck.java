@@ -139,10 +139,10 @@ final class NodeCheck {
           "the path %s is longer than %d bytes".formatted(socket, MAX_SOCKET_BYTES));
     }
     Path folder = socket.getParent();
-    while (!Files.exists(folder)) { // The daemon makes missing folders.
+    while (folder != null && !Files.exists(folder)) { // The daemon makes missing folders.
       folder = folder.getParent();
     }
-    if (!Files.isDirectory(folder) || !Files.isWritable(folder)) {
+    if (folder == null || !Files.isDirectory(folder) || !Files.isWritable(folder)) {
       throw new IOException("%s is not a writable directory".formatted(folder));
     }
     if (Files.exists(socket) && SocketServer.isListenedAt(socket)) {

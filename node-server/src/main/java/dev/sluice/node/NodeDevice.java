@@ -58,7 +58,7 @@ record NodeDevice(
       if (options.get(NodeSettings.PROVIDER).equals(VerbsProvider.NAME)) {
         throw e;
       }
-      return soft(options, e.getMessage());
+      return soft(options, String.valueOf(e.getMessage()));
     }
   }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.node;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.blocks.LocalDirectories;
 import dev.sluice.blocks.handover.ApplicationFolder;
 import dev.sluice.blocks.handover.ExecutorFolders;
@@ -137,7 +139,7 @@ final class NodeFolders implements AutoCloseable {
       states.putAll(found);
     }
     disks.roots().add(root);
-    disks.roots().sort(Comparator.comparing(roots::indexOf));
+    disks.roots().sort(Comparator.comparingInt(roots::indexOf));
     return !isRead;
   }
 
@@ -223,7 +225,8 @@ final class NodeFolders implements AutoCloseable {
 
   /** Deletes folders of executors that have ended, next to one of the roots. Waits for it. */
   void deleteDeadExecutors(Path root) throws IOException {
-    ExecutorFolders.removeDead(root.getParent(), folder -> delete(putAway(root, folder)));
+    ExecutorFolders.removeDead(
+        requireNonNull(root.getParent()), folder -> delete(putAway(root, folder)));
   }
 
   /** Folders that were put away; deleting them may take long. */

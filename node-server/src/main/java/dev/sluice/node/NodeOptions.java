@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.node;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.blocks.conf.Setting;
 import dev.sluice.rdma.transfer.TransferOptions;
 import dev.sluice.rdma.verbs.VerbsOptions;
@@ -101,7 +103,7 @@ public final class NodeOptions {
 
   /** Returns the value that is set, else the default. */
   <T> T get(Setting<T> setting) {
-    return setting.get(values::get);
+    return requireNonNull(setting.get(values::get));
   }
 
   /**

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.node;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.blocks.handover.MessageChannel;
 import dev.sluice.node.NodeDisks.RefusedException;
 import java.io.IOException;
@@ -44,9 +46,10 @@ final class RootLocks implements AutoCloseable {
    * @throws RefusedException if another daemon has it, or another user may have access
    */
   void lock(Path root) throws IOException {
-    if (!Files.isDirectory(root.getParent())) {
+    Path directory = requireNonNull(root.getParent());
+    if (!Files.isDirectory(directory)) {
       throw new NoSuchFileException(
-          root.getParent().toString(),
+          directory.toString(),
           null,
           "not a directory (%s)".formatted(NodeSettings.DIRECTORIES.key()));
     }

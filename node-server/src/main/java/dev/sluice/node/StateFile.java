@@ -17,6 +17,7 @@ import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.Properties;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -49,7 +50,7 @@ final class StateFile {
    * Reads an application's state; null if the file is damaged or of another boot. The file is only
    * replaced as a whole, so damage means that the disk lost more.
    */
-  static ApplicationState read(Path folder) throws IOException {
+  static @Nullable ApplicationState read(Path folder) throws IOException {
     Properties state = new Properties();
     try (Reader reader = Files.newBufferedReader(folder.resolve(NAME))) {
       state.load(reader);

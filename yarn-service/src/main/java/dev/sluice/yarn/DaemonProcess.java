@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -37,10 +38,10 @@ final class DaemonProcess {
   private final List<String> arguments;
 
   private final Thread supervisor = new Thread(this::supervise, "sluice-node-supervisor");
-  private List<Path> directories;
+  private List<Path> directories = new ArrayList<>();
 
   /** The last launched process; null before the first. Guarded by this, like {@code stopped}. */
-  private Process process;
+  private @Nullable Process process;
 
   private boolean stopped;
 
@@ -97,7 +98,7 @@ final class DaemonProcess {
     }
   }
 
-  private synchronized Process launch() throws IOException {
+  private synchronized @Nullable Process launch() throws IOException {
     if (stopped) {
       return null;
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.yarn;
 
+import static java.util.Objects.requireNonNull;
+
 import java.io.File;
 import java.io.IOException;
 import java.io.Reader;
@@ -20,6 +22,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.yarn.server.api.ApplicationInitializationContext;
 import org.apache.hadoop.yarn.server.api.ApplicationTerminationContext;
 import org.apache.hadoop.yarn.server.api.AuxiliaryService;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -51,9 +54,13 @@ public final class SluiceNodeService extends AuxiliaryService {
 
   private static final String ENDED = ".ended";
 
-  private List<Path> directories;
+  private final List<Path> directories = new ArrayList<>();
+
+  /** Set by {@link #serviceInit}, which precedes every other call. */
+  @SuppressWarnings("NullAway.Init")
   private Path socket;
-  private DaemonProcess daemon;
+
+  private @Nullable DaemonProcess daemon;
 
   public SluiceNodeService() {
     super(NAME);
@@ -71,7 +78,6 @@ public final class SluiceNodeService extends AuxiliaryService {
       throw new IllegalArgumentException(
           HOME + " is \"" + home + "\", which has no executable bin/sluice-node");
     }
-    directories = new ArrayList<>();
     for (String directory : conf.getTrimmedStrings(LOCAL_DIRS)) {
       directories.add(Paths.get(new org.apache.hadoop.fs.Path(directory).toUri().getPath()));
     }
@@ -152,7 +158,7 @@ public final class SluiceNodeService extends AuxiliaryService {
 
   @Override
   protected void serviceStart() throws Exception {
-    daemon.start(directories);
+    requireNonNull(daemon).start(directories);
     super.serviceStart();
   }
 
