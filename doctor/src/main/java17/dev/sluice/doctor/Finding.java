@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.doctor;
 
+import static java.util.Objects.requireNonNull;
+
 import java.io.Serializable;
 import java.lang.reflect.InvocationTargetException;
 import java.net.UnknownHostException;
@@ -110,7 +112,7 @@ public record Finding(
   /** Returns an exception's message in one line, with its type if the message says too little. */
   public static String reason(Throwable cause) {
     if (cause instanceof ExecutionException || cause instanceof InvocationTargetException) {
-      return reason(cause.getCause());
+      return reason(requireNonNull(cause.getCause()));
     }
     String message = cause.getMessage() == null ? "" : cause.getMessage().strip();
     boolean isNameAlone =

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.doctor;
 
+import static java.util.Objects.requireNonNull;
+
 import java.lang.reflect.InvocationTargetException;
 import java.util.List;
 
@@ -43,7 +45,7 @@ public final class Main {
     try {
       Class.forName(DOCTOR).getMethod("main", String[].class).invoke(null, (Object) args);
     } catch (InvocationTargetException e) {
-      e.getCause().printStackTrace();
+      requireNonNull(e.getCause()).printStackTrace();
       System.exit(Finding.Level.FAIL.ordinal());
     }
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.doctor;
 
+import static java.util.Objects.requireNonNull;
+
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -73,7 +75,7 @@ public final class Table {
   }
 
   private Set<String> hosts(Finding row) {
-    return rows.get(row).stream().map(Where::host).collect(Collectors.toSet());
+    return requireNonNull(rows.get(row)).stream().map(Where::host).collect(Collectors.toSet());
   }
 
   public void add(Finding finding, Where where) {

@@ -24,6 +24,7 @@ import org.apache.spark.SparkEnv;
 import org.apache.spark.internal.config.package$;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -44,10 +45,10 @@ final class DriverRuntime implements AutoCloseable {
   private final ExecutorService shipper = DaemonThreads.atMost(1, "sluice-broadcast");
 
   /** Null before the first shuffle. */
-  private volatile LocationDirectory directory;
+  private volatile @Nullable LocationDirectory directory;
 
   /** Null before the first shuffle; guarded by this. */
-  private DirectoryEndpoint endpoint;
+  private @Nullable DirectoryEndpoint endpoint;
 
   /** Empty if executors serve their map outputs themselves, and before the first shuffle. */
   private volatile Optional<NodeLifetimes> nodes = Optional.empty();
@@ -66,7 +67,7 @@ final class DriverRuntime implements AutoCloseable {
         (Number) env.conf().get(package$.MODULE$.SHUFFLE_MAPOUTPUT_MIN_SIZE_FOR_BROADCAST());
     MapOutputTrackerMaster tracker = (MapOutputTrackerMaster) env.mapOutputTracker();
     SluiceConf conf = new SluiceConf(env.conf());
-    directory =
+    LocationDirectory opened =
         new LocationDirectory(
             // Half of the time that an executor waits for the answer, which then goes without it.
             new LocationDirectory.Shipping(
@@ -74,17 +75,19 @@ final class DriverRuntime implements AutoCloseable {
             minBroadcastBytes.longValue(),
             tracker::containsShuffle,
             summary::accept);
-    endpoint = DirectoryEndpoint.open(env.rpcEnv(), directory, this::check);
+    directory = opened;
+    endpoint = DirectoryEndpoint.open(env.rpcEnv(), opened, this::check);
     if (conf.node().isPresent()) {
-      nodes = Optional.of(nodes(conf, env, tracker));
+      nodes = Optional.of(nodes(conf, env, tracker, opened));
     }
     // The shared queue of listeners would drop events when one of them is slow.
-    context.listenerBus().addToManagementQueue(new LostExecutors(this::executorLost));
+    context.listenerBus().addToManagementQueue(new LostExecutors(id -> executorLost(id, opened)));
     context.addSparkListener(summary);
     env.metricsSystem().registerSource(MetricsSource.of(totals));
   }
 
-  private NodeLifetimes nodes(SluiceConf conf, SparkEnv env, MapOutputTrackerMaster tracker) {
+  private NodeLifetimes nodes(
+      SluiceConf conf, SparkEnv env, MapOutputTrackerMaster tracker, LocationDirectory opened) {
     SluiceRuntime.Network network = ExecutorEnvironment.network(env);
     BlockServerClient servers =
         new BlockServerClient(
@@ -96,7 +99,7 @@ final class DriverRuntime implements AutoCloseable {
             () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
     DecisionTimes times = DecisionTimes.within(conf.locateTimeoutMs());
     return new NodeLifetimes(
-        directory,
+        opened,
         servers,
         new TrackedOutputs(tracker, conf.isNodeRequired()),
         times,
@@ -113,8 +116,8 @@ final class DriverRuntime implements AutoCloseable {
         .orElseGet(() -> CompletableFuture.completedFuture(null));
   }
 
-  private void executorLost(String executorId) {
-    directory.executorLost(executorId);
+  private void executorLost(String executorId, LocationDirectory opened) {
+    opened.executorLost(executorId);
     nodes.ifPresent(NodeLifetimes::unregisterKept);
     totals.executorLost(executorId);
   }

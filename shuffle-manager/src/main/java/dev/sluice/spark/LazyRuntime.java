@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.rdma.transfer.DaemonThreads;
 import java.io.IOException;
 import java.util.Optional;
@@ -86,7 +88,7 @@ final class LazyRuntime implements AutoCloseable {
         return start.get(timeoutMs, TimeUnit.MILLISECONDS); // another task is deciding
       }
     } catch (ExecutionException e) {
-      throw new IllegalStateException(e.getCause().getMessage(), e.getCause());
+      throw new IllegalStateException(requireNonNull(e.getCause()).getMessage(), e.getCause());
     } catch (TimeoutException e) {
       throw new IllegalStateException("the shuffle's runtime did not start in time", e);
     } catch (InterruptedException e) {

@@ -35,6 +35,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.spark.util.Utils;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -240,7 +241,7 @@ final class ReadingRuntime extends SluiceRuntime {
    * Returns the address that peers connect to; null, which binds to all addresses, if the host's
    * address is translated on its way here.
    */
-  private static String bindAddress(String host) throws IOException {
+  private static @Nullable String bindAddress(String host) throws IOException {
     InetAddress address = InetAddress.getByName(host);
     return NetworkInterface.getByInetAddress(address) == null ? null : host;
   }

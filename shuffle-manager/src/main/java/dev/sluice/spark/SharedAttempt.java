@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark;
 
+import static java.util.Objects.requireNonNull;
+
 import java.io.IOException;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -38,7 +40,7 @@ final class SharedAttempt<T> implements AutoCloseable {
     try {
       return attempt(isGood).get();
     } catch (ExecutionException e) {
-      throw new IOException(e.getCause().getMessage(), e.getCause());
+      throw new IOException(requireNonNull(e.getCause()).getMessage(), e.getCause());
     } catch (CancellationException e) {
       throw new IOException("the executor is stopping", e);
     } catch (InterruptedException e) {

@@ -97,8 +97,14 @@ abstract sealed class SluiceRuntime implements AutoCloseable, CountersReporter.S
 
   private final StartedParts parts = new StartedParts();
 
+  // Set by ready(), before any thread gets the runtime.
+  @SuppressWarnings("NullAway.Init")
   private ExecutorFetching reading;
+
+  @SuppressWarnings("NullAway.Init")
   private ExecutorMetrics metrics;
+
+  @SuppressWarnings("NullAway.Init")
   private CountersReporter reporter;
 
   SluiceRuntime(Environment env) {

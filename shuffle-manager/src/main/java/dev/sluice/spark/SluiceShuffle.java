@@ -41,6 +41,7 @@ import org.apache.spark.shuffle.sort.SortShuffleManager;
 import org.apache.spark.storage.BlockId;
 import org.apache.spark.storage.BlockManagerId;
 import org.apache.spark.util.ShutdownHookManager;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import scala.Tuple2;
@@ -98,7 +99,7 @@ public final class SluiceShuffle extends RdmaShuffle {
   private final PerTask<SluiceRuntime> runtimes;
 
   /** Null until the runtime has started. */
-  private volatile Object summaryHook;
+  private volatile @Nullable Object summaryHook;
 
   /** Called by {@link RdmaShuffle#create}, which has the same contract. */
   public SluiceShuffle(SparkConf sparkConf, boolean isDriver, IndexShuffleBlockResolver stock) {
@@ -174,9 +175,9 @@ public final class SluiceShuffle extends RdmaShuffle {
 
   private final class Start implements LazyRuntime.Starter {
     /** Null before the step of {@link #start} that sets it, as the next one; it may have failed. */
-    private volatile SluiceConf conf;
+    private volatile @Nullable SluiceConf conf;
 
-    private volatile SluiceRuntime.Environment environment;
+    private volatile SluiceRuntime.@Nullable Environment environment;
 
     @Override
     public SluiceRuntime start() throws IOException {
@@ -253,7 +254,7 @@ public final class SluiceShuffle extends RdmaShuffle {
       SluiceRuntime.Environment env = environment;
       if (env != null) {
         try {
-          env.driver().ask(new Failure(env.executor().id(), reason.getMessage()));
+          env.driver().ask(new Failure(env.executor().id(), String.valueOf(reason.getMessage())));
         } catch (IOException e) {
           LOG.debug("Cannot tell the driver why the shuffle's runtime did not start", e);
         }

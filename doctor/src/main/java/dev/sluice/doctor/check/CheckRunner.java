@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.doctor.check;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.doctor.Finding;
 import dev.sluice.doctor.Limited;
 import dev.sluice.verbs.ProviderUnavailableException;
@@ -73,12 +75,12 @@ public final class CheckRunner {
     try {
       return Limited.call(check.name(), limit, check::findings);
     } catch (ExecutionException e) {
-      return List.of(failure(check, e.getCause()));
+      return List.of(failure(check, requireNonNull(e.getCause())));
     } catch (TimeoutException e) {
       return List.of(
           Finding.fail(
               check.name(),
-              e.getMessage(),
+              String.valueOf(e.getMessage()),
               "check the kernel's log, and the state of disks and devices"));
     }
   }

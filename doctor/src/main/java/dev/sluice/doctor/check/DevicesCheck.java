@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.doctor.check;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.doctor.Finding;
 import dev.sluice.rdma.verbs.VerbsSurvey;
 import dev.sluice.rdma.verbs.VerbsSurvey.Refusal;
@@ -36,10 +38,11 @@ record DevicesCheck(CheckContext context) implements Check {
     Map<Boolean, List<Refusal>> refusals =
         survey.refused().stream()
             .collect(Collectors.partitioningBy(r -> r.kind() == Refusal.Kind.EXCLUDED));
-    List<Refusal> refused = refusals.get(false);
+    List<Refusal> refused = requireNonNull(refusals.get(false));
     List<Finding> findings = new ArrayList<>();
     survey.devices().forEach(device -> findings.add(Finding.ok(NAME, device)));
-    refusals.get(true).forEach(port -> findings.add(Finding.ok(PORT, port.words())));
+    requireNonNull(refusals.get(true))
+        .forEach(port -> findings.add(Finding.ok(PORT, port.words())));
     boolean usable = survey.chosen().isPresent();
     for (Refusal port : refused) {
       findings.add(usable ? Finding.ok(PORT, port.words()) : unusable(port));

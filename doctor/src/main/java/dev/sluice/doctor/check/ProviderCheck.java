@@ -50,7 +50,7 @@ record ProviderCheck(CheckContext context) implements Check {
     try (Device _ = new VerbsProvider(context.rdma().verbs()).open(context.address())) {
       return "";
     } catch (ProviderUnavailableException e) {
-      return e.getMessage();
+      return String.valueOf(e.getMessage());
     }
   }
 }

@@ -53,7 +53,7 @@ record RdmaCoreCheck(Path root) implements Check {
       IbvDeviceList.get().close();
       return "/proc/self/maps does not show the file of its library";
     } catch (IOException e) {
-      return e.getMessage();
+      return String.valueOf(e.getMessage());
     }
   }
 }

@@ -76,7 +76,8 @@ record RegistrationCheck(CheckContext context, Path directory) implements Check 
           .with("provider", device.providerName())
           .with("registered", trial.registers());
     } catch (RegistrationUnavailableException e) {
-      return Finding.fail(name(), e.getMessage(), "set spark.shuffle.rdma.registration.mode=auto");
+      return Finding.fail(
+          name(), String.valueOf(e.getMessage()), "set spark.shuffle.rdma.registration.mode=auto");
     }
   }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.doctor.peer;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.doctor.check.CheckContext;
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.MemoryRegion;
@@ -158,7 +160,8 @@ public final class PeerServer implements AutoCloseable {
       return endpoint.accept(peer, remote).get(QUESTION_TIMEOUT_MS, TimeUnit.MILLISECONDS);
     } catch (ExecutionException e) {
       throw new IOException(
-          "the peer could not connect a queue pair: " + e.getCause().getMessage(), e);
+          "the peer could not connect a queue pair: " + requireNonNull(e.getCause()).getMessage(),
+          e);
     } catch (TimeoutException e) {
       throw new IOException("the peer did not connect a queue pair in time", e);
     } catch (InterruptedException e) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.doctor.peer;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.doctor.check.CheckContext;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
@@ -179,7 +181,7 @@ record Reading(RdmaEndpoint endpoint, PeerAddress peer, RemoteRegion region) {
     try {
       return answer.get(2 * DEADLINE_NS, TimeUnit.NANOSECONDS);
     } catch (ExecutionException e) {
-      throw new IOException(e.getCause().getMessage(), e.getCause());
+      throw new IOException(requireNonNull(e.getCause()).getMessage(), e.getCause());
     } catch (TimeoutException e) {
       throw new IOException("no answer from the READ engine", e);
     } catch (InterruptedException e) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.conf;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.blocks.conf.MemoryBudget;
 import org.apache.spark.SparkConf;
 
@@ -39,7 +41,7 @@ public final class ExecutorMemory {
       return conf.getSizeAsMb("spark.executor.memoryOverhead") * MIB;
     }
     if (conf.contains(Settings.DEFAULT_MEMORY_OVERHEAD.key())) {
-      return Settings.get(conf, Settings.DEFAULT_MEMORY_OVERHEAD);
+      return requireNonNull(Settings.get(conf, Settings.DEFAULT_MEMORY_OVERHEAD));
     }
     long memory = conf.getSizeAsMb("spark.executor.memory", "1g") * MIB;
     double factor = conf.getDouble("spark.executor.memoryOverheadFactor", 0.1);

@@ -13,6 +13,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.spark.SparkConf;
+import org.jspecify.annotations.Nullable;
 import scala.Tuple2;
 
 /**
@@ -297,7 +298,7 @@ final class Settings {
   }
 
   /** Returns the value that is set, else the default; null if that is derived. */
-  static <T> T get(SparkConf conf, Setting<T> setting) {
+  static <T> @Nullable T get(SparkConf conf, Setting<T> setting) {
     return setting.get(key -> conf.get(key, null));
   }
 

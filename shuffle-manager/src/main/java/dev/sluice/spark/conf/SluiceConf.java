@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.conf;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.blocks.RegionLimit;
 import dev.sluice.blocks.RegistrationMode;
 import dev.sluice.blocks.conf.Cgroup;
@@ -201,7 +203,7 @@ public final class SluiceConf {
 
   /** Returns the options with which the software provider opens its device. */
   public SoftOptions softOptions() {
-    FaultPlan faults = value(Settings.SOFT_FAULTS);
+    FaultPlan faults = Settings.get(conf, Settings.SOFT_FAULTS);
     return SoftOptions.DEFAULT.with(
         o -> {
           o.faults = faults == null ? FaultPlan.NONE : faults;
@@ -212,7 +214,7 @@ public final class SluiceConf {
 
   /** Returns true if blocks are not served to Spark's own transport. Ignores all other keys. */
   public static boolean refusesNetty(SparkConf conf) {
-    return Settings.get(conf, Settings.TESTING_REFUSE_NETTY);
+    return requireNonNull(Settings.get(conf, Settings.TESTING_REFUSE_NETTY));
   }
 
   /** Returns true if an executor READs its own blocks as well, for tests. */
@@ -315,11 +317,11 @@ public final class SluiceConf {
   }
 
   private <T> T value(Setting<T> setting) {
-    return Settings.get(conf, setting);
+    return requireNonNull(Settings.get(conf, setting));
   }
 
   private long or(Setting<Long> setting, long derived) {
-    Long value = value(setting);
+    Long value = Settings.get(conf, setting);
     return value == null ? derived : value;
   }
 }

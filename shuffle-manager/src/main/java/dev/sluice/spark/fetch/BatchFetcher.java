@@ -19,6 +19,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -89,7 +90,7 @@ final class BatchFetcher implements RemoteBatches {
   private boolean requesting;
 
   /** Null while no batch waits. */
-  private Future<?> touching;
+  private @Nullable Future<?> touching;
 
   /** True if blocks may have been left to Spark since the task last waited. */
   private boolean left;
@@ -165,7 +166,7 @@ final class BatchFetcher implements RemoteBatches {
     CompletableFuture<List<BlockLocator.Part>> locating =
         path.locate(group.address().executorId(), group, true, step.deadlineNanos());
     if (locating.state() == Future.State.SUCCESS
-        && locating.resultNow().getFirst().blocks().peer() == null) {
+        && !locating.resultNow().getFirst().blocks().hasPeer()) {
       return false;
     }
     begin(step);
@@ -339,7 +340,7 @@ final class BatchFetcher implements RemoteBatches {
   }
 
   /** Takes the next batch to start. If this throws, the batch still waits. */
-  private synchronized TaskBatchRead nextRequest() {
+  private synchronized @Nullable TaskBatchRead nextRequest() {
     TaskBatchRead first = waiting.peek();
     // One batch is always under way, however much the task has not released yet.
     boolean isBusy = !underWay.isEmpty() || !arrived.isEmpty();
@@ -443,7 +444,7 @@ final class BatchFetcher implements RemoteBatches {
 
   /** Verifies on this thread, which waits for the batch anyway. No other thread has to run. */
   @Override
-  public Arrival poll() {
+  public @Nullable Arrival poll() {
     Arrival arrival = null;
     Arrived next = nextArrived();
     while (arrival == null && next != null) {
@@ -457,7 +458,7 @@ final class BatchFetcher implements RemoteBatches {
     return arrival;
   }
 
-  private synchronized Arrived nextArrived() {
+  private synchronized @Nullable Arrived nextArrived() {
     requireOpen();
     return arrived.poll();
   }
@@ -467,7 +468,7 @@ final class BatchFetcher implements RemoteBatches {
    *
    * @param batch null for none
    */
-  private FetchedBatch taken(FetchedBatch batch) {
+  private @Nullable FetchedBatch taken(@Nullable FetchedBatch batch) {
     if (batch == null) {
       return null;
     }

@@ -72,7 +72,7 @@ public final class BatchInputStream extends InputStream {
    */
   private void requireMemory() {
     VarHandle.acquireFence(); // The copy comes before the check.
-    memory.get();
+    MemorySegment _ = memory.get();
   }
 
   @Override

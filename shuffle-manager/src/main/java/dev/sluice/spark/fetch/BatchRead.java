@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.fetch;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.spark.metrics.ShuffleCounter;
 import dev.sluice.spark.table.FileRange;
 import dev.sluice.spark.table.LocatedBlocks;
@@ -10,6 +12,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.BitSet;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -47,13 +50,13 @@ final class BatchRead implements BufferPermit.User, DataRead.Sink {
   private final LocatedBlocks located;
   private final LocatedBlocks.Span span;
   private final Sink sink;
-  private TaskReads task;
+  private @Nullable TaskReads task;
 
   /** Null before the buffer was acquired. */
-  private BufferPermit buffer;
+  private @Nullable BufferPermit buffer;
 
   /** Parts that are READ one after the other. */
-  private List<List<FileRange>> parts;
+  private List<List<FileRange>> parts = List.of();
 
   /** Index of the part that is being READ. */
   private int part;
@@ -83,7 +86,7 @@ final class BatchRead implements BufferPermit.User, DataRead.Sink {
 
   @Override
   public TaskReads task() {
-    return task;
+    return requireNonNull(task);
   }
 
   @Override
@@ -106,14 +109,15 @@ final class BatchRead implements BufferPermit.User, DataRead.Sink {
   private void read() {
     List<FileRange> ranges = parts.get(part);
     long deadlineNanos = sink.deadlineNanos();
-    new DataRead(path, located, ranges, buffer.get(), offset, deadlineNanos, this).start();
+    new DataRead(path, located, ranges, requireNonNull(buffer).get(), offset, deadlineNanos, this)
+        .start();
   }
 
   @Override
   public void arrived() {
     part++;
     if (part == parts.size()) {
-      sink.arrived(buffer.take());
+      sink.arrived(requireNonNull(buffer).take());
     } else {
       readNext();
     }
@@ -129,7 +133,7 @@ final class BatchRead implements BufferPermit.User, DataRead.Sink {
         offset += (int) parts.get(part - 1).stream().mapToLong(FileRange::length).sum();
         read();
       } else {
-        buffer.release();
+        requireNonNull(buffer).release();
       }
     } catch (RuntimeException | Error e) {
       LOG.error("Reading {} failed unexpectedly; its blocks go by Spark's own transfer", this, e);

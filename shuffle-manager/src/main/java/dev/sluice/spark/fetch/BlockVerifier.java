@@ -5,6 +5,7 @@ import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.spark.table.LocatedBlocks;
 import java.nio.ByteBuffer;
 import java.util.zip.Checksum;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Verifies blocks, one after the other, against the checksums that Spark's writer computed for each
@@ -18,7 +19,7 @@ final class BlockVerifier {
   private ChecksumAlgorithm algorithm = ChecksumAlgorithm.NONE;
 
   /** Null while the current block is not verified. */
-  private Checksum checksum;
+  private @Nullable Checksum checksum;
 
   private int block;
   private int partition;
@@ -45,7 +46,7 @@ final class BlockVerifier {
     if (!blocks.hasChecksums(block) || !(enabled || blocks.isStaged(block))) {
       checksum = null;
       algorithm = ChecksumAlgorithm.NONE;
-    } else if (algorithm == blocks.algorithm(block)) {
+    } else if (checksum != null && algorithm == blocks.algorithm(block)) {
       checksum.reset();
     } else {
       algorithm = blocks.algorithm(block);
@@ -55,16 +56,17 @@ final class BlockVerifier {
 
   /** Takes the next bytes of the block: the rest of a buffer in native memory or an array. */
   void update(ByteBuffer bytes) {
-    if (checksum == null) {
+    Checksum used = checksum;
+    if (used == null) {
       return;
     }
     int end = bytes.limit();
     while (bytes.position() < end) {
       int count = (int) Math.min(end - bytes.position(), left);
-      checksum.update(bytes.limit(bytes.position() + count));
+      used.update(bytes.limit(bytes.position() + count));
       left -= count;
       if (left == 0) {
-        finishPartition();
+        finishPartition(used);
       }
     }
   }
@@ -75,11 +77,10 @@ final class BlockVerifier {
   }
 
   /** Moves on to the next partition with bytes. An empty partition's checksum means nothing. */
-  private void finishPartition() {
+  private void finishPartition(Checksum used) {
     mismatch |=
-        blocks.length(block, partition) > 0
-            && checksum.getValue() != blocks.checksum(block, partition);
-    checksum.reset();
+        blocks.length(block, partition) > 0 && used.getValue() != blocks.checksum(block, partition);
+    used.reset();
     do {
       partition++;
     } while (partition < blocks.partitions(block) && blocks.length(block, partition) == 0);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.fetch;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.metrics.ShuffleCounter;
 import dev.sluice.spark.transport.FallbackReason;
 import dev.sluice.spark.transport.ReadTransport;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -49,7 +52,7 @@ final class BufferPermit {
   private boolean hasShare;
 
   /** Null before it is acquired, and after it was taken or released. */
-  private ReadTransport.Buffer buffer;
+  private ReadTransport.@Nullable Buffer buffer;
 
   private BufferPermit(FetchContext path, PeerAddress peer, int bytes, User user) {
     this.path = path;
@@ -134,12 +137,12 @@ final class BufferPermit {
 
   /** Returns the buffer, valid until the release. */
   ReadTransport.Buffer get() {
-    return buffer;
+    return requireNonNull(buffer);
   }
 
   /** Releases slot and quota, as the bytes have arrived, and gives the buffer to the caller. */
   ReadTransport.Buffer take() {
-    ReadTransport.Buffer taken = buffer;
+    ReadTransport.Buffer taken = get();
     buffer = null;
     releaseShare();
     return taken;

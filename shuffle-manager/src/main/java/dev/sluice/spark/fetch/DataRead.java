@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -65,7 +66,7 @@ final class DataRead implements ReadListener {
   private long askedNanos;
 
   /** The last lease; null if all bytes are registered. */
-  private Staged staged;
+  private @Nullable Staged staged;
 
   /** True while the peer holds the last lease for this. */
   private boolean leased;
@@ -143,7 +144,7 @@ final class DataRead implements ReadListener {
         .whenComplete((answer, failure) -> guard(() -> answered(answer, failure)));
   }
 
-  private void answered(Object answer, Throwable failure) {
+  private void answered(@Nullable Object answer, @Nullable Throwable failure) {
     switch (answer) {
       case Staged lease -> granted(lease);
       case NotStaged not -> {
@@ -161,7 +162,7 @@ final class DataRead implements ReadListener {
   private void granted(Staged lease) {
     staged = lease;
     leased = true;
-    if (isPlausible()) {
+    if (isPlausible(lease)) {
       read();
     } else {
       LOG.warn(
@@ -174,25 +175,25 @@ final class DataRead implements ReadListener {
   }
 
   /** Returns true if the lease fits the request and can be verified. Others are not READ. */
-  private boolean isPlausible() {
-    return staged.region().length() == stagedBytes
-        && staged.tookNanos() >= 0
-        && staged.leaseNanos() > 0
-        && (staged.crc32c() != Staged.NO_CHECKSUM || staged().allMatch(FileRange::hasChecksums));
+  private boolean isPlausible(Staged lease) {
+    return lease.region().length() == stagedBytes
+        && lease.tookNanos() >= 0
+        && lease.leaseNanos() > 0
+        && (lease.crc32c() != Staged.NO_CHECKSUM || staged().allMatch(FileRange::hasChecksums));
   }
 
   /** Returns the regions in the order of the extents. */
   private List<RemoteRegion> regions() {
     List<RemoteRegion> regions = new ArrayList<>();
-    for (FileRange range : staged == null ? ranges : readable()) {
+    for (FileRange range : staged == null ? ranges : readable(staged)) {
       regions.add(range.region());
     }
     return regions;
   }
 
   /** Replaces staged extents by their copies, which adjoin like one registered map output. */
-  private List<FileRange> readable() {
-    MapOutputHeader copy = new MapOutputHeader(0, staged.region(), ChecksumAlgorithm.NONE);
+  private List<FileRange> readable(Staged lease) {
+    MapOutputHeader copy = new MapOutputHeader(0, lease.region(), ChecksumAlgorithm.NONE);
     List<FileRange> readable = new ArrayList<>();
     long position = 0;
     for (FileRange range : ranges) {
@@ -212,28 +213,29 @@ final class DataRead implements ReadListener {
   }
 
   private void wasRead() {
-    if (staged == null) {
+    Staged lease = staged;
+    if (lease == null) {
       arrived();
-    } else if (isLate()) {
+    } else if (isLate(lease)) {
       path.counters().add(ShuffleCounter.STAGED_LATE, 1);
       again(FallbackReason.STAGING);
-    } else if (staged.crc32c() == Staged.NO_CHECKSUM) {
+    } else if (lease.crc32c() == Staged.NO_CHECKSUM) {
       arrived();
     } else {
-      path.deliverer().execute(() -> guard(this::verify));
+      path.deliverer().execute(() -> guard(() -> verify(lease.crc32c())));
     }
   }
 
-  private boolean isLate() {
-    long usableNanos = ControlMessages.usable(staged.leaseNanos());
-    return path.timer().nanoTime() - askedNanos - staged.tookNanos() - usableNanos >= 0;
+  private boolean isLate(Staged lease) {
+    long usableNanos = ControlMessages.usable(lease.leaseNanos());
+    return path.timer().nanoTime() - askedNanos - lease.tookNanos() - usableNanos >= 0;
   }
 
   /**
    * Verifies the staged bytes by the CRC32C that the peer computed while copying. The peer sends a
    * CRC32C if some of them have no checksum of Spark's.
    */
-  private void verify() {
+  private void verify(long crc32c) {
     CRC32C crc = new CRC32C();
     MemorySegment bytes = target.segment();
     long at = offset;
@@ -243,7 +245,7 @@ final class DataRead implements ReadListener {
       }
       at += range.length();
     }
-    if (crc.getValue() == staged.crc32c()) {
+    if (crc.getValue() == crc32c) {
       arrived();
     } else {
       path.counters().add(ShuffleCounter.CORRUPTIONS, 1);
@@ -288,7 +290,7 @@ final class DataRead implements ReadListener {
 
   /** Ends the lease: the bytes are here, or no longer wanted. Has an effect once per lease. */
   private void giveBack() {
-    if (leased) {
+    if (leased && staged != null) {
       leased = false;
       path.transport().done(peer, staged.leaseId());
     }

@@ -6,6 +6,7 @@ import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
 
 /**
  * READ bytes that wait for a task to read them. This may take long, as a task reaches some of its
@@ -72,7 +73,7 @@ final class EvictableBuffers {
     }
   }
 
-  private synchronized SharedBytes takeLongest() {
+  private synchronized @Nullable SharedBytes takeLongest() {
     Iterator<SharedBytes> oldest = holders.iterator();
     SharedBytes holder = oldest.hasNext() ? oldest.next() : null;
     if (holder != null) {

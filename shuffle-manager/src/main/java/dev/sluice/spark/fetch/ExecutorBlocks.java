@@ -10,6 +10,7 @@ import org.apache.spark.storage.BlockId;
 import org.apache.spark.storage.BlockManagerId;
 import org.apache.spark.storage.ShuffleBlockBatchId;
 import org.apache.spark.storage.ShuffleBlockId;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Blocks that one executor has for a reduce task, in arrays: a task may have 100,000 of them. A
@@ -65,7 +66,7 @@ public final class ExecutorBlocks implements BlockList {
    * @return null if there are no blocks, blocks of another kind, or sizes that Spark does not
    *     accept
    */
-  public static ExecutorBlocks of(BlocksByAddress tracked, boolean local, boolean batch) {
+  public static @Nullable ExecutorBlocks of(BlocksByAddress tracked, boolean local, boolean batch) {
     ExecutorBlocks group = new ExecutorBlocks(tracked, local);
     int added = 0;
     for (BlocksByAddress.Block block : tracked.blocks()) {

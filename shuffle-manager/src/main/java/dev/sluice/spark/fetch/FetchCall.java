@@ -11,6 +11,7 @@ import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.apache.spark.storage.BlockManagerId;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,13 +30,13 @@ final class FetchCall {
   private final BlockManagerId target;
   private final List<RequestedBlock> blocks;
   private final BlockFetchingListener listener;
-  private final DownloadFileManager files;
+  private final @Nullable DownloadFileManager files;
 
   /** Number of blocks that no thread has claimed. */
   private final AtomicInteger pending;
 
   private volatile long deadlineNanos;
-  private volatile Future<?> timeout;
+  private volatile @Nullable Future<?> timeout;
 
   /**
    * @param task state of the task that fetches the blocks
@@ -48,7 +49,7 @@ final class FetchCall {
       BlockManagerId target,
       List<RequestedBlock> blocks,
       BlockFetchingListener listener,
-      DownloadFileManager files) {
+      @Nullable DownloadFileManager files) {
     this.path = path;
     this.task = task;
     this.target = target;
@@ -78,7 +79,7 @@ final class FetchCall {
   }
 
   /** Returns null if the blocks go to memory. */
-  DownloadFileManager files() {
+  @Nullable DownloadFileManager files() {
     return files;
   }
 

@@ -16,6 +16,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import org.apache.spark.TaskContext;
 import org.apache.spark.network.util.TransportConf;
+import org.jspecify.annotations.Nullable;
 
 /**
  * State that all fetches of an executor share; immutable. {@link RdmaBlockStoreClient} makes it and
@@ -45,7 +46,7 @@ record FetchContext(
    *
    * @param task null for a reader without a task, which shares nothing
    */
-  TaskReads of(TaskContext task) {
+  TaskReads of(@Nullable TaskContext task) {
     return task == null ? new TaskReads(options.gatherBytes()) : tasks.of(task);
   }
 

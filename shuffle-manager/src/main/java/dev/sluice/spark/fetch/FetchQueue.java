@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.fetch;
 
+import static java.util.Objects.requireNonNull;
+
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Batches that were not requested yet. Executors take turns. An executor's registered batches come
@@ -27,7 +30,7 @@ final class FetchQueue {
     }
 
     /** Returns the next batch. Null if there is none, or none until a staged batch has ended. */
-    TaskBatchRead peek() {
+    @Nullable TaskBatchRead peek() {
       boolean isRegistered = !registered.isEmpty() || staged == TaskReads.MAX_STAGED;
       return isRegistered ? registered.peek() : toStage.peek();
     }
@@ -57,7 +60,7 @@ final class FetchQueue {
   /**
    * @return the next batch; null if there is none, or none until a staged batch has {@link #ended}
    */
-  TaskBatchRead peek() {
+  @Nullable TaskBatchRead peek() {
     Part next = turns.peek();
     return next == null ? null : next.peek();
   }
@@ -65,7 +68,7 @@ final class FetchQueue {
   /** Takes the batch that {@link #peek} returns. Never throws: queues have room for the moves. */
   TaskBatchRead poll() {
     Part part = turns.remove();
-    TaskBatchRead batch = part.peek();
+    TaskBatchRead batch = requireNonNull(part.peek());
     if (batch.isStaged()) {
       part.toStage.remove();
       part.staged++;
@@ -78,7 +81,7 @@ final class FetchQueue {
 
   /** Notes that a requested batch has its answer. */
   void ended(TaskBatchRead batch) {
-    Part part = parts.get(batch.group());
+    Part part = requireNonNull(parts.get(batch.group()));
     boolean hasTurn = part.peek() != null;
     part.staged -= batch.isStaged() ? 1 : 0;
     giveTurn(part, hasTurn);

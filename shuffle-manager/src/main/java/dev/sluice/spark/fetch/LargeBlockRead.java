@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.fetch;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.spark.metrics.ShuffleCounter;
 import dev.sluice.spark.table.LocatedBlocks;
 import dev.sluice.spark.transport.FallbackReason;
@@ -8,6 +10,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.BitSet;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -43,7 +46,7 @@ final class LargeBlockRead implements BlockSlices.Sink {
   private int current = NONE;
 
   /** Bytes of the current block; null before the first block. */
-  private PartialBlock partial;
+  private @Nullable PartialBlock partial;
 
   /** True if the current block is READ for the second time. */
   private boolean again;
@@ -115,27 +118,31 @@ final class LargeBlockRead implements BlockSlices.Sink {
     for (long from = 0; from < slice.byteSize(); from += PIECE_BYTES) {
       MemorySegment piece = slice.asSlice(from, Math.min(PIECE_BYTES, slice.byteSize() - from));
       verifier.update(piece.asByteBuffer());
-      partial.append(piece);
+      partial().append(piece);
     }
   }
 
   @Override
   public void ended() throws IOException {
-    if (partial.position() < located.length(current)) {
-      partial.abort();
+    if (partial().position() < located.length(current)) {
+      partial().abort();
       nextBlock();
     } else {
       finishBlock();
     }
   }
 
+  private PartialBlock partial() {
+    return requireNonNull(partial);
+  }
+
   private void finishBlock() throws IOException {
     if (verifier.matches()) {
-      partial.finish(call, located.isStaged(current));
+      partial().finish(call, located.isStaged(current));
       nextBlock();
       return;
     }
-    partial.abort();
+    partial().abort();
     path.counters().add(ShuffleCounter.CORRUPTIONS, 1);
     LOG.warn(
         "Block {} READ in slices from {} does not match the checksum it was written with; {}",

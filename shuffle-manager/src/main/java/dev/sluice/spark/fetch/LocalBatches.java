@@ -8,6 +8,7 @@ import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Queue;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Batches of this executor's own map outputs. They are copied from registered memory when the task
@@ -62,7 +63,7 @@ final class LocalBatches {
   }
 
   /** Returns the next batch; null at the end. Leaves members to Spark that cannot be copied. */
-  FetchedBatch next() {
+  @Nullable FetchedBatch next() {
     for (Source source = sources.peek(); source != null; source = sources.peek()) {
       FetchedBatch batch = copy(source.group(), source.reader());
       if (batch != null) {
@@ -76,10 +77,13 @@ final class LocalBatches {
   }
 
   /** Copies a batch from the current member on. Returns null if the group has no more to copy. */
-  private FetchedBatch copy(ExecutorBlocks group, MapOutputReader reader) {
+  private @Nullable FetchedBatch copy(ExecutorBlocks group, MapOutputReader reader) {
+    if (member == group.size()) {
+      return null;
+    }
     int first = member;
     int[] ends = new int[Math.min(group.size() - first, FIRST_MEMBERS)];
-    byte[] target = first < group.size() ? new byte[batchBytes(group)] : null;
+    byte[] target = new byte[batchBytes(group)];
     int bytes = 0;
     while (member < group.size()) {
       int copied =

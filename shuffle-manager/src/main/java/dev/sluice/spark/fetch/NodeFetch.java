@@ -28,6 +28,7 @@ import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.apache.spark.storage.BlockManagerId;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Fetches blocks by Spark's own transport in a cluster with node daemons. It asks the node daemon
@@ -92,7 +93,7 @@ final class NodeFetch {
   private final Shared shared;
   private final BlockManagerId target;
   private final BlockFetchingListener listener;
-  private final DownloadFileManager files;
+  private final @Nullable DownloadFileManager files;
 
   /** Attempts at daemons so far. */
   private int nodeAttempts;
@@ -107,7 +108,7 @@ final class NodeFetch {
   private OptionalLong awaySinceNanos = OptionalLong.empty();
 
   /** The last daemon that was asked; null for none. */
-  private PeerAddress askedNode;
+  private @Nullable PeerAddress askedNode;
 
   /** True if that daemon answered. Transport threads write this and the next field. */
   private volatile boolean hasAnswered;
@@ -124,7 +125,7 @@ final class NodeFetch {
       Shared shared,
       BlockManagerId target,
       BlockFetchingListener listener,
-      DownloadFileManager files) {
+      @Nullable DownloadFileManager files) {
     this.shared = shared;
     this.target = target;
     this.listener = listener;
@@ -302,7 +303,7 @@ final class NodeFetch {
     private final Map<String, Throwable> failed = new ConcurrentHashMap<>();
     private final AtomicInteger unanswered;
     private volatile long progressNanos = shared.timer().nanoTime();
-    private volatile Future<?> timeout;
+    private volatile @Nullable Future<?> timeout;
 
     Attempt(Optional<PeerAddress> node, String[] blockIds) {
       this.node = node;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.fetch;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.spark.fetch.DecodedBatchStream.BatchStreams;
 import dev.sluice.spark.fetch.DecodedBatchStream.Unchecked;
@@ -12,6 +14,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.NoSuchElementException;
 import org.apache.spark.storage.BlockId;
+import org.jspecify.annotations.Nullable;
 import scala.Tuple2;
 import scala.collection.AbstractIterator;
 import scala.collection.Iterator;
@@ -36,19 +39,21 @@ public final class RdmaBlockFetcherIterator extends AbstractIterator<Tuple2<Bloc
   private final List<ExecutorBlocks> groups = new ArrayList<>();
 
   /** Blocks that are not fetched in batches. */
+  @SuppressWarnings("NullAway.Init") // set by start()
   private SparkBlocks beside;
 
   /** Iterators over blocks that groups left to Spark, as long as they have more. */
   private final List<SparkBlocks> left = new ArrayList<>();
 
   /** Local blocks that are not copied. Spark's iterator has them as soon as it is made. */
+  @SuppressWarnings("NullAway.Init") // set by start()
   private SparkBlocks own;
 
   /** Arrival that {@link #hasNext} has found and {@link #next} has not returned; null for none. */
-  private Arrival next;
+  private @Nullable Arrival next;
 
   /** Batch that is being read; null for none. */
-  private BatchStreams current;
+  private @Nullable BatchStreams current;
 
   private boolean finished;
 
@@ -115,11 +120,11 @@ public final class RdmaBlockFetcherIterator extends AbstractIterator<Tuple2<Bloc
     if (!hasNext()) {
       throw new NoSuchElementException();
     }
-    if (next == null) {
-      return current.next();
+    Arrival arrival = next;
+    if (arrival == null) {
+      return requireNonNull(current).next();
     }
     releaseCurrent();
-    Arrival arrival = next;
     next = null;
     return switch (arrival) {
       case SparkBlocks blocks -> blocks.next();
@@ -139,7 +144,7 @@ public final class RdmaBlockFetcherIterator extends AbstractIterator<Tuple2<Bloc
   }
 
   /** Returns the next arrival; null at the end. */
-  private Arrival nextArrival() {
+  private @Nullable Arrival nextArrival() {
     Arrival arrival = null;
     boolean isMoreToCome = true;
     while (arrival == null && isMoreToCome) {
@@ -169,7 +174,7 @@ public final class RdmaBlockFetcherIterator extends AbstractIterator<Tuple2<Bloc
   }
 
   /** Returns null if nothing is there now. */
-  private Arrival arrived() {
+  private @Nullable Arrival arrived() {
     Arrival arrival = remote.poll();
     while (arrival instanceof SparkBlocks blocks && !blocks.hasNext()) {
       arrival = remote.poll(); // It requested some blocks again.
@@ -177,7 +182,7 @@ public final class RdmaBlockFetcherIterator extends AbstractIterator<Tuple2<Bloc
     return arrival;
   }
 
-  private Arrival nextLocal() {
+  private @Nullable Arrival nextLocal() {
     FetchedBatch batch = local.next();
     if (batch != null) {
       return batch;
@@ -187,8 +192,11 @@ public final class RdmaBlockFetcherIterator extends AbstractIterator<Tuple2<Bloc
     return own.hasNext() ? own : null;
   }
 
-  /** Returns an iterator of Spark's with blocks to come, if possible one that need not wait. */
-  private SparkBlocks remaining() {
+  /**
+   * Returns an iterator of Spark's with blocks to come, if possible one that need not wait; null at
+   * the end.
+   */
+  private @Nullable SparkBlocks remaining() {
     SparkBlocks first = null;
     for (SparkBlocks blocks : unread()) {
       boolean isFirst = first == null || (first.isAnswerToCome() && !blocks.isAnswerToCome());

@@ -26,6 +26,7 @@ import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.apache.spark.network.util.TransportConf;
 import org.apache.spark.storage.BlockManagerId;
 import org.apache.spark.storage.FallbackStorage;
+import org.jspecify.annotations.Nullable;
 import scala.Option;
 
 /**
@@ -230,7 +231,8 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
   }
 
   /** Fills {@code blocks}. Returns null, or the reason why the request cannot be READ. */
-  private FallbackReason parse(String execId, String[] blockIds, List<RequestedBlock> blocks) {
+  private @Nullable FallbackReason parse(
+      String execId, String[] blockIds, List<RequestedBlock> blocks) {
     if (execId.equals(ownExecutorId)
         || execId.equals(FallbackStorage.FALLBACK_BLOCK_MANAGER_ID().executorId())) {
       return FallbackReason.PEER;

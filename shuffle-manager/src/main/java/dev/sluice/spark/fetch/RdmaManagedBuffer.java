@@ -7,6 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.spark.network.buffer.ManagedBuffer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A READ block as Spark's iterator holds it: a slice of a buffer that several blocks share. Its
@@ -21,7 +22,7 @@ final class RdmaManagedBuffer extends ManagedBuffer {
   private final AtomicInteger references = new AtomicInteger(1);
 
   /** Null until the first access; guarded by this. */
-  private MemorySegment bytes;
+  private @Nullable MemorySegment bytes;
 
   /** Called by {@link SharedBytes#block}. */
   RdmaManagedBuffer(SharedBytes shared, long offset, long length) {

@@ -8,6 +8,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 
 /**
  * READs those blocks of a {@link FetchCall} that were located together. Blocks with a stale
@@ -58,7 +59,7 @@ final class ReadAttempt {
                                         .readWhen(part.found()))));
   }
 
-  private static <T> T succeeded(T result, Throwable failure) {
+  private static <T> T succeeded(T result, @Nullable Throwable failure) {
     if (failure != null) {
       throw new IllegalStateException(failure);
     }
@@ -68,11 +69,11 @@ final class ReadAttempt {
   private void readWhen(CompletableFuture<Void> found) {
     BitSet all = located.members();
     found.whenComplete(
-        (done, failure) ->
+        (_, failure) ->
             guard(
                 all,
                 () -> {
-                  succeeded(done, failure);
+                  succeeded(found, failure);
                   read();
                 }));
   }
@@ -138,7 +139,7 @@ final class ReadAttempt {
    * Returns why the block cannot be READ; null if it can. Spark's own transport has to report that
    * 2 GiB do not fit into memory.
    */
-  private FallbackReason failure(int block) {
+  private @Nullable FallbackReason failure(int block) {
     FallbackReason reason = located.failure(block);
     boolean tooLarge =
         reason == null && call.files() == null && located.length(block) > Integer.MAX_VALUE;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.fetch;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Batch fetch of a reader's blocks of other executors. It also tells the reader of other arrivals,
  * in their order. {@code BatchFetcher} implements it. {@link RdmaBlockFetcherIterator} calls it on
@@ -25,7 +27,7 @@ public interface RemoteBatches {
    *
    * @throws IllegalStateException if this is closed
    */
-  Arrival poll();
+  @Nullable Arrival poll();
 
   /**
    * Waits until there may be something to poll.

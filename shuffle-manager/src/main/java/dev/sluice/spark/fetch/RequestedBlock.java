@@ -2,6 +2,7 @@
 package dev.sluice.spark.fetch;
 
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A block that Spark requested: partitions [startPartition, endPartition) of a map output. The
@@ -33,7 +34,7 @@ final class RequestedBlock {
    *
    * @return null for any other kind of block
    */
-  static RequestedBlock parse(String id) {
+  static @Nullable RequestedBlock parse(String id) {
     if (!id.startsWith(PREFIX)) {
       return null;
     }

@@ -6,6 +6,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import java.lang.foreign.MemorySegment;
 import org.apache.spark.network.util.NettyUtils;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Buffer of blocks that were READ together. It returns to the pool when the last of them is
@@ -130,7 +131,7 @@ final class SharedBytes {
     }
 
     /** Copies the bytes, less than 2 GiB. Returns null if there is not enough memory. */
-    static NettyBuffer copyOf(MemorySegment bytes) {
+    static @Nullable NettyBuffer copyOf(MemorySegment bytes) {
       int length = Math.toIntExact(bytes.byteSize());
       try {
         NettyBuffer copy = new NettyBuffer(allocator().directBuffer(length, length));

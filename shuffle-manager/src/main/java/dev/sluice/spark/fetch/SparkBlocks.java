@@ -21,6 +21,8 @@ public final class SparkBlocks implements Arrival {
   private final long bytes;
   private final Consumer<SparkBlocks> told;
   private final AtomicInteger unanswered = new AtomicInteger();
+
+  @SuppressWarnings("NullAway.Init") // set before the first call of next() or hasNext()
   private Iterator<Tuple2<BlockId, InputStream>> blocks;
 
   /**

@@ -15,6 +15,7 @@ import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.apache.spark.storage.BlockManagerId;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -75,7 +76,7 @@ final class SparkTransfer {
       String[] blockIds,
       FallbackReason reason,
       BlockFetchingListener listener,
-      DownloadFileManager files) {
+      @Nullable DownloadFileManager files) {
     counters.fallback(reason, blockIds.length);
     LOG.debug(
         "{} blocks of executor {} go by Spark's own transfer: {}",
@@ -98,7 +99,7 @@ final class SparkTransfer {
   }
 
   private void fetch(
-      BlockManagerId target, String[] blockIds, Relay relay, DownloadFileManager files) {
+      BlockManagerId target, String[] blockIds, Relay relay, @Nullable DownloadFileManager files) {
     // Only Spark's external shuffle service has the blocks that it merged.
     boolean areMapOutputs =
         Arrays.stream(blockIds).map(RequestedBlock::parse).allMatch(Objects::nonNull);

@@ -4,6 +4,7 @@ package dev.sluice.spark.fetch;
 import dev.sluice.spark.table.LocatedBlocks;
 import dev.sluice.spark.transport.FallbackReason;
 import dev.sluice.spark.transport.ReadTransport;
+import org.jspecify.annotations.Nullable;
 
 /**
  * READs members of a group for {@link BatchFetcher}. The task verifies the bytes on its own thread.
@@ -25,6 +26,7 @@ final class TaskBatchRead implements BatchFetcher.Step, BatchFetcher.Arrived, Ba
   private long requestNanos;
 
   /** Bytes that arrived. */
+  @SuppressWarnings("NullAway.Init") // set by arrived()
   private RdmaManagedBuffer bytes;
 
   TaskBatchRead(
@@ -113,7 +115,7 @@ final class TaskBatchRead implements BatchFetcher.Step, BatchFetcher.Arrived, Ba
    * Returns the batch. Null if its bytes are not the written ones; Spark then fetches its members.
    * The task's thread calls it after the bytes have arrived.
    */
-  FetchedBatch verify() {
+  @Nullable FetchedBatch verify() {
     boolean wrong;
     try {
       wrong = !read.mismatches(bytes.open()).isEmpty();

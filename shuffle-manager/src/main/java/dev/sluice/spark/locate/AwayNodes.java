@@ -11,6 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Node daemons that are away: their ports refuse connections, as while a daemon restarts. A daemon
@@ -68,7 +69,7 @@ public final class AwayNodes {
     return refused;
   }
 
-  private static Absence looked(Absence before, long nowNanos, boolean refused) {
+  private static @Nullable Absence looked(Absence before, long nowNanos, boolean refused) {
     if (before == null && !refused) {
       return null;
     }

@@ -10,6 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -123,7 +124,7 @@ final class DirectoryClient {
         .exceptionally(DirectoryClient::unanswered);
   }
 
-  private static Void unanswered(Throwable failure) {
+  private static @Nullable Void unanswered(Throwable failure) {
     if (failure.getCause() instanceof RejectedExecutionException) {
       LOG.debug("Not asking the driver: the executor is stopping");
     } else {

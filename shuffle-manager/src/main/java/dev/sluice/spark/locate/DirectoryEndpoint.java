@@ -35,6 +35,7 @@ public final class DirectoryEndpoint implements ThreadSafeRpcEndpoint, AutoClose
   private final ExecutorService worker =
       Executors.newSingleThreadExecutor(DaemonThreads.named("sluice-location-directory"));
 
+  @SuppressWarnings("NullAway.Init") // set by open()
   private RpcEndpointRef reference;
 
   private DirectoryEndpoint(

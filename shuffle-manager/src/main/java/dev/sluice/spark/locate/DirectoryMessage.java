@@ -7,6 +7,7 @@ import dev.sluice.rdma.transfer.PeerAddress;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Messages between executors and the driver's {@link LocationDirectory}. {@link DirectoryCodec}
@@ -28,7 +29,7 @@ public sealed interface DirectoryMessage {
    *
    * @param location null to withdraw all map outputs of the shuffle that the executor has published
    */
-  record Published(@ShuffleId int shuffleId, MapOutputLocation location) {}
+  record Published(@ShuffleId int shuffleId, @Nullable MapOutputLocation location) {}
 
   /**
    * Asks for the locations of a shuffle that an executor does not know yet; the answer is {@link

@@ -11,6 +11,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Executors whose map outputs are served, by themselves or by their node daemons. The {@link
@@ -59,7 +60,7 @@ final class ExecutorTable {
     return serving == null || serving.outlivesExecutor();
   }
 
-  private ExecutorEndpoint serving(String executorId) {
+  private @Nullable ExecutorEndpoint serving(String executorId) {
     return byNumber.get(numbers.getOrDefault(executorId, NONE));
   }
 

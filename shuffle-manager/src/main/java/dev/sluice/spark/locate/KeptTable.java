@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.locate;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.spark.locate.DirectoryMessage.Kept;
 import java.util.Collection;
 import java.util.HashMap;
@@ -59,8 +61,7 @@ final class KeptTable {
     Map<String, Map<Integer, Set<Long>>> copies = new HashMap<>();
     for (String executorId : gone) {
       Map<Integer, Set<Long>> copy = new TreeMap<>();
-      byExecutor
-          .get(executorId)
+      requireNonNull(byExecutor.get(executorId))
           .forEach((shuffleId, mapIds) -> copy.put(shuffleId, Set.copyOf(mapIds)));
       copies.put(executorId, copy);
     }

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An executor's copy of the driver's {@link ExecutorTable}, at some version. {@link LocatorClient}
@@ -35,7 +36,7 @@ final class KnownExecutors {
   }
 
   /** Returns the executor's endpoint; null if it has none. */
-  synchronized ExecutorEndpoint endpoint(String executorId) {
+  synchronized @Nullable ExecutorEndpoint endpoint(String executorId) {
     Arrival known = byId.get(executorId);
     return known == null ? null : known.endpoint();
   }

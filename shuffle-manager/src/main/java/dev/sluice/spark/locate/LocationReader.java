@@ -9,6 +9,7 @@ import dev.sluice.blocks.wire.TableSegment;
 import dev.sluice.rdma.RemoteRegion;
 import java.io.IOException;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the records of one {@link LocationLog}, piece by piece, and keeps its segments, 24 bytes
@@ -40,7 +41,7 @@ final class LocationReader {
   private long lastMapId;
 
   /** The last segment that was asked for, which callers mostly want again, and its number. */
-  private TableSegment lastSegment;
+  private @Nullable TableSegment lastSegment;
 
   private int lastNumber;
 
@@ -104,11 +105,13 @@ final class LocationReader {
   /** Returns the location of a map output at a place. */
   MapOutputLocation location(long mapId, int place) {
     int number = place >> SLOT_BITS;
-    if (number != lastNumber) {
-      lastSegment = segment(number);
+    TableSegment segment = lastSegment;
+    if (segment == null || number != lastNumber) {
+      segment = segment(number);
+      lastSegment = segment;
       lastNumber = number;
     }
-    return new MapOutputLocation(mapId, lastSegment, place & (1 << SLOT_BITS) - 1);
+    return new MapOutputLocation(mapId, segment, place & (1 << SLOT_BITS) - 1);
   }
 
   private TableSegment segment(int number) {

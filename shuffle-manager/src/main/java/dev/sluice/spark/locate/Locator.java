@@ -5,6 +5,7 @@ import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.transfer.PeerAddress;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Finds where an executor's map outputs can be READ. {@link LocatorClient} implements it. Readers
@@ -17,7 +18,7 @@ public interface Locator {
    * @param peer server of the executor's map outputs; null if this process can READ from none
    * @param outputs one location for each requested map id; null for one that cannot be READ
    */
-  record Located(PeerAddress peer, MapOutputLocation[] outputs) {}
+  record Located(@Nullable PeerAddress peer, @Nullable MapOutputLocation[] outputs) {}
 
   /**
    * Called when a task is about to read the shuffle: asks the driver for its table unless this

@@ -20,6 +20,7 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Finds map outputs for this executor's readers. It looks in a {@link ShuffleTable}, which has a
@@ -197,7 +198,7 @@ public final class LocatorClient implements Locator {
   }
 
   /** Returns the executor's server; null if it is unknown or has another provider. */
-  private PeerAddress peer(String executorId) {
+  private @Nullable PeerAddress peer(String executorId) {
     ExecutorEndpoint endpoint = executors.endpoint(executorId);
     return endpoint == null || !endpoint.provider().equals(services.provider())
         ? null

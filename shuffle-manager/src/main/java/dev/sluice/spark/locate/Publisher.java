@@ -15,6 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntPredicate;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -56,7 +57,7 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
    * @param change null for a request
    * @param sent completes when the changes are sent; null for a change
    */
-  private record Entry(Published change, CompletableFuture<Void> sent) {}
+  private record Entry(@Nullable Published change, @Nullable CompletableFuture<Void> sent) {}
 
   /** Changes that are sent together, and the future of the request for that, if there is one. */
   private record Batch(List<Published> changes, CompletableFuture<Void> sent) {
@@ -72,7 +73,7 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
   private final CompletableFuture<Void> announced = new CompletableFuture<>();
 
   /** Null before the start. Guarded by this. */
-  private Thread sender;
+  private @Nullable Thread sender;
 
   /** Guarded by this. */
   private boolean closed;

@@ -11,6 +11,7 @@ import org.apache.spark.rpc.RpcEndpointNotFoundException;
 import org.apache.spark.rpc.RpcEndpointRef;
 import org.apache.spark.rpc.RpcEnv;
 import org.apache.spark.rpc.RpcTimeout;
+import org.jspecify.annotations.Nullable;
 import scala.concurrent.duration.FiniteDuration;
 import scala.reflect.ClassTag;
 import scala.reflect.ClassTag$;
@@ -28,7 +29,7 @@ public final class RpcDriverChannel implements DriverChannel {
   private final RpcTimeout timeout;
 
   /** Null until it was found; threads that look for it at once find the same. */
-  private volatile RpcEndpointRef directory;
+  private volatile @Nullable RpcEndpointRef directory;
 
   public RpcDriverChannel(SparkConf conf, RpcEnv rpcEnv, long timeoutMs) {
     this.conf = conf;

@@ -17,6 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -57,7 +58,7 @@ final class ShuffleTable {
    * @param untilNanos time from which the peer may be asked again after it had none
    */
   private record Answer(
-      String executorId, PeerAddress peer, MapOutputLocation location, long untilNanos) {}
+      String executorId, PeerAddress peer, @Nullable MapOutputLocation location, long untilNanos) {}
 
   /** Freshness of an executor's locations: 100 bytes each. */
   private static final class Freshness {
@@ -92,7 +93,7 @@ final class ShuffleTable {
   private long newsNanos;
 
   /** The pending refresh, or the last one; null before the first. */
-  private CompletableFuture<Void> refresh;
+  private @Nullable CompletableFuture<Void> refresh;
 
   /** Time at which it began. */
   private long refreshNanos;
@@ -182,7 +183,8 @@ final class ShuffleTable {
    * @param askedNanos time of the question
    * @throws IOException if these are not records; the table is unchanged then
    */
-  synchronized void update(Locate question, Table news, byte[] broadcast, long askedNanos)
+  synchronized void update(
+      Locate question, Table news, byte @Nullable [] broadcast, long askedNanos)
       throws IOException {
     if (question.generation() == generation && question.bytes() == table.bytes()) {
       boolean replaced = news.generation() != generation || broadcast != null;
@@ -218,7 +220,7 @@ final class ShuffleTable {
   }
 
   /** Returns the answer of the peer that serves the executor's map outputs; null for none. */
-  private Answer answer(String executorId, long mapId) {
+  private @Nullable Answer answer(String executorId, long mapId) {
     Answer answer = answers.isEmpty() ? null : answers.get(mapId);
     if (answer == null || !answer.executorId().equals(executorId)) {
       return null;
@@ -243,6 +245,7 @@ final class ShuffleTable {
    * @param ask asks the peer for map outputs
    * @return completes, always normally, when all these locations were answered or denied
    */
+  @SuppressWarnings("UndefinedEquals") // futures are told apart by identity
   CompletableFuture<Void> resolve(
       String executorId,
       PeerAddress peer,

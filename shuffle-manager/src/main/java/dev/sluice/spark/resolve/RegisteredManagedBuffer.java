@@ -60,6 +60,7 @@ final class RegisteredManagedBuffer extends ManagedBuffer {
     return stream;
   }
 
+  @SuppressWarnings("InputStreamSlowMultibyteRead") // the stream of a lost file has no bytes
   private InputStream fileStream() {
     try {
       FileSegments.requireWhole(file);

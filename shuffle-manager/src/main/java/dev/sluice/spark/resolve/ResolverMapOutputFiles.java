@@ -10,6 +10,7 @@ import org.apache.spark.SparkConf;
 import org.apache.spark.internal.config.package$;
 import org.apache.spark.io.CompressionCodec$;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
+import org.jspecify.annotations.Nullable;
 import scala.Option;
 import scala.Some;
 
@@ -37,7 +38,7 @@ public final class ResolverMapOutputFiles implements MapOutputFiles {
   }
 
   @Override
-  public Files find(int shuffleId, long mapId) {
+  public @Nullable Files find(int shuffleId, long mapId) {
     Path index = resolver.getIndexFile(shuffleId, mapId, LOCAL_DIRS).toPath();
     if (!java.nio.file.Files.exists(index)) {
       // Happens also if a shuffle data plugin keeps map outputs elsewhere.
@@ -63,7 +64,7 @@ public final class ResolverMapOutputFiles implements MapOutputFiles {
     return resolver.getChecksumFile(shuffleId, mapId, checksums.name(), among).toPath();
   }
 
-  private Path checksumFile(int shuffleId, long mapId) {
+  private @Nullable Path checksumFile(int shuffleId, long mapId) {
     if (checksums == ChecksumAlgorithm.NONE) {
       return null;
     }

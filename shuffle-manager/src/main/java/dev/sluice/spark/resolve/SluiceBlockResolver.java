@@ -22,6 +22,7 @@ import org.apache.spark.storage.ShuffleBlockBatchId;
 import org.apache.spark.storage.ShuffleBlockId;
 import org.apache.spark.storage.ShuffleDataBlockId;
 import org.apache.spark.storage.ShuffleIndexBlockId;
+import org.jspecify.annotations.Nullable;
 import scala.Option;
 
 /**
@@ -95,7 +96,7 @@ public final class SluiceBlockResolver extends IndexShuffleBlockResolver {
   }
 
   /** Returns null for a block that is not registered. */
-  private ManagedBuffer registered(MapOutputRegistry outputs, BlockId blockId) {
+  private @Nullable ManagedBuffer registered(MapOutputRegistry outputs, BlockId blockId) {
     return switch (blockId) {
       case ShuffleBlockId id ->
           registered(outputs, id.shuffleId(), id.mapId(), id.reduceId(), id.reduceId() + 1);
@@ -105,7 +106,7 @@ public final class SluiceBlockResolver extends IndexShuffleBlockResolver {
     };
   }
 
-  private ManagedBuffer registered(
+  private @Nullable ManagedBuffer registered(
       MapOutputRegistry outputs, int shuffleId, long mapId, int startPartition, int endPartition) {
     MapOutputRegistry.Segment segment =
         outputs.segment(shuffleId, mapId, startPartition, endPartition);

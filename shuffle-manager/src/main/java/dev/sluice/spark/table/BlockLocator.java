@@ -93,11 +93,11 @@ public final class BlockLocator {
     long bufferNanos = bufferDeadlineNanos.getAsLong();
     List<Part> parts = new ArrayList<>();
     for (LocatedBlocks part : located.parts()) {
-      CompletableFuture<Void> found =
-          tables
-              .read(part.peer(), shuffleId, part.pieces(), deadlineNanos, bufferNanos)
-              .thenRun(part::fill);
-      parts.add(new Part(part, found));
+      CompletableFuture<Void> read =
+          part.hasPeer()
+              ? tables.read(part.peer(), shuffleId, part.pieces(), deadlineNanos, bufferNanos)
+              : CompletableFuture.completedFuture(null); // No block is READ.
+      parts.add(new Part(part, read.thenRun(part::fill)));
     }
     return parts;
   }

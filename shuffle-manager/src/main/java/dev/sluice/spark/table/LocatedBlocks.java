@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.table;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.MapOutputHeader;
@@ -14,6 +16,7 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Regions of an executor's blocks, and their lengths and checksums, in arrays of some 60 bytes a
@@ -28,7 +31,7 @@ public final class LocatedBlocks {
 
   private final BlockList blocks;
   private final boolean verifiable;
-  private final PeerAddress peer;
+  private final @Nullable PeerAddress peer;
   private final MapOutputLocation[] locations;
   private final MapOutputHeader[] outputs;
   private final FallbackReason[] failures;
@@ -105,7 +108,7 @@ public final class LocatedBlocks {
     return failures[block] == null && !locations[block].segment().isRegistered();
   }
 
-  private FallbackReason unlocated(int block) {
+  private @Nullable FallbackReason unlocated(int block) {
     if (peer == null) {
       return FallbackReason.PEER;
     }
@@ -145,7 +148,7 @@ public final class LocatedBlocks {
   }
 
   /** Returns the reason why the block cannot be READ; null if it can. */
-  private FallbackReason fill(int block) {
+  private @Nullable FallbackReason fill(int block) {
     TableSlice piece = pieces[block];
     if (piece.failure() != null) {
       return piece.failure();
@@ -156,7 +159,8 @@ public final class LocatedBlocks {
       return FallbackReason.STALE_LOCATION;
     }
     int start = blocks.startPartition(block);
-    long end = offsets[block] = piece.offset(slot, start);
+    long end = piece.offset(slot, start);
+    offsets[block] = end;
     for (int partition = start; partition < blocks.endPartition(block); partition++) {
       if (piece.offset(slot, partition) != end) {
         return FallbackReason.STALE_LOCATION; // These entries cannot belong to one table.
@@ -172,7 +176,7 @@ public final class LocatedBlocks {
   }
 
   /** Returns the header; the same object for blocks of the same map output. */
-  private MapOutputHeader output(int block, int slot) {
+  private @Nullable MapOutputHeader output(int block, int slot) {
     return block > 0 && locations[block] == locations[block - 1] && outputs[block - 1] != null
         ? outputs[block - 1]
         : pieces[block].header(slot, locations[block].mapId());
@@ -191,13 +195,18 @@ public final class LocatedBlocks {
     return (BitSet) members.clone();
   }
 
-  /** Returns the peer that serves the map outputs; null if this process can READ from none. */
+  /** Returns false if this process can READ from no peer; no block is READ then. */
+  public boolean hasPeer() {
+    return peer != null;
+  }
+
+  /** Returns the peer that serves the map outputs, where {@link #hasPeer there is one}. */
   public PeerAddress peer() {
-    return peer;
+    return requireNonNull(peer);
   }
 
   /** Returns the reason why the block cannot be READ; null if it can. */
-  public FallbackReason failure(int block) {
+  public @Nullable FallbackReason failure(int block) {
     return failures[block];
   }
 
@@ -338,7 +347,7 @@ public final class LocatedBlocks {
   }
 
   /** Returns the location of a block, which may be stale; null if there is none. */
-  MapOutputLocation location(int block) {
+  @Nullable MapOutputLocation location(int block) {
     return locations[block];
   }
 }

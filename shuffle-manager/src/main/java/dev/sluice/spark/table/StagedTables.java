@@ -17,6 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -111,7 +112,7 @@ final class StagedTables {
     }
   }
 
-  private Void take(List<Part> parts, Object answer, Throwable failure) {
+  private @Nullable Void take(List<Part> parts, Object answer, Throwable failure) {
     switch (answer) {
       case Tables(List<long[]> tables) when tables.size() == parts.size() -> {
         for (int i = 0; i < parts.size(); i++) {

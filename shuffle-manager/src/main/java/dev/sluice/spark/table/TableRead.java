@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.table;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.ReadException;
@@ -13,6 +15,7 @@ import java.nio.ByteOrder;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -42,7 +45,7 @@ final class TableRead implements ReadListener {
   private final CompletableFuture<Void> done = new CompletableFuture<>();
 
   /** Null before it was acquired. */
-  private ReadTransport.Buffer buffer;
+  private ReadTransport.@Nullable Buffer buffer;
 
   TableRead(
       ReadTransport transport,
@@ -69,7 +72,7 @@ final class TableRead implements ReadListener {
     return done;
   }
 
-  private void acquired(ReadTransport.Buffer acquired) {
+  private void acquired(ReadTransport.@Nullable Buffer acquired) {
     if (acquired == null) {
       fail(FallbackReason.BUFFERS);
       return;
@@ -77,10 +80,10 @@ final class TableRead implements ReadListener {
     buffer = acquired;
     try {
       List<RemoteRegion> regions = parts.stream().map(Part::region).toList();
-      transport.read(peer, regions, buffer, 0, deadlineNanos, this);
+      transport.read(peer, regions, acquired, 0, deadlineNanos, this);
     } catch (RuntimeException | Error e) {
       LOG.error("The READ of partition tables of {} failed unexpectedly", peer, e);
-      buffer.release();
+      acquired.release();
       fail(FallbackReason.TRANSPORT);
     }
   }
@@ -92,13 +95,14 @@ final class TableRead implements ReadListener {
 
   @Override
   public void onFailure(ReadException e) {
-    buffer.release();
+    requireNonNull(buffer).release();
     fail(FallbackReason.of(e));
   }
 
   private void take() {
+    ReadTransport.Buffer filled = requireNonNull(buffer);
     try {
-      MemorySegment bytes = buffer.segment();
+      MemorySegment bytes = filled.segment();
       long position = 0;
       for (Part part : parts) {
         int count = (int) (part.region().length() / Long.BYTES);
@@ -106,7 +110,7 @@ final class TableRead implements ReadListener {
         position += part.region().length();
       }
     } finally {
-      buffer.release();
+      filled.release();
       done.complete(null);
     }
   }

@@ -21,6 +21,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.LongSupplier;
 import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * READs partition tables of other executors, and asks for those that are not registered ({@link
@@ -46,7 +47,7 @@ final class TableReader {
    * @param slots slots that were written before the READ, with map outputs present
    */
   private record Known(long[] longs, long slots) {
-    static final Known NOTHING = new Known(null, 0);
+    static final Known NOTHING = new Known(new long[0], 0);
 
     boolean has(TableSlice piece) {
       return (piece.slots() & ~slots) == 0;
@@ -156,7 +157,7 @@ final class TableReader {
       return;
     }
     int longs = segment.slots() * MapOutputHeader.LONGS;
-    piece.headers(known.longs() == null ? new long[longs] : Arrays.copyOf(known.longs(), longs));
+    piece.headers(Arrays.copyOf(known.longs(), longs));
     RemoteRegion region = segment.headers(piece.firstSlot(), piece.lastSlot() + 1);
     int at = piece.firstSlot() * MapOutputHeader.LONGS;
     parts.add(new Part(piece, region, piece.headers(), at));
@@ -240,7 +241,7 @@ final class TableReader {
   /**
    * @param known null for none
    */
-  private static long heapBytes(Known known) {
+  private static long heapBytes(@Nullable Known known) {
     return known == null ? 0 : (long) known.longs().length * Long.BYTES + OVERHEAD_BYTES;
   }
 

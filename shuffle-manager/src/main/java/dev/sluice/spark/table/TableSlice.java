@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Part of a segment of partition tables that a reader needs: the headers of some slots, and their
@@ -28,11 +29,13 @@ final class TableSlice {
   /** With so few partitions, the tasks of an executor need most of the entries over time. */
   static final int FEW_PARTITIONS = 32;
 
+  private static final long[] NONE = {};
+
   /** Entries of partitions [start, end), from the first wanted slot of the first partition on. */
   final class Rows {
     private final int start;
     private final int end;
-    private long[] entries;
+    private long[] entries = NONE;
 
     private Rows(int start, int end) {
       this.start = start;
@@ -90,9 +93,9 @@ final class TableSlice {
   private long slots;
 
   /** Headers of all slots, valid for the wanted ones; followed by all entries if all is READ. */
-  private long[] headers;
+  private long[] headers = NONE;
 
-  private FallbackReason failure;
+  private @Nullable FallbackReason failure;
 
   /**
    * @param first a location in the segment
@@ -183,12 +186,12 @@ final class TableSlice {
   }
 
   /** Returns the reason why there is no data; null if all has arrived. */
-  FallbackReason failure() {
+  @Nullable FallbackReason failure() {
     return failure;
   }
 
   /** Returns the header; null if the slot does not belong to the map output. */
-  MapOutputHeader header(int slot, long mapId) {
+  @Nullable MapOutputHeader header(int slot, long mapId) {
     return MapOutputHeader.of(mapId, headers, slot * MapOutputHeader.LONGS);
   }
 

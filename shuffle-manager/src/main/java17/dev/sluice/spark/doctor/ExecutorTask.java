@@ -31,7 +31,8 @@ final class ExecutorTask implements FlatMapFunction<Iterator<Integer>, ExecutorR
     }
     @SuppressWarnings("unchecked") // it is ours
     Callable<List<Finding>> doctor =
-        (Callable<List<Finding>>) Class.forName(DOCTOR).getConstructor().newInstance();
+        (Callable<List<Finding>>)
+            Class.forName(DOCTOR).asSubclass(Callable.class).getConstructor().newInstance();
     return doctor.call();
   }
 }

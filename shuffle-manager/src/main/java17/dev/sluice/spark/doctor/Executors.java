@@ -73,7 +73,7 @@ final class Executors {
     return managers.stream()
         .filter(manager -> manager.isDriver() == context.isLocal())
         .sorted(
-            Comparator.comparing((BlockManagerId manager) -> manager.executorId().length())
+            Comparator.comparingInt((BlockManagerId manager) -> manager.executorId().length())
                 .thenComparing(BlockManagerId::executorId))
         .collect(Collectors.toList());
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.doctor;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.doctor.Finding;
 import dev.sluice.doctor.Finding.Level;
 import java.util.ArrayList;
@@ -86,7 +88,7 @@ final class MeshOutliers {
         .removeIf(
             its ->
                 its.getValue().size() <= FEW
-                    || 2L * its.getValue().size() <= tried.get(its.getKey()));
+                    || 2L * its.getValue().size() <= requireNonNull(tried.get(its.getKey())));
     List<Finding> nodes = new ArrayList<>();
     bad.forEach(
         (name, its) ->

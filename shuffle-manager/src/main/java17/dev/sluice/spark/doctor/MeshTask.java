@@ -67,7 +67,9 @@ final class MeshTask extends AbstractFunction1<Iterator<Integer>, Iterator<MeshR
     }
     try {
       return Limited.call(
-          "mesh", OPEN_LIMIT, () -> (MeshNode) Class.forName(NODE).getConstructor().newInstance());
+          "mesh",
+          OPEN_LIMIT,
+          () -> Class.forName(NODE).asSubclass(MeshNode.class).getConstructor().newInstance());
     } catch (ExecutionException | TimeoutException e) {
       return new Absent(Finding.reason(e));
     } catch (InterruptedException e) {

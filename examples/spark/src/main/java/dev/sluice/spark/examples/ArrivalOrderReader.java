@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.examples;
 
+import static java.util.Objects.requireNonNull;
+
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -22,6 +24,7 @@ import org.apache.spark.storage.BlockId;
 import org.apache.spark.storage.BlockManagerId;
 import org.apache.spark.storage.ShuffleBlockId;
 import org.apache.spark.util.TaskCompletionListener;
+import org.jspecify.annotations.Nullable;
 import scala.Product2;
 import scala.Tuple3;
 import scala.collection.Iterator;
@@ -47,7 +50,7 @@ final class ArrivalOrderReader<K, C> implements ShuffleReader<K, C>, BlockFetchi
   private record Expected(BlockManagerId from, ShuffleBlockId id, int mapIndex) {}
 
   /** Result of a fetch: bytes or a failure; the other one is null. */
-  private record Fetched(String id, ManagedBuffer bytes, Throwable failure) {}
+  private record Fetched(String id, @Nullable ManagedBuffer bytes, @Nullable Throwable failure) {}
 
   private final SerializerInstance serializer;
   private final BlockStoreClient client;
@@ -57,7 +60,7 @@ final class ArrivalOrderReader<K, C> implements ShuffleReader<K, C>, BlockFetchi
   private volatile boolean taskEnded;
 
   /** Block whose records are being read, on the task's thread; null before the first one. */
-  private Fetched current;
+  private @Nullable Fetched current;
 
   ArrivalOrderReader(
       SerializerInstance serializer,
@@ -144,17 +147,19 @@ final class ArrivalOrderReader<K, C> implements ShuffleReader<K, C>, BlockFetchi
    * Spark SQL.
    */
   private Iterator<Product2<K, C>> records(Fetched result) {
-    Expected block = expected.get(result.id());
-    if (result.failure() != null) {
-      throw ArrivalOrderReader.<RuntimeException>unchecked(failed(block, result.failure()));
+    Expected block = requireNonNull(expected.get(result.id()));
+    ManagedBuffer bytes = result.bytes();
+    if (bytes == null) {
+      throw ArrivalOrderReader.<RuntimeException>unchecked(
+          failed(block, requireNonNull(result.failure())));
     }
     if (isLocal(block.from())) {
-      metrics.incLocalBytesRead(result.bytes().size());
+      metrics.incLocalBytesRead(bytes.size());
     } else {
-      metrics.incRemoteBytesRead(result.bytes().size());
+      metrics.incRemoteBytesRead(bytes.size());
     }
     try {
-      InputStream stream = result.bytes().createInputStream();
+      InputStream stream = bytes.createInputStream();
       return serializer
           .deserializeStream(SparkEnv.get().serializerManager().wrapStream(block.id(), stream))
           .asKeyValueIterator()

@@ -108,9 +108,10 @@ public final class ExecutorMeshNode implements MeshNode {
           measured.micros(),
           measured.link().bytesPerSecond());
     } catch (ProviderUnavailableException e) {
-      return MeshRead.failed(host, from.host(), e.getMessage(), CheckRunner.VERBS_DO_NOT_WORK);
+      return MeshRead.failed(
+          host, from.host(), String.valueOf(e.getMessage()), CheckRunner.VERBS_DO_NOT_WORK);
     } catch (PeerException e) {
-      return MeshRead.failed(host, from.host(), e.getMessage(), e.set());
+      return MeshRead.failed(host, from.host(), String.valueOf(e.getMessage()), e.set());
     } catch (RuntimeException e) {
       return MeshRead.failed(host, from.host(), e.toString(), "report it, with the executor's log");
     }
