@@ -10,6 +10,7 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A row of a benchmark's results: values of the same quantity by Sluice and by a partner, measured
@@ -50,7 +51,7 @@ public record Comparison(
     double[] sluice,
     String partner,
     @JsonProperty("partner_values") double[] partnerValues,
-    BenchmarkRun run) {
+    @Nullable BenchmarkRun run) {
 
   /** Direction in which a value or a ratio improves. */
   public enum Better {
@@ -93,7 +94,7 @@ public record Comparison(
 
   /** Returns the goal for the ratio; null if there is none. */
   @JsonProperty(access = JsonProperty.Access.READ_ONLY)
-  public Double goal() {
+  public @Nullable Double goal() {
     return Goal.of(name).map(Goal::ratio).orElse(null);
   }
 
@@ -104,13 +105,13 @@ public record Comparison(
 
   /** "yes", "no" or "undecided"; null without a goal. */
   @JsonProperty(access = JsonProperty.Access.READ_ONLY)
-  public String reached() {
+  public @Nullable String reached() {
     return verdict().map(verdict -> verdict.answer().name().toLowerCase(Locale.ROOT)).orElse(null);
   }
 
   /** Returns how many rounds may decide; null if the verdict is decided or there is no goal. */
   @JsonProperty(value = "rounds_to_decide", access = JsonProperty.Access.READ_ONLY)
-  public Integer roundsToDecide() {
+  public @Nullable Integer roundsToDecide() {
     return verdict().map(Verdict::rounds).filter(rounds -> rounds > 0).orElse(null);
   }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.testkit.Columns;
 import dev.sluice.testkit.Spread;
 import java.io.IOException;
@@ -10,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -26,7 +29,7 @@ public final class ComparisonOutput {
       names = "--json",
       paramLabel = "FILE",
       description = "Also write the results to this file")
-  private Path json;
+  private @Nullable Path json;
 
   @Spec(Spec.Target.MIXEE)
   private CommandSpec command;
@@ -61,7 +64,7 @@ public final class ComparisonOutput {
 
   /** Writes rows with their origin. Call it only if {@link #json} is not null. */
   public void writeRows(List<Comparison> rows, BenchmarkRun run) throws IOException {
-    new ResultFile(json).write(rows.stream().map(row -> row.from(run)).toList());
+    new ResultFile(requireNonNull(json)).write(rows.stream().map(row -> row.from(run)).toList());
   }
 
   /** Returns the run so far, as if it ended now. */
@@ -70,7 +73,7 @@ public final class ComparisonOutput {
   }
 
   /** Returns the file that --json names; null without --json. */
-  public Path json() {
+  public @Nullable Path json() {
     return json;
   }
 

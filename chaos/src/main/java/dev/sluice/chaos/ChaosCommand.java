@@ -50,6 +50,7 @@ public final class ChaosCommand implements Callable<Integer> {
       names = {"-h", "--help"},
       usageHelp = true,
       description = "Show this help and exit")
+  @SuppressWarnings("UnusedVariable") // picocli reads it
   private boolean help;
 
   @Option(names = "--list", description = "List the faults and workloads, and exit")

@@ -25,6 +25,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.apache.spark.sql.SparkSession;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A driver process with its executors, shared by faults that can strike the same cluster. It starts
@@ -49,9 +50,15 @@ final class ChaosDriver implements AutoCloseable {
   private final Map<String, String> workloadSettings;
   private final int limitSeconds;
   private final Path parent;
+
+  @SuppressWarnings("NullAway.Init") // set by start()
   private Path directory;
-  private AnsweringProcess driver;
+
+  private @Nullable AnsweringProcess driver;
+
+  @SuppressWarnings("NullAway.Init") // set by start()
   private Thread ending;
+
   private boolean broken;
 
   /** True if the last run's fault has spoiled the cluster. The logs are kept until the next run. */
@@ -86,11 +93,9 @@ final class ChaosDriver implements AutoCloseable {
       spoiled = false;
       close();
     }
-    if (driver == null) {
-      start();
-    }
+    AnsweringProcess running = driver == null ? start() : driver;
     try {
-      RunResult result = driver.ask(JSON.writeValueAsString(run), RunResult.class);
+      RunResult result = running.ask(JSON.writeValueAsString(run), RunResult.class);
       if (result.outcome() == Outcome.HANG
           || result.outcome() == Outcome.HARNESS
           || !result.leaks().isEmpty()) {
@@ -114,7 +119,7 @@ final class ChaosDriver implements AutoCloseable {
     kept = true;
   }
 
-  private void start() throws Exception {
+  private AnsweringProcess start() throws Exception {
     directory =
         Files.createTempDirectory(parent, "%s-%s-".formatted(fault.cluster(), shuffle.label()));
     Path orders = Files.createDirectories(directory.resolve("orders"));
@@ -122,13 +127,15 @@ final class ChaosDriver implements AutoCloseable {
     ending = new Thread(this::endFault, "fault-ender");
     Runtime.getRuntime().addShutdownHook(ending);
     try {
-      driver =
+      AnsweringProcess started =
           new DriverProcess(directory)
               .start(
                   ChaosJob.class,
                   shuffle,
                   new ClusterConf(EXECUTORS, CORES, MEMORY_MB, provider, settings),
                   Integer.toString(limitSeconds));
+      driver = started;
+      return started;
     } finally {
       if (driver == null) {
         ended();

@@ -11,6 +11,7 @@ import dev.sluice.chaos.workload.Workload;
 import dev.sluice.testkit.Sums;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A run and the stock shuffle's results, by which it is judged. {@link ChaosRuns} creates it in the
@@ -26,7 +27,7 @@ public record ChaosRun(RunResult result, Sums expected, Stock stock) {
    *
    * @param losses null if the run failed under the fault, or the fault struck too late
    */
-  record Stock(double seconds, Losses losses) {}
+  record Stock(double seconds, @Nullable Losses losses) {}
 
   /** Stage retries, for each shuffle, by which two runs under the same fault may differ. */
   private static final int SLACK_RETRIES = 3;
@@ -67,8 +68,10 @@ public record ChaosRun(RunResult result, Sums expected, Stock stock) {
   private int allowedRetries() {
     int shuffles = workload().shuffles();
     int most = cause().cost().stageRetries() * shuffles;
-    boolean same = cause().name().equals(result.run().fault()) && stock.losses() != null;
-    return same ? Math.min(most, stock.losses().stageRetries() + SLACK_RETRIES * shuffles) : most;
+    boolean same = cause().name().equals(result.run().fault());
+    return same && stock.losses() != null
+        ? Math.min(most, stock.losses().stageRetries() + SLACK_RETRIES * shuffles)
+        : most;
   }
 
   @JsonIgnore

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.chaos;
 
+import static java.util.Objects.requireNonNull;
 import static java.util.function.Predicate.not;
 import static java.util.stream.Collectors.toSet;
 
@@ -23,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Runs workloads under faults, one after the other, and keeps the results. {@link ChaosCommand}
@@ -47,7 +49,7 @@ final class ChaosRuns {
   private int notMeasured;
 
   /** The last run on the present cluster; null before the first. */
-  private ChaosRun latest;
+  private @Nullable ChaosRun latest;
 
   /** A workload under a fault; it is run with each seed. */
   record Cell(Fault fault, Workload workload) {
@@ -114,13 +116,13 @@ final class ChaosRuns {
           ChaosDriver sluice = driver(Shuffle.SLUICE, fault, together)) {
         run(together, seeds, stock, struck, sluice);
       } catch (IOException e) {
-        blame(latest, e.getMessage());
+        blame(latest, String.valueOf(e.getMessage()));
       }
     }
   }
 
   /** Marks the last run on a cluster as failed, because the cluster did not end as it should. */
-  private void blame(ChaosRun last, String problem) throws IOException {
+  private void blame(@Nullable ChaosRun last, String problem) throws IOException {
     System.err.println(problem);
     if (last != null) {
       Run run = last.result().run();
@@ -147,7 +149,10 @@ final class ChaosRuns {
           } else if (!measured.containsKey(cell)) {
             measured.put(cell, stock(result(struck, run), solution));
           }
-          keep(new ChaosRun(result(sluice, run), solution.answer(), measured.get(cell)), sluice);
+          keep(
+              new ChaosRun(
+                  result(sluice, run), requireNonNull(solution.answer()), measured.get(cell)),
+              sluice);
         } catch (IOException e) {
           notMeasured++;
           System.err.printf("%s: %s%n", run, e.getMessage());
@@ -190,7 +195,7 @@ final class ChaosRuns {
     try {
       return driver.run(run);
     } catch (IOException e) {
-      return RunResult.failed(run, e.getMessage());
+      return RunResult.failed(run, String.valueOf(e.getMessage()));
     }
   }
 
@@ -207,7 +212,7 @@ final class ChaosRuns {
         stock.losses(),
         stock.problem() != null
             ? ", " + stock.problem()
-            : stock.answer().equals(solution.answer()) ? "" : ", WRONG ANSWER");
+            : requireNonNull(stock.answer()).equals(solution.answer()) ? "" : ", WRONG ANSWER");
     return new Stock(
         stock.answer() == null ? solution.seconds() : stock.seconds(),
         stock.answer() == null || !stock.struck() ? null : stock.losses());
@@ -245,7 +250,7 @@ final class ChaosRuns {
    * @param file null for no file
    * @param commit commit of this program, stored with each run
    */
-  record ChaosFile(Path file, String commit) {
+  record ChaosFile(@Nullable Path file, String commit) {
     private static final ObjectMapper JSON = new ObjectMapper();
 
     /** A line of the file: a run, and the commit that it ran. */

@@ -24,6 +24,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Runs one job and lets its fault strike. {@link ChaosJob} creates one for each run and calls it on
@@ -46,12 +47,12 @@ final class FaultedJob {
 
   private long startNanos;
   private long strikeNanos;
-  private Map<ExecutorProcess, Long> readBefore;
+  private Map<ExecutorProcess, Long> readBefore = Map.of();
   private long readBlocks;
   private boolean inTime = true;
   private boolean struck;
-  private Sums answer;
-  private String problem;
+  private @Nullable Sums answer;
+  private @Nullable String problem;
 
   /**
    * @param limitMs time after which the job counts as hanging
@@ -170,7 +171,7 @@ final class FaultedJob {
       answer = job.get(limitMs - lastsMs, TimeUnit.MILLISECONDS);
       return Outcome.ANSWERED;
     } catch (ExecutionException e) {
-      problem = e.getCause().toString();
+      problem = String.valueOf(e.getCause());
       return Outcome.FAILED;
     } catch (TimeoutException e) {
       problem = "did not end within " + limitMs / 1_000 + " s";

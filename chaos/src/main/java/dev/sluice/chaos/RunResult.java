@@ -6,6 +6,7 @@ import dev.sluice.chaos.cluster.Stages.Losses;
 import dev.sluice.testkit.Sums;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Result of one run. {@link FaultedJob} creates it in the driver, which sends it to the command as
@@ -29,8 +30,8 @@ public record RunResult(
     Run run,
     String cause,
     Outcome outcome,
-    Sums answer,
-    String problem,
+    @Nullable Sums answer,
+    @Nullable String problem,
     Losses losses,
     boolean struck,
     long readBlocks,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.testkit;
 
+import static java.util.Objects.requireNonNull;
+
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -114,7 +116,8 @@ public final class AnsweringProcess implements AutoCloseable {
       }
       return answer;
     } catch (ExecutionException e) {
-      throw failure.apply("has an output that cannot be read: " + e.getCause().getMessage());
+      throw failure.apply(
+          "has an output that cannot be read: " + requireNonNull(e.getCause()).getMessage());
     } catch (TimeoutException e) {
       throw failure.apply("did not answer within " + ANSWER_MINUTES + " minutes");
     }

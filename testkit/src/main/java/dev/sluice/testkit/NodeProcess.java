@@ -7,6 +7,7 @@ import java.io.Reader;
 import java.lang.ProcessBuilder.Redirect;
 import java.net.ServerSocket;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -138,7 +139,7 @@ public record NodeProcess(Path folder) {
     URI metrics = URI.create("http://%s/metrics".formatted(conf.getProperty(HTTP)));
     String text;
     try (InputStream answer = metrics.toURL().openStream()) {
-      text = new String(answer.readAllBytes());
+      text = new String(answer.readAllBytes(), StandardCharsets.UTF_8);
     }
     return text.lines()
         .filter(line -> line.startsWith("sluice_node_application_" + name + "{"))

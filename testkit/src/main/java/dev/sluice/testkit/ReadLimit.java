@@ -4,6 +4,7 @@ package dev.sluice.testkit;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Limits the rate at which a process reads from a disk, by a control group. Reads from the page
@@ -17,7 +18,7 @@ public final class ReadLimit {
   private ReadLimit() {}
 
   /** Returns why the limit cannot be set; null if it can. */
-  public static String unavailable() {
+  public static @Nullable String unavailable() {
     return Commands.isRoot() && Files.isDirectory(GROUPS)
         ? null
         : "limiting a disk needs root, and blkio of control groups version 1";

@@ -2,8 +2,10 @@
 package dev.sluice.testkit;
 
 import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
@@ -29,7 +31,7 @@ public final class Usage {
    *     the writer if System.out changes later
    */
   public static void run(Supplier<CommandLine> command, String... arguments) {
-    PrintWriter out = new PrintWriter(AnsweringProcess.claimOutput(), true);
+    PrintWriter out = new PrintWriter(AnsweringProcess.claimOutput(), true, StandardCharsets.UTF_8);
     int status = of(command.get()).setOut(out).execute(arguments);
     out.flush();
     System.exit(status);
@@ -62,7 +64,7 @@ public final class Usage {
   }
 
   /** Returns the allowed values; null if the value is one of them. */
-  private static String wanted(String label, String value) {
+  private static @Nullable String wanted(String label, String value) {
     if (label.equals(POSITIVE) && !value.matches("0*[1-9][0-9]*")) {
       return "a whole number from 1";
     }
@@ -78,7 +80,8 @@ public final class Usage {
         .getErr()
         .printf(
             "bin/%s: %s; see --help%n",
-            command.getCommandSpec().qualifiedName(), misuse.getMessage().replace('\n', ' '));
+            command.getCommandSpec().qualifiedName(),
+            String.valueOf(misuse.getMessage()).replace('\n', ' '));
     return CommandLine.ExitCode.USAGE;
   }
 

@@ -10,12 +10,14 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.LocalDateTime;
+import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParentCommand;
@@ -44,7 +46,7 @@ public final class AllCommand implements Callable<Integer> {
       names = "--json",
       paramLabel = "FILE",
       description = "File of the rows (default: a new file in $SLUICE_DATA/results)")
-  private Path json;
+  private @Nullable Path json;
 
   @ParentCommand private BenchCommand bench;
 
@@ -73,7 +75,10 @@ public final class AllCommand implements Callable<Integer> {
   }
 
   private Path newFile(Path data) throws IOException {
-    String name = (quick ? "quick-" : "full-") + TIME.format(LocalDateTime.now()) + ".json";
+    String name =
+        (quick ? "quick-" : "full-")
+            + TIME.format(LocalDateTime.now(ZoneId.systemDefault()))
+            + ".json";
     return Files.createDirectories(data.resolve("results")).resolve(name);
   }
 

@@ -14,6 +14,7 @@ import dev.sluice.benchmarks.tpcds.TpcdsCommand;
 import dev.sluice.benchmarks.verbs.ReadLoopCommand;
 import dev.sluice.testkit.Usage;
 import dev.sluice.testkit.Usage.SparkOption;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -49,6 +50,7 @@ public final class BenchCommand {
       usageHelp = true,
       scope = ScopeType.INHERIT,
       description = "Show this help and exit")
+  @SuppressWarnings("UnusedVariable") // picocli reads it
   private boolean help;
 
   @Option(
@@ -61,7 +63,7 @@ public final class BenchCommand {
   private BenchCommand() {}
 
   /** Returns the Spark version for all parts; null for the default. */
-  String spark() {
+  @Nullable String spark() {
     return spark;
   }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.bench;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.RowPattern;
 import java.nio.file.Path;
@@ -99,7 +101,7 @@ record Part(String name, RowPattern rows, boolean onVerbs, List<String> argument
     if (onVerbs) {
       command.add(bin.resolve("with-verbs").toString());
       command.addAll(List.of("--devices", "1", "--timeout", "" + 60 * timeoutMinutes()));
-      command.addAll(List.of("--out", rows.getParent().toString()));
+      command.addAll(List.of("--out", requireNonNull(rows.getParent()).toString()));
     }
     command.add(bin.resolve("bench").toString());
     command.addAll(arguments);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.disk;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.benchmarks.CpuTime;
 import dev.sluice.benchmarks.disk.SickFile.Illness;
 import dev.sluice.rdma.MemoryRegion;
@@ -24,6 +26,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Three endpoints of the software provider in this process: a server of files, a peer that READs
@@ -68,6 +71,10 @@ final class DiskPeers implements AutoCloseable {
     }
   }
 
+  private RdmaEndpoint endpoint(String name) {
+    return requireNonNull(endpoints.get(name));
+  }
+
   /** Exchanges queue pairs within this process. */
   private final class Connector implements QueuePairConnector {
     private final String self;
@@ -79,12 +86,12 @@ final class DiskPeers implements AutoCloseable {
     @Override
     public CompletableFuture<QueuePairAddress> exchange(
         PeerAddress peer, String providerName, QueuePairAddress local) {
-      return endpoints.get(peer.id()).accept(self, local);
+      return endpoint(peer.id()).accept(self, local);
     }
 
     @Override
     public void released(PeerAddress peer, int localQpNumber) {
-      endpoints.get(peer.id()).disconnected(self, localQpNumber);
+      endpoint(peer.id()).disconnected(self, localQpNumber);
     }
   }
 
@@ -102,7 +109,7 @@ final class DiskPeers implements AutoCloseable {
    * @param illness illness of the disk of another file of the server, which is READ at the same
    *     time; null for no such file
    */
-  Rates measure(Illness illness) throws IOException, InterruptedException {
+  Rates measure(@Nullable Illness illness) throws IOException, InterruptedException {
     try (MemoryRegion served = register(SERVER, DiskFile.open(file));
         MemoryRegion own = register(PEER, DiskFile.open(file));
         ReadFlow files = flow(PEER, SERVER, served, READ_BYTES);
@@ -181,13 +188,13 @@ final class DiskPeers implements AutoCloseable {
   }
 
   private MemoryRegion register(String name, StoredFile stored) throws VerbsException {
-    return endpoints.get(name).protectionDomain().registerFile(stored, FILE_BYTES);
+    return endpoint(name).protectionDomain().registerFile(stored, FILE_BYTES);
   }
 
   private ReadFlow flow(String reader, String peer, MemoryRegion region, int bytes)
       throws IOException, InterruptedException {
     return new ReadFlow(
-        endpoints.get(reader),
+        endpoint(reader),
         new PeerAddress(peer, "localhost", 1),
         new RemoteRegion(region.address(), bytes, region.rkey()));
   }

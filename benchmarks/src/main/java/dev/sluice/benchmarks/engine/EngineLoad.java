@@ -26,6 +26,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An endpoint that READs from itself as fast as its engine can. It keeps a fixed number of requests
@@ -140,7 +141,7 @@ final class EngineLoad implements QueuePairConnector, AutoCloseable {
     private int ended;
     private final Reading start = new Reading();
     private final Reading end = new Reading();
-    private Sample sample;
+    private @Nullable Sample sample;
 
     Run(int bytes, long reads) throws IOException, InterruptedException {
       this.reads = reads;

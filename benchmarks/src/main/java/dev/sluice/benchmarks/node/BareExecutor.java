@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.node;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.benchmarks.node.NodeLevels.SimulatedApplications;
 import dev.sluice.benchmarks.stage.SampleOutputs;
 import dev.sluice.blocks.StartedParts;
@@ -98,7 +100,7 @@ final class BareExecutor implements AutoCloseable {
                 client));
     spark = new ExternalBlockStoreClient(TRANSPORT, secrets, true, TIMEOUT.toMillis());
     spark.init(application);
-    parts.started(spark::close);
+    parts.started(spark);
   }
 
   private PeerAddress peer() {
@@ -146,7 +148,7 @@ final class BareExecutor implements AutoCloseable {
     byte[] header = read(location.segment().headers(location.slot(), location.slot() + 1));
     long[] longs = new long[MapOutputHeader.LONGS];
     ByteBuffer.wrap(header).order(ByteOrder.LITTLE_ENDIAN).asLongBuffer().get(longs);
-    return read(MapOutputHeader.of(mapId, longs, 0).data());
+    return read(requireNonNull(MapOutputHeader.of(mapId, longs, 0)).data());
   }
 
   private byte[] readStaged(int shuffleId, long mapId, int bytes)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.node;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.benchmarks.Pairs;
 import dev.sluice.benchmarks.node.NodeCluster.Place;
 import dev.sluice.benchmarks.node.NodeJob.Load;
@@ -133,8 +135,8 @@ record LostExecutors(Path directory, Pairs pairs, Set<String> answers) {
 
   void compare(String what, Map<Shuffle, Reduced> results) {
     compareRetries(what, results);
-    Reduced sluice = results.get(Shuffle.SLUICE);
-    double stockTimes = timesWritten(results.get(Shuffle.STOCK));
+    Reduced sluice = requireNonNull(results.get(Shuffle.SLUICE));
+    double stockTimes = timesWritten(requireNonNull(results.get(Shuffle.STOCK)));
     row(what + "-maps", "times", timesWritten(sluice), SERVICE, stockTimes);
     double read = (double) sluice.readBytes() / sluice.remoteBytes();
     pairs.more("node-" + what + "-read", "part of remote bytes", read, "all", 1);
@@ -142,8 +144,8 @@ record LostExecutors(Path directory, Pairs pairs, Set<String> answers) {
 
   /** Compares stages and time only, as a lost node may have had more map outputs than another. */
   void compareRetries(String what, Map<Shuffle, Reduced> results) {
-    Reduced sluice = results.get(Shuffle.SLUICE);
-    Reduced stock = results.get(Shuffle.STOCK);
+    Reduced sluice = requireNonNull(results.get(Shuffle.SLUICE));
+    Reduced stock = requireNonNull(results.get(Shuffle.STOCK));
     row(what + "-stages", "attempts", 1 + sluice.retries(), SERVICE, 1 + stock.retries());
     pairs.less("node-" + what + "-reduce", "s", sluice.seconds(), SERVICE, stock.seconds());
   }

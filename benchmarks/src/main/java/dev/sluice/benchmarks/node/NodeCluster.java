@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.node;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.testkit.Executors;
 import dev.sluice.testkit.NodeProcess;
 import dev.sluice.testkit.Poll;
@@ -17,6 +19,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A standalone Master, and a Worker on each of some nodes. With Sluice a node daemon runs next to
@@ -34,12 +37,12 @@ public final class NodeCluster implements AutoCloseable {
   private final int masterPort = NodeProcess.freePort();
   private final int servicePort = NodeProcess.freePort();
   private final List<Node> nodes = new ArrayList<>();
-  private Process master;
+  private @Nullable Process master;
 
   /**
    * @param blocks the node daemon; null with the stock shuffle
    */
-  private record Node(Process worker, NodeProcess blocks) {
+  private record Node(Process worker, @Nullable NodeProcess blocks) {
     /** Kills all processes of the node, as if the machine were lost. */
     void lose() throws IOException {
       if (blocks != null) {
@@ -182,9 +185,9 @@ public final class NodeCluster implements AutoCloseable {
     return conf;
   }
 
-  /** Returns the first node's daemon; null with the stock shuffle. */
+  /** Returns the first node's daemon, which the stock shuffle does not have. */
   NodeProcess blocks() {
-    return nodes.getFirst().blocks();
+    return requireNonNull(nodes.getFirst().blocks());
   }
 
   /** Returns the process id of the first node's server of map outputs, daemon or Worker. */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.node;
 
+import static java.util.Objects.requireNonNull;
+
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.benchmarks.CompletedStages;
 import dev.sluice.benchmarks.SluiceTotals;
@@ -200,7 +202,7 @@ public final class NodeJob {
             });
     spark.parallelize(List.of(0), 1).foreachAsync(_ -> TimeUnit.SECONDS.sleep(HOLD_SECONDS));
     String executor = held.get(WAIT_SECONDS, TimeUnit.SECONDS);
-    return Executors.processes().get(executor).pid();
+    return requireNonNull(Executors.processes().get(executor)).pid();
   }
 
   private Set<String> nextApplication() throws Exception {

@@ -155,7 +155,7 @@ record NodeLevels(Path directory, Pairs pairs) {
   }
 
   private void less(String what, String unit, long value, String partner, long other) {
-    pairs.less("node-" + what, unit, value, partner, other);
+    pairs.less("node-" + what, unit, (double) value, partner, (double) other);
   }
 
   /**

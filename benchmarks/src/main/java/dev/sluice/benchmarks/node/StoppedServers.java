@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.node;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.benchmarks.Pairs;
 import dev.sluice.benchmarks.node.NodeJob.Reduced;
 import dev.sluice.testkit.ExecutorProcess;
@@ -64,11 +66,11 @@ record StoppedServers(Path directory, Pairs pairs, Set<String> answers) {
         lost.put(shuffle, lost(cluster, own.resolve("driver"), shuffle, conf, victim));
       }
     }
-    double stock = lost.get(Shuffle.STOCK).seconds();
+    double stock = requireNonNull(lost.get(Shuffle.STOCK)).seconds();
     if (stock < LEAST_LOST_SECONDS) {
       throw new IOException("the stop cost the stock shuffle no time: it missed the reduce stage");
     }
-    Lost sluice = lost.get(Shuffle.SLUICE);
+    Lost sluice = requireNonNull(lost.get(Shuffle.SLUICE));
     // With verbs the device serves READs while the process is stopped.
     String suffix = sluice.provider().equals("verbs") ? "-verbs" : "";
     pairs.less("node-" + what + "-lost" + suffix, "s", sluice.seconds(), partner, stock);

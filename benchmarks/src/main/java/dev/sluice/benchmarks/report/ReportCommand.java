@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -34,7 +35,7 @@ public final class ReportCommand implements Callable<Integer> {
       names = "--document",
       paramLabel = "FILE",
       description = "Write another document, whose rows are in results.json next to it")
-  private Path document;
+  private @Nullable Path document;
 
   @Parameters(paramLabel = "FILE", description = "File that a benchmark wrote by --json")
   private List<Path> files = new ArrayList<>();
@@ -92,7 +93,7 @@ public final class ReportCommand implements Callable<Integer> {
     /**
      * @param names pattern of the rows' names; null for the goals
      */
-    private static String text(String names, List<Comparison> rows) {
+    private static String text(@Nullable String names, List<Comparison> rows) {
       if (names == null) {
         return Goal.table(rows);
       }

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.stream.StreamSupport;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -36,7 +37,7 @@ public final class RowCommand implements Callable<Integer> {
       arity = "0..1",
       paramLabel = "SERVER",
       description = "Host of the server; without it, be the server and wait for a client")
-  private String server;
+  private @Nullable String server;
 
   @Option(
       names = {"-p", "--port"},
@@ -48,7 +49,7 @@ public final class RowCommand implements Callable<Integer> {
       names = {"-d", "--ib-dev"},
       paramLabel = "DEVICE",
       description = "RDMA device (default: the first one)")
-  private String device;
+  private @Nullable String device;
 
   @Option(
       names = {"-i", "--ib-port"},
@@ -61,7 +62,7 @@ public final class RowCommand implements Callable<Integer> {
       paramLabel = "NUMBER",
       description =
           "Index of this side's GID in the port's table (default: the choice of bin/verbs)")
-  private Integer gidIndex;
+  private @Nullable Integer gidIndex;
 
   @Option(
       names = {"-l", "--sl"},
@@ -86,7 +87,7 @@ public final class RowCommand implements Callable<Integer> {
       names = "--terasort",
       paramLabel = "FILE",
       description = "File that bin/terasort --json wrote (default: no figure of TeraSort)")
-  private Path teraSort;
+  private @Nullable Path teraSort;
 
   @Option(
       names = "--timeout",
@@ -102,7 +103,7 @@ public final class RowCommand implements Callable<Integer> {
       if (server == null) {
         reads.serve(spec.commandLine().getErr());
       } else {
-        print(row(reads));
+        print(row(reads, server));
       }
       return 0;
     } catch (IOException e) {
@@ -124,15 +125,15 @@ public final class RowCommand implements Callable<Integer> {
     return options;
   }
 
-  private HardwareRow row(RowReads reads) throws IOException, InterruptedException {
+  private HardwareRow row(RowReads reads, String host) throws IOException, InterruptedException {
     HardwareRow row = new HardwareRow();
     if (teraSort != null) {
       row.with(RowColumn.TERASORT, TeraSortResult.summary(teraSort));
     }
     RowFacts.add(device, devicePort, row);
-    boolean isLocal = NetworkInterface.getByInetAddress(InetAddress.getByName(server)) != null;
+    boolean isLocal = NetworkInterface.getByInetAddress(InetAddress.getByName(host)) != null;
     row.with(RowColumn.HOSTS, isLocal ? "1" : "2");
-    reads.measure(server, iters, events, row);
+    reads.measure(host, iters, events, row);
     return row;
   }
 

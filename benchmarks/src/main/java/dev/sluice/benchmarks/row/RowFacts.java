@@ -16,6 +16,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Finds facts about an RDMA port's device, the kernel and rdma-core. Omits facts that the machine
@@ -41,7 +42,7 @@ final class RowFacts {
    *
    * @param device name of the device; null for the first one
    */
-  static void add(String device, int port, HardwareRow row) throws IOException {
+  static void add(@Nullable String device, int port, HardwareRow row) throws IOException {
     try (IbvDeviceList list = IbvDeviceList.get();
         IbvContext context =
             (device == null ? list.devices().stream().findFirst() : list.find(device))
@@ -51,7 +52,7 @@ final class RowFacts {
     }
   }
 
-  private static String suffix(String device) {
+  private static String suffix(@Nullable String device) {
     return device == null ? "" : " " + device;
   }
 

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
 import java.lang.ProcessBuilder.Redirect;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -94,7 +95,7 @@ record RowReads(List<String> options, int firstPort) {
       }
       Process client = start(size, arguments, Redirect.PIPE);
       try (InputStream out = client.getInputStream()) {
-        String result = new String(out.readAllBytes());
+        String result = new String(out.readAllBytes(), StandardCharsets.UTF_8);
         end(client);
         row.with(size.column, cell(result));
       } finally {

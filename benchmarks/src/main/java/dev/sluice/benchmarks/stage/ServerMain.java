@@ -25,6 +25,7 @@ final class ServerMain {
   private static final int STEPS = 500_000_000;
 
   /** Result of the task, so that the compiler cannot remove it. */
+  @SuppressWarnings("UnusedVariable")
   private static volatile long result;
 
   private ServerMain() {}

@@ -20,6 +20,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Tasks of several executors that let servers stage for them. Each has two requests at each server
@@ -46,7 +47,7 @@ final class StageLoad implements AutoCloseable {
    * @param nanos time from asking to verification, including the wait for quota and buffer
    * @param failure reason of a failure; null after a success
    */
-  record Answer(PeerAddress server, long nanos, String failure) {}
+  record Answer(PeerAddress server, long nanos, @Nullable String failure) {}
 
   private final SampleOutputs outputs;
   private final long[][] checksums;
@@ -92,7 +93,7 @@ final class StageLoad implements AutoCloseable {
     threads.close();
   }
 
-  private Void readAll(
+  private @Nullable Void readAll(
       NetworkParts reader, PeerQuota<PeerAddress> quota, PeerAddress server, int first)
       throws InterruptedException {
     for (int chunk = first; !stopped; chunk++) {

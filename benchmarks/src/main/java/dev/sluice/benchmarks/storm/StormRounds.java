@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.storm;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.SluiceTotals;
 import dev.sluice.benchmarks.storm.StormResult.Repetition;
@@ -85,7 +87,7 @@ final class StormRounds {
 
   /** Returns one value per round: the median of the repetitions that count. */
   double[] values(Shuffle shuffle, ToDoubleFunction<Repetition> value) {
-    return results.get(shuffle).stream()
+    return requireNonNull(results.get(shuffle)).stream()
         .mapToDouble(
             result ->
                 Spread.median(

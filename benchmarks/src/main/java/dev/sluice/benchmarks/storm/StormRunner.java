@@ -13,6 +13,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.apache.commons.lang3.function.FailableFunction;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /**
@@ -47,7 +48,7 @@ public final class StormRunner {
               + " to "
               + MAX_WARM_UP
               + ")")
-  private Integer warmUp;
+  private @Nullable Integer warmUp;
 
   @Option(
       names = "--repetitions",
@@ -65,7 +66,7 @@ public final class StormRunner {
       names = "--label",
       paramLabel = "WORD",
       description = "Word to add to the names of rows, such as for --conf")
-  private String label;
+  private @Nullable String label;
 
   /** Settings of a driver whose executors run on a separate cluster. */
   private final FailableFunction<Shuffle, Map<String, String>, IOException> clusters;
@@ -80,7 +81,7 @@ public final class StormRunner {
    */
   StormRunner(
       int rounds,
-      Integer warmUp,
+      @Nullable Integer warmUp,
       int repetitions,
       FailableFunction<Shuffle, Map<String, String>, IOException> clusters) {
     this.rounds = rounds;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.terasort;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.benchmarks.Sizes;
 import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.JsonFile;
@@ -16,6 +18,7 @@ import org.apache.hadoop.examples.terasort.TeraGen;
 import org.apache.hadoop.examples.terasort.TeraValidate;
 import org.apache.hadoop.util.Tool;
 import org.apache.hadoop.util.ToolRunner;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Hadoop's TeraGen, TeraChecksum and TeraValidate in this process. {@link TeraSortCommand} uses it
@@ -65,7 +68,7 @@ record TeraData(Path directory, Path temporary, int parallelism) {
     run(new TeraGen(), Long.toString(records), made.toString());
     JsonFile.write(made.resolve(MARKER), new Marker(GENERATOR, records, checksum(made)));
     Directories.publish(made, kept, data -> readMarker(data, records) != null);
-    return readMarker(kept, records);
+    return requireNonNull(readMarker(kept, records));
   }
 
   /**
@@ -145,7 +148,7 @@ record TeraData(Path directory, Path temporary, int parallelism) {
   }
 
   /** Returns the input if it is complete and has so many records; otherwise null. */
-  private static Input readMarker(Path data, long records) throws IOException {
+  private static @Nullable Input readMarker(Path data, long records) throws IOException {
     Path file = data.resolve(MARKER);
     if (!Files.exists(file)) {
       return null;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.terasort;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.benchmarks.BenchmarkRun;
 import dev.sluice.benchmarks.ComparisonOutput;
 import dev.sluice.benchmarks.Sizes;
@@ -20,6 +22,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -84,7 +87,7 @@ public final class TeraSortCommand implements Callable<Integer> {
       paramLabel = "N",
       description =
           "Reduce tasks (default: 16 per core, or one per 128 MB of input if that is more)")
-  private Integer partitions;
+  private @Nullable Integer partitions;
 
   @Option(
       names = "--provider",
@@ -117,7 +120,7 @@ public final class TeraSortCommand implements Callable<Integer> {
       names = "--label",
       paramLabel = "WORD",
       description = "Word to add to the names of rows of bin/bench")
-  private String label;
+  private @Nullable String label;
 
   @Option(
       names = "--expect-corruption",
@@ -158,7 +161,7 @@ public final class TeraSortCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     Path run = Directories.ofRun("terasort");
-    Path directory = run.getParent();
+    Path directory = requireNonNull(run.getParent());
     TeraData data = new TeraData(directory, run, executors * cores);
     System.err.printf("input: %s of TeraGen's records under %s%n", Sizes.format(size), directory);
     TeraData.Input input = data.input(size);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.terasort;
 
+import static java.util.Objects.requireNonNull;
+
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.benchmarks.BenchmarkRun;
@@ -43,7 +45,7 @@ final class TeraSortReport {
    * @param outputProblems problems of the sort's output
    */
   void add(Shuffle shuffle, SortResult result, List<String> outputProblems) {
-    List<SortResult> runs = results.get(shuffle);
+    List<SortResult> runs = results(shuffle);
     runs.add(result);
     List<String> found = new ArrayList<>(outputProblems);
     if (shuffle == Shuffle.SLUICE) {
@@ -73,16 +75,16 @@ final class TeraSortReport {
   }
 
   boolean valid() {
-    return problems.isEmpty() && !results.get(Shuffle.SLUICE).isEmpty();
+    return problems.isEmpty() && !results(Shuffle.SLUICE).isEmpty();
   }
 
   /** Returns the totals of all sorts through Sluice. */
   private SluiceTotals totals() {
-    return SluiceTotals.sum(results.get(Shuffle.SLUICE).stream().map(SortResult::totals));
+    return SluiceTotals.sum(results(Shuffle.SLUICE).stream().map(SortResult::totals));
   }
 
   private long remoteBytes() {
-    return results.get(Shuffle.SLUICE).stream().mapToLong(SortResult::remoteBytes).sum();
+    return results(Shuffle.SLUICE).stream().mapToLong(SortResult::remoteBytes).sum();
   }
 
   /**
@@ -92,7 +94,7 @@ final class TeraSortReport {
     StringBuilder table = new StringBuilder();
     table.append("%d records, checksum %s%n".formatted(input.records(), input.checksum()));
     table.append(ComparisonTable.plain(rows(name)));
-    if (!results.get(Shuffle.SLUICE).isEmpty()) {
+    if (!results(Shuffle.SLUICE).isEmpty()) {
       appendTransfer(table);
     }
     problems.forEach(problem -> table.append("INVALID ").append(problem).append('\n'));
@@ -151,8 +153,8 @@ final class TeraSortReport {
    * executors. Returns none if the stock shuffle was not measured.
    */
   List<Comparison> rows(String name) {
-    int stock = results.get(Shuffle.STOCK).size();
-    return stock == 0 || stock != results.get(Shuffle.SLUICE).size()
+    int stock = results(Shuffle.STOCK).size();
+    return stock == 0 || stock != results(Shuffle.SLUICE).size()
         ? List.of()
         : List.of(row(name, SortResult::seconds), row(name + "-cpu", SortResult::cpuSeconds));
   }
@@ -161,7 +163,11 @@ final class TeraSortReport {
     return Comparison.ofSeconds(name, shuffle -> each(shuffle, seconds));
   }
 
+  private List<SortResult> results(Shuffle shuffle) {
+    return requireNonNull(results.get(shuffle));
+  }
+
   private double[] each(Shuffle shuffle, ToDoubleFunction<SortResult> of) {
-    return results.get(shuffle).stream().mapToDouble(of).toArray();
+    return results(shuffle).stream().mapToDouble(of).toArray();
   }
 }

@@ -14,6 +14,7 @@ import java.util.List;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Answer of a query, in a form that does not depend on its execution. Rows are sorted, since few
@@ -57,7 +58,7 @@ final class Answer {
   }
 
   /** Returns the difference from a golden answer; null if there is none. */
-  String differenceFrom(GoldenAnswer golden) {
+  @Nullable String differenceFrom(GoldenAnswer golden) {
     if (!schema.catalogString().equals(golden.schema())) {
       return "schema is %s, but should be %s".formatted(schema.catalogString(), golden.schema());
     }

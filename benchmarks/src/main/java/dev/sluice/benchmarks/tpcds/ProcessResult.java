@@ -7,6 +7,7 @@ import dev.sluice.testkit.Shuffle;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Results of all queries in one driver process, which {@link QueryProcess} collects in the command.
@@ -35,7 +36,12 @@ record ProcessResult(Shuffle shuffle, int round, List<QueryResult> queries, Slui
    * @param answer {@link Answer#digest} of its answer; null if it failed
    * @param problem failure, or difference from the right answer; null if there is none
    */
-  record QueryAttempt(double seconds, double cpuSeconds, int rows, String answer, String problem) {}
+  record QueryAttempt(
+      double seconds,
+      double cpuSeconds,
+      int rows,
+      @Nullable String answer,
+      @Nullable String problem) {}
 
   /**
    * Results of one query in one driver process. {@link QueryProcess} adds the attempts; the list is
@@ -56,7 +62,7 @@ record ProcessResult(Shuffle shuffle, int round, List<QueryResult> queries, Slui
     /**
      * Returns the failure, or the difference from the right answer; null if the answer is right.
      */
-    String problem() {
+    @Nullable String problem() {
       boolean differ = attempts.stream().map(QueryAttempt::answer).distinct().count() > 1;
       return attempts.stream()
           .map(QueryAttempt::problem)

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One of the TPC-DS queries (v1.4) of Spark's tests, from Spark's test jar. Command and driver both
@@ -41,7 +42,7 @@ record Query(String name) {
   }
 
   /** Returns why Spark's suite does not check this query by its golden answer; null if it does. */
-  String exclusion() {
+  @Nullable String exclusion() {
     return WITHOUT_GOLDEN_ANSWER.get(name);
   }
 

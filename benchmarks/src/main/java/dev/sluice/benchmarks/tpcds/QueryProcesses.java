@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.tpcds;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.testkit.AnsweringProcess;
 import dev.sluice.testkit.DriverProcess;
 import dev.sluice.testkit.DriverProcess.ClusterConf;
@@ -62,7 +64,7 @@ record QueryProcesses(Path tables, Path run) {
       Map<Shuffle, QueryProcess> processes, List<Shuffle> order, String query)
       throws IOException, InterruptedException {
     for (Shuffle shuffle : order) {
-      processes.get(shuffle).run(query);
+      requireNonNull(processes.get(shuffle)).run(query);
     }
   }
 

@@ -72,7 +72,11 @@ final class TpcdsData {
    * initializer sets the fields by the method with the long name.
    */
   static final class TableColumns implements TPCDSSchema {
+    // Set by the trait's initializer.
+    @SuppressWarnings("NullAway.Init")
     private scala.collection.immutable.Map<String, String> tableColumns;
+
+    @SuppressWarnings("NullAway.Init")
     private scala.collection.immutable.Map<String, Seq<String>> tablePartitionColumns;
 
     private TableColumns() {

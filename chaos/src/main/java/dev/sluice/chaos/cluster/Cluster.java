@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.chaos.cluster;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.chaos.inject.ChaosAgent.Order;
 import dev.sluice.chaos.inject.ChaosAgent.Status;
 import dev.sluice.chaos.inject.ChaosShuffleManager;
@@ -90,7 +92,7 @@ public final class Cluster {
   }
 
   public NodeProcess node() {
-    return new NodeProcess(Path.of(setting(NODE_SOCKET)).getParent());
+    return new NodeProcess(requireNonNull(Path.of(setting(NODE_SOCKET)).getParent()));
   }
 
   /** Waits until all configured executors run, and no other. */

@@ -154,7 +154,7 @@ public final class LeakCheck {
     Map<String, Long> now = held(executor);
     Map<String, Long> before = first.getOrDefault(executor, now);
     for (String what : List.of("descriptors", "own threads")) {
-      if (now.get(what) > before.get(what) + GROWTH) {
+      if (now.getOrDefault(what, 0L) > before.getOrDefault(what, 0L) + GROWTH) {
         left.add(
             "process %s: %s grew from %d to %d, descriptors now: %s"
                 .formatted(executor.id(), what, before.get(what), now.get(what), kinds(executor)));

@@ -9,6 +9,7 @@ import dev.sluice.chaos.inject.Injection;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Stops an executor for longer than a lease, or kills it as kill -9 does, at an event in Sluice's
@@ -87,7 +88,7 @@ class AtEvent implements FaultAction {
     }
 
     @Override
-    public String unavailable(String provider) {
+    public @Nullable String unavailable(String provider) {
       return disk.unavailable(provider);
     }
 

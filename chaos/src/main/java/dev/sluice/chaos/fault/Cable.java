@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Disturbs the cable between the two devices of the test bed's guest. The driver strikes and heals;
@@ -24,7 +25,7 @@ record Cable(List<String> damage) implements FaultAction, Fault.Setup {
   }
 
   @Override
-  public String unavailable(String provider) {
+  public @Nullable String unavailable(String provider) {
     return !provider.equals("verbs")
             || System.getenv().getOrDefault("SLUICE_TESTBED", "native").equals("native")
         ? "it needs --provider verbs in a guest of bin/with-verbs, which has two connected devices"

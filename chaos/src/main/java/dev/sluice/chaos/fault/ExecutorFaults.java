@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import org.apache.commons.lang3.function.FailableBiFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Ways to strike executors: injections, signals, killed tasks, a removed shuffle, a slow disk, and
@@ -31,7 +32,7 @@ final class ExecutorFaults {
    * limit.
    */
   static final class Descriptors implements FaultAction {
-    private ExecutorProcess victim;
+    private @Nullable ExecutorProcess victim;
     private int limit;
 
     @Override
@@ -173,7 +174,7 @@ final class ExecutorFaults {
    */
   static final class StoppedProcess implements FaultAction {
     private final FailableBiFunction<Cluster, Random, ExecutorProcess, IOException> choice;
-    private ExecutorProcess victim;
+    private @Nullable ExecutorProcess victim;
 
     /**
      * @param choice chooses the process
@@ -228,7 +229,7 @@ final class ExecutorFaults {
     }
 
     @Override
-    public String unavailable(String provider) {
+    public @Nullable String unavailable(String provider) {
       return ReadLimit.unavailable();
     }
 

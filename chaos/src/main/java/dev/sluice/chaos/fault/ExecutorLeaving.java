@@ -16,6 +16,7 @@ import org.apache.spark.SecurityManager;
 import org.apache.spark.SparkConf;
 import org.apache.spark.deploy.ExternalShuffleService;
 import org.apache.spark.internal.config.package$;
+import org.jspecify.annotations.Nullable;
 import scala.Option;
 
 /**
@@ -27,7 +28,7 @@ final class ExecutorLeaving implements FaultAction {
   private static final long END_MS = 30_000;
 
   private final BiConsumer<Cluster, ExecutorProcess> sending;
-  private ExecutorProcess leaving;
+  private @Nullable ExecutorProcess leaving;
 
   ExecutorLeaving(BiConsumer<Cluster, ExecutorProcess> sending) {
     this.sending = sending;
@@ -35,8 +36,9 @@ final class ExecutorLeaving implements FaultAction {
 
   @Override
   public void strike(Cluster cluster, Random random) {
-    leaving = cluster.any(random);
-    sending.accept(cluster, leaving);
+    ExecutorProcess chosen = cluster.any(random);
+    leaving = chosen;
+    sending.accept(cluster, chosen);
   }
 
   /** Waits for the end of the executor, so that the next run does not lose it. */

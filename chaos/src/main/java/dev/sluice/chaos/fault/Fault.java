@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A fault that strikes while a job runs: its {@link FaultAction}, its moment, its allowed cost, and
@@ -200,7 +201,7 @@ public final class Fault {
    *
    * @param provider provider by which Sluice READs
    */
-  public String unavailable(String provider) {
+  public @Nullable String unavailable(String provider) {
     return onSoftOnly && !provider.equals("soft")
         ? "it needs --provider soft"
         : action.unavailable(provider);

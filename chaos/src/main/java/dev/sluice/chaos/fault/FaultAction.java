@@ -5,6 +5,7 @@ import dev.sluice.chaos.cluster.Cluster;
 import dev.sluice.chaos.inject.Injection;
 import java.util.List;
 import java.util.Random;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Causes a fault and takes it back. {@code FaultedJob} calls it on the driver's main thread, in the
@@ -19,7 +20,7 @@ public interface FaultAction {
    *
    * @param provider provider by which Sluice READs
    */
-  default String unavailable(String provider) {
+  default @Nullable String unavailable(String provider) {
     return null;
   }
 

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Faults of the local directories' disk, for which the cluster gets a file system of its own. The
@@ -19,7 +20,7 @@ import java.util.Random;
  */
 abstract class OwnDisk implements FaultAction, Fault.Setup {
   @Override
-  public String unavailable(String provider) {
+  public @Nullable String unavailable(String provider) {
     return Commands.isRoot() ? null : "mounting a file system needs root";
   }
 
@@ -78,7 +79,7 @@ abstract class OwnDisk implements FaultAction, Fault.Setup {
   /** Stops the disk's answers: a file system in user space (bindfs) whose process is stopped. */
   static final class Silent extends OwnDisk {
     @Override
-    public String unavailable(String provider) {
+    public @Nullable String unavailable(String provider) {
       if (!Files.exists(Path.of("/dev/fuse"))) {
         return "there is no /dev/fuse";
       }

@@ -22,6 +22,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongFunction;
 import org.apache.commons.lang3.function.FailableRunnable;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -48,13 +49,13 @@ public final class ChaosAgent {
   private record OrderFile(FileTime written, Object key) {}
 
   /** File of the last order; set after the answer, so that it is tried again. */
-  private OrderFile seen;
+  private @Nullable OrderFile seen;
 
   /** True until the callback has succeeded for the present decisions; for the agent's thread. */
   private boolean isCallbackDue;
 
   private volatile Decisions decisions;
-  private volatile Order stoppedBy;
+  private volatile @Nullable Order stoppedBy;
   private final Map<Injection, LongAdder> hits = new ConcurrentHashMap<>();
 
   /** An order, and the random generator of its decisions, which threads share. */
@@ -158,11 +159,10 @@ public final class ChaosAgent {
     }
     stoppedBy = order;
     // AtEvent.STOPPED_MS is the same time.
-    String signals = "kill -STOP %1$d; sleep 7; kill -CONT %1$d";
+    long pid = ProcessHandle.current().pid();
+    String signals = "kill -STOP %1$d; sleep 7; kill -CONT %1$d".formatted(pid);
     try {
-      new ProcessBuilder("sh", "-c", signals.formatted(ProcessHandle.current().pid()))
-          .start()
-          .waitFor();
+      new ProcessBuilder("sh", "-c", signals).start().waitFor();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     } catch (InterruptedException e) {

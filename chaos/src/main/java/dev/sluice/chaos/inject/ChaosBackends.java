@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.IntConsumer;
 import org.apache.spark.SparkEnv;
+import org.jspecify.annotations.Nullable;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
@@ -29,13 +30,21 @@ final class ChaosBackends implements SluiceShuffle.ExecutorBackends {
 
   private final ReadAudit audit = new ReadAudit();
   private final TakenMappings mappings = new TakenMappings();
+
+  // Set by start(), which comes first.
+  @SuppressWarnings("NullAway.Init")
   private ChaosAgent agent;
+
+  @SuppressWarnings("NullAway.Init")
   private ControlProxy proxy;
+
+  @SuppressWarnings("NullAway.Init")
   private IntConsumer unregister;
+
   private boolean disturbed;
 
   /** The opened device; null before tasks run. */
-  private volatile ChaosDevice device;
+  private volatile @Nullable ChaosDevice device;
 
   /**
    * Starts the agent, before tasks run.

@@ -21,6 +21,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAccumulator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Changes of a device of any provider, by which it carries out the agent's orders ({@link
@@ -29,6 +30,7 @@ import java.util.concurrent.atomic.LongAccumulator;
  * wrapped device; the agent's thread reads the counts, and the thread {@code chaos-serving} breaks
  * serving queue pairs.
  */
+@SuppressWarnings("UnusedMethod") // a Wrapper calls them
 final class ChaosDevice {
   private final Device device;
   private final ChaosAgent agent;
@@ -87,7 +89,7 @@ final class ChaosDevice {
   }
 
   @Replaces
-  CompletionQueue createCompletionQueue(int entries, CompletionChannel channel)
+  CompletionQueue createCompletionQueue(int entries, @Nullable CompletionChannel channel)
       throws VerbsException {
     CompletionQueue queue = device.createCompletionQueue(entries, channel);
     return Wrapper.of(CompletionQueue.class, queue, new Completions(queue));

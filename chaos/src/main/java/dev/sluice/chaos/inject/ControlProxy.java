@@ -18,6 +18,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.commons.lang3.function.FailableBiConsumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Proxy between peers and this executor's block server, which disturbs their connections when
@@ -51,8 +52,13 @@ final class ControlProxy {
 
   private final ChaosAgent agent;
   private final Set<Socket> open = ConcurrentHashMap.newKeySet();
+
+  @SuppressWarnings("NullAway.Init") // set, as the listener is, with the address that is shown
   private InetSocketAddress server;
-  private InetSocketAddress shown;
+
+  private @Nullable InetSocketAddress shown;
+
+  @SuppressWarnings("NullAway.Init")
   private ServerSocket listener;
 
   ControlProxy(ChaosAgent agent) {

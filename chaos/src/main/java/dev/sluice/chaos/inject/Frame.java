@@ -5,6 +5,7 @@ import dev.sluice.blocks.wire.ControlMessages;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A frame of Spark's transport: eight bytes with its total length, one byte with its type, and the
@@ -33,7 +34,7 @@ record Frame(byte[] bytes) {
   /**
    * @return the next frame; null at the end of the stream
    */
-  static Frame read(DataInputStream in) throws IOException {
+  static @Nullable Frame read(DataInputStream in) throws IOException {
     byte[] head = in.readNBytes(Long.BYTES);
     if (head.length < Long.BYTES) {
       return null;

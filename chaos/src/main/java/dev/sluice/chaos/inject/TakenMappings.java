@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Takes the mappings that this process may still have by vm.max_map_count, and gives them back.
@@ -24,14 +25,14 @@ final class TakenMappings {
 
   private static final int PAGE_BYTES = 4096;
 
-  private Arena arena;
+  private @Nullable Arena arena;
 
   /** Takes all mappings, or gives all back. */
   void take(boolean all) {
     if (all && arena == null) {
       arena = Arena.ofShared();
       try {
-        takeAll();
+        takeAll(arena);
       } catch (IOException e) {
         throw new UncheckedIOException(e);
       }
@@ -42,7 +43,7 @@ final class TakenMappings {
   }
 
   /** Maps one page of a file repeatedly: the kernel does not merge mappings of the same page. */
-  private void takeAll() throws IOException {
+  private static void takeAll(Arena arena) throws IOException {
     Path file = Files.createTempFile("mapped", null);
     try (FileChannel channel =
             FileChannel.open(file, StandardOpenOption.WRITE, StandardOpenOption.READ);

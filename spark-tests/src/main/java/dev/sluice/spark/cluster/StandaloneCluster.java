@@ -28,7 +28,12 @@ public final class StandaloneCluster implements AutoCloseable {
   private final Path directory;
   private final List<SparkProcess> processes = new ArrayList<>();
   private final List<SparkProcess> workers = new ArrayList<>();
+
+  // Set while the cluster starts, before it is handed out.
+  @SuppressWarnings("NullAway.Init")
   private SparkProcess master;
+
+  @SuppressWarnings("NullAway.Init")
   private String masterUrl;
 
   private StandaloneCluster(SparkHome home, Path directory) {
