@@ -6,6 +6,7 @@ import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
 import dev.sluice.rdma.verbs.VerbsOptions;
 import dev.sluice.rdma.verbs.VerbsOptions.ConnectMode;
 import dev.sluice.verbs.Gid;
+import dev.sluice.verbs.IpLiteral;
 import dev.sluice.verbs.VerbsException;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
@@ -133,7 +134,7 @@ public final class RemotePeer implements AutoCloseable {
 
   /** Main method of the peer: serves until its standard input ends. */
   public static void main(String[] args) throws Exception {
-    InetAddress address = InetAddress.ofLiteral(args[1]);
+    InetAddress address = IpLiteral.parse(args[1]);
     VerbsOptions verbs = VerbsOptions.DEFAULT.with(o -> o.connect = ConnectMode.valueOf(args[3]));
     Device device = Providers.open(args[0], address, verbs, SoftOptions.DEFAULT);
     try (TestNode node = new TestNode(device)) {

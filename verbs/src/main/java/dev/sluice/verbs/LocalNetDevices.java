@@ -59,7 +59,7 @@ public record LocalNetDevices(Map<NetDevice, Set<InetAddress>> addresses) {
               Collectors.groupingBy(
                   line -> Integer.parseInt(line.group(2), 16),
                   Collectors.mapping(
-                      line -> InetAddress.ofLiteral(line.group(1).replaceAll("(.{4})(?!$)", "$1:")),
+                      line -> IpLiteral.parse(line.group(1).replaceAll("(.{4})(?!$)", "$1:")),
                       Collectors.toSet())));
     } catch (IOException e) {
       return Map.of();

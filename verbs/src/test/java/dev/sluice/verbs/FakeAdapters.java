@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.verbs;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-
 import dev.sluice.verbs.ffi.CCompiler;
+import dev.sluice.verbs.ffi.CString;
 import dev.sluice.verbs.ffi.Failure;
 import dev.sluice.verbs.ffi.NativeFunction;
 import dev.sluice.verbs.ffi.NativeLibrary;
@@ -12,7 +11,7 @@ import dev.sluice.verbs.ibv.IbvGidEntry;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.Arena;
-import java.net.InetAddress;
+import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -80,7 +79,7 @@ public final class FakeAdapters {
   public void set(int adapter, String knob, long value) throws VerbsException {
     try (Arena arena = Arena.ofConfined()) {
       function("void fake_set(int adapter, ptr name, long value)")
-          .invoke(adapter, arena.allocateFrom(knob), value);
+          .invoke(adapter, CString.allocate(arena, knob), value);
     }
   }
 
@@ -89,7 +88,7 @@ public final class FakeAdapters {
     try (Arena arena = Arena.ofConfined()) {
       return (long)
           function("long fake_get(int adapter, ptr name)")
-              .invoke(adapter, arena.allocateFrom(knob));
+              .invoke(adapter, CString.allocate(arena, knob));
     }
   }
 
@@ -101,14 +100,15 @@ public final class FakeAdapters {
   public void gid(int adapter, int index, IbvGidEntry.Type type, String address)
       throws VerbsException {
     byte[] gid = new byte[16];
-    byte[] ip = InetAddress.ofLiteral(address).getAddress();
+    byte[] ip = IpLiteral.parse(address).getAddress();
     if (ip.length == 4) {
       gid[10] = gid[11] = (byte) 0xff;
       System.arraycopy(ip, 0, gid, 12, 4);
     }
     try (Arena arena = Arena.ofConfined()) {
+      MemorySegment raw = arena.allocate(gid.length).copyFrom(MemorySegment.ofArray(gid));
       function("void fake_gid(int adapter, int index, int type, ptr raw)")
-          .invoke(adapter, index, type.value(), arena.allocateFrom(JAVA_BYTE, gid));
+          .invoke(adapter, index, type.value(), raw);
     }
   }
 

@@ -26,16 +26,14 @@ class LocalNetDevicesTest {
     assertThat(LocalNetDevices.ipv6Addresses(table))
         .isEqualTo(
             Map.of(
-                1, Set.of(InetAddress.ofLiteral("::1")),
-                10,
-                    Set.of(
-                        InetAddress.ofLiteral("fe80::1"), InetAddress.ofLiteral("2001:db8::7"))));
+                1, Set.of(IpLiteral.parse("::1")),
+                10, Set.of(IpLiteral.parse("fe80::1"), IpLiteral.parse("2001:db8::7"))));
   }
 
   @Test
   void anAddressBelongsToItsDeviceOnly() throws Exception {
     LocalNetDevices local = LocalNetDevices.read(Path.of("/"));
-    InetAddress loopback = InetAddress.ofLiteral("127.0.0.1");
+    InetAddress loopback = IpLiteral.parse("127.0.0.1");
     assertThat(local.withAddress(loopback, device -> device.name().equals("lo"))).contains("lo");
     assertThat(local.withAddress(loopback, device -> !device.name().equals("lo"))).isEmpty();
   }

@@ -45,7 +45,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -143,7 +142,7 @@ class UseAfterCloseTest {
     views.put(cqEx, cq);
     RdmaEventChannel events = RdmaEventChannel.create();
     RdmaCmId id = events.createId(RdmaCmId.PortSpace.TCP);
-    id.bind(new InetSocketAddress(InetAddress.ofLiteral("10.0.0.1"), 0));
+    id.bind(new InetSocketAddress(IpLiteral.parse("10.0.0.1"), 0));
     List<NativeObject> objects =
         List.of(
             qp,

@@ -8,6 +8,7 @@ import dev.sluice.rdma.verbs.VerbsProvider;
 import dev.sluice.testkit.Commands;
 import dev.sluice.verbs.ProviderUnavailableException;
 import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ffi.CString;
 import dev.sluice.verbs.ffi.Failure;
 import dev.sluice.verbs.ffi.NativeFunction;
 import dev.sluice.verbs.ffi.NativeLibrary;
@@ -131,7 +132,7 @@ public final class FakeAdapter {
   private void set(String knob, long value) throws VerbsException {
     try (Arena arena = Arena.ofConfined()) {
       function("void fake_set(int adapter, ptr name, long value)")
-          .invoke(ADAPTER, arena.allocateFrom(knob), value);
+          .invoke(ADAPTER, CString.allocate(arena, knob), value);
     }
   }
 

@@ -3,6 +3,7 @@ package dev.sluice.examples;
 
 import dev.sluice.verbs.Gid;
 import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ffi.CString;
 import dev.sluice.verbs.ibv.IbvAhAttr;
 import dev.sluice.verbs.ibv.IbvContext;
 import dev.sluice.verbs.ibv.IbvCq;
@@ -127,11 +128,11 @@ public final class RcEndpoint {
   }
 
   String text() {
-    return buffer.getString(0);
+    return CString.read(buffer);
   }
 
   void text(String text) {
-    buffer.setString(0, text);
+    CString.write(buffer, text);
   }
 
   /**

@@ -3,6 +3,7 @@ package dev.sluice.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.verbs.IpLiteral;
 import dev.sluice.verbs.NeedsRdmaDevice;
 import dev.sluice.verbs.RdmaDevices;
 import dev.sluice.verbs.cm.RdmaAddrInfo;
@@ -63,7 +64,7 @@ final class CmExamplesTest {
   }
 
   private Multicast member() throws IOException {
-    InetAddress group = InetAddress.ofLiteral("239.1.2.8");
+    InetAddress group = IpLiteral.parse("239.1.2.8");
     return new Multicast(device, group, RdmaCmId.JoinFlags.FULLMEMBER, 1, 100, deadline);
   }
 

@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ffi.CString;
 import dev.sluice.verbs.ffi.CStruct;
 import dev.sluice.verbs.ffi.Failure;
 import dev.sluice.verbs.ffi.FileDescriptors;
@@ -123,7 +124,7 @@ public final class FileFd implements Closeable {
       return null;
     }
     try (Arena arena = Arena.ofConfined()) {
-      return new FileFd(OPEN.call(arena.allocateFrom(file.toString()), O_CLOEXEC));
+      return new FileFd(OPEN.call(CString.allocate(arena, file.toString()), O_CLOEXEC));
     } catch (VerbsException _) {
       return null;
     }

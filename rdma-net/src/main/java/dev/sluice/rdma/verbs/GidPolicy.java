@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.rdma.verbs;
 
+import dev.sluice.verbs.IpLiteral;
 import java.math.BigInteger;
 import java.net.InetAddress;
 import java.util.Objects;
@@ -60,7 +61,7 @@ public record GidPolicy(int index, int roceVersion, Family family, @Nullable Add
       if (slash < 0) {
         throw new IllegalArgumentException("\"" + text + "\" is not ADDRESS/BITS");
       }
-      InetAddress network = InetAddress.ofLiteral(text.substring(0, slash));
+      InetAddress network = IpLiteral.parse(text.substring(0, slash));
       int prefixLength = Integer.parseInt(text.substring(slash + 1));
       if (prefixLength < 0 || prefixLength > bits(network)) {
         throw new IllegalArgumentException("the prefix must have 0 to " + bits(network) + " bits");

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.rdma.verbs.GidPolicy.AddressRange;
-import java.net.InetAddress;
+import dev.sluice.verbs.IpLiteral;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -26,8 +26,7 @@ class AddressRangeTest {
     "::/0,          10.0.0.1,    false"
   })
   void containsAddressesWithItsPrefix(String range, String address, boolean inside) {
-    assertThat(AddressRange.parse(range).contains(InetAddress.ofLiteral(address)))
-        .isEqualTo(inside);
+    assertThat(AddressRange.parse(range).contains(IpLiteral.parse(address))).isEqualTo(inside);
   }
 
   @ParameterizedTest

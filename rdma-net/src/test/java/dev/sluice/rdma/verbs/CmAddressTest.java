@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.verbs.Gid;
+import dev.sluice.verbs.IpLiteral;
 import dev.sluice.verbs.VerbsException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.Arrays;
 import java.util.HexFormat;
@@ -53,7 +53,7 @@ class CmAddressTest {
   }
 
   private static CmAddress address(String host) throws Exception {
-    return new CmAddress(new InetSocketAddress(InetAddress.ofLiteral(host), 4711), TOKEN);
+    return new CmAddress(new InetSocketAddress(IpLiteral.parse(host), 4711), TOKEN);
   }
 
   private static QueuePairAddress carrying(byte[] providerData) {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.rdma.log.LogCapture;
 import dev.sluice.rdma.transfer.ReadException;
 import dev.sluice.rdma.verbs.VerbsOptions.ConnectMode;
+import dev.sluice.verbs.IpLiteral;
 import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.ibv.IbvAsyncEvent;
 import dev.sluice.verbs.ibv.IbvGidEntry;
@@ -21,7 +22,7 @@ class CmOnFakeAdaptersTest extends FakeAdaptersTestCase {
   private static final int EVENT_OF_A_LATER_RELEASE = 99;
 
   private static final int EADDRNOTAVAIL = 99;
-  private static final InetAddress TODAY = InetAddress.ofLiteral("10.0.0.8");
+  private static final InetAddress TODAY = IpLiteral.parse("10.0.0.8");
 
   private VerbsDevice device;
   private LoopbackEndpoint loopback;

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.rdma.Device;
 import dev.sluice.verbs.FakeAdapters;
+import dev.sluice.verbs.IpLiteral;
 import dev.sluice.verbs.OnFakeAdapters;
 import java.io.IOException;
-import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -49,7 +49,7 @@ abstract class FakeAdaptersTestCase {
   }
 
   Device open(VerbsOptions options, String localAddress) throws IOException {
-    Device device = new VerbsProvider(options, root).open(InetAddress.ofLiteral(localAddress));
+    Device device = new VerbsProvider(options, root).open(IpLiteral.parse(localAddress));
     devices.add(device);
     return device;
   }

@@ -14,6 +14,7 @@ import dev.sluice.rdma.verbs.GidPolicy.Family;
 import dev.sluice.rdma.verbs.PortChooser.PortRefusal;
 import dev.sluice.rdma.verbs.PortReader.PortInfo;
 import dev.sluice.rdma.verbs.VerbsSurvey.Refusal;
+import dev.sluice.verbs.IpLiteral;
 import java.net.InetAddress;
 import java.util.List;
 import java.util.Optional;
@@ -36,7 +37,7 @@ class GidChooserTest {
   }
 
   private static int choose(TestPorts port, GidPolicy policy, String local) throws PortRefusal {
-    return new GidChooser(policy, InetAddress.ofLiteral(local), false).choose(port.build()).index();
+    return new GidChooser(policy, IpLiteral.parse(local), false).choose(port.build()).index();
   }
 
   private static int choose(TestPorts port, GidPolicy policy) throws PortRefusal {
@@ -60,7 +61,7 @@ class GidChooserTest {
 
   private static Optional<String> doubt(int index) {
     PortInfo port = connectX().build();
-    return new GidChooser(GidPolicy.DEFAULT.at(index), InetAddress.ofLiteral(LOOPBACK), false)
+    return new GidChooser(GidPolicy.DEFAULT.at(index), IpLiteral.parse(LOOPBACK), false)
         .doubt(port, port.gids().get(index));
   }
 
@@ -133,7 +134,7 @@ class GidChooserTest {
 
   @Test
   void anEntryOfAnotherNetworkNamespaceIsTakenAndDoubtedWhenAskedFor() throws Exception {
-    InetAddress local = InetAddress.ofLiteral("10.0.0.1");
+    InetAddress local = IpLiteral.parse("10.0.0.1");
     PortInfo port = TestPorts.roce("mlx5_0").foreignGid(1, "10.0.0.1").build();
     for (GidChooser chooser :
         List.of(
@@ -153,7 +154,7 @@ class GidChooserTest {
             .foreignGid(1, "10.0.0.1")
             .gid(2, "2001:db8::1", ROCE_V2, "net1")
             .build();
-    GidChooser chooser = new GidChooser(GidPolicy.DEFAULT, InetAddress.ofLiteral("10.0.0.1"), true);
+    GidChooser chooser = new GidChooser(GidPolicy.DEFAULT, IpLiteral.parse("10.0.0.1"), true);
     assertThat(chooser.choose(port).index()).isEqualTo(2);
     assertThat(chooser.doubt(port, port.gids().getLast())).isEmpty();
   }

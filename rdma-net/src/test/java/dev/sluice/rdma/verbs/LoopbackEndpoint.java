@@ -20,10 +20,10 @@ import dev.sluice.rdma.transfer.ReadRequest;
 import dev.sluice.rdma.transfer.TransferCounter;
 import dev.sluice.rdma.transfer.TransferOptions;
 import dev.sluice.verbs.Gid;
+import dev.sluice.verbs.IpLiteral;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.net.InetAddress;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -38,7 +38,7 @@ final class LoopbackEndpoint implements QueuePairConnector, AutoCloseable {
   /** A peer whose address does not resolve. */
   static final String UNREACHABLE = "unreachable";
 
-  private static final Gid UNREACHABLE_GID = Gid.of(InetAddress.ofLiteral("10.0.0.99"));
+  private static final Gid UNREACHABLE_GID = Gid.of(IpLiteral.parse("10.0.0.99"));
 
   private final Arena arena = Arena.ofShared();
   private final MemorySegment memory = arena.allocate(BYTES).fill((byte) 7);

@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.rdma.verbs.PortChooser.ChosenPort;
 import dev.sluice.rdma.verbs.PortReader.PortInfo;
+import dev.sluice.verbs.IpLiteral;
 import dev.sluice.verbs.ProviderUnavailableException;
 import dev.sluice.verbs.ibv.IbvDevice;
 import dev.sluice.verbs.ibv.IbvPortAttr;
@@ -43,7 +44,7 @@ class PortChooserTest {
   private static PortChooser chooser(
       VerbsOptions options, String local, String netDevice, OptionalInt turn) {
     NumaNode numaNode = new NumaNode(new Sysfs(root));
-    return new PortChooser(options, InetAddress.ofLiteral(local), netDevice, turn, numaNode);
+    return new PortChooser(options, IpLiteral.parse(local), netDevice, turn, numaNode);
   }
 
   private static ChosenPort choose(
@@ -158,7 +159,7 @@ class PortChooserTest {
       write(machine, "sys/class/infiniband/mlx5_" + i + "/device/numa_node", "" + i % 2);
     }
     NumaNode numaNode = new NumaNode(new Sysfs(machine));
-    InetAddress local = InetAddress.ofLiteral("10.9.0.1");
+    InetAddress local = IpLiteral.parse("10.9.0.1");
     return new PortChooser(DEFAULT, local, netDevice, turn, numaNode);
   }
 

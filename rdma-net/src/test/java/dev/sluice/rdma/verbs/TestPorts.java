@@ -4,10 +4,10 @@ package dev.sluice.rdma.verbs;
 import dev.sluice.rdma.verbs.GidEntry.Type;
 import dev.sluice.rdma.verbs.PortReader.PortInfo;
 import dev.sluice.verbs.Gid;
+import dev.sluice.verbs.IpLiteral;
 import dev.sluice.verbs.ffi.CValue;
 import dev.sluice.verbs.ibv.IbvDevice;
 import dev.sluice.verbs.ibv.IbvPortAttr;
-import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
@@ -49,13 +49,13 @@ final class TestPorts {
   }
 
   TestPorts gid(int index, String address, Type type, String netDevice) {
-    gids.add(new GidEntry(index, Gid.of(InetAddress.ofLiteral(address)), type, netDevice, false));
+    gids.add(new GidEntry(index, Gid.of(IpLiteral.parse(address)), type, netDevice, false));
     return this;
   }
 
   /** Adds a RoCE v2 GID whose network device is in another network namespace. */
   TestPorts foreignGid(int index, String address) {
-    Gid gid = Gid.of(InetAddress.ofLiteral(address));
+    Gid gid = Gid.of(IpLiteral.parse(address));
     gids.add(new GidEntry(index, gid, Type.ROCE_V2, "", true));
     return this;
   }

@@ -9,13 +9,13 @@ import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.verbs.PortChooser.ChosenPort;
 import dev.sluice.rdma.verbs.PortReader.PortInfo;
 import dev.sluice.verbs.Gid;
+import dev.sluice.verbs.IpLiteral;
 import dev.sluice.verbs.ffi.CValue;
 import dev.sluice.verbs.ibv.IbvAhAttr;
 import dev.sluice.verbs.ibv.IbvMr;
 import dev.sluice.verbs.ibv.IbvPortAttr;
 import dev.sluice.verbs.ibv.IbvQp;
 import dev.sluice.verbs.ibv.IbvQpAttr;
-import java.net.InetAddress;
 import java.util.EnumSet;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -32,7 +32,7 @@ class TransitionsTest {
   private static QueuePairAddress address(
       String gid, int lid, int psn, int mtu, int maxDestRdAtomic) {
     return new QueuePairAddress(
-        0x123456, psn, lid, Gid.of(InetAddress.ofLiteral(gid)), mtu, maxDestRdAtomic, new byte[0]);
+        0x123456, psn, lid, Gid.of(IpLiteral.parse(gid)), mtu, maxDestRdAtomic, new byte[0]);
   }
 
   private static ChosenPort port(TestPorts ports) {
@@ -137,7 +137,7 @@ class TransitionsTest {
             0x123456,
             1,
             7,
-            Gid.of(InetAddress.ofLiteral("fe80::2")),
+            Gid.of(IpLiteral.parse("fe80::2")),
             4096,
             4,
             ControlHandshake.providerData(true, Ece.NONE));

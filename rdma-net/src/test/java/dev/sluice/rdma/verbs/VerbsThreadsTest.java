@@ -9,8 +9,8 @@ import dev.sluice.rdma.NewThreads;
 import dev.sluice.rdma.leak.LeakCheck;
 import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.rdma.verbs.VerbsOptions.ConnectMode;
+import dev.sluice.verbs.IpLiteral;
 import java.io.IOException;
-import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -57,7 +57,7 @@ class VerbsThreadsTest extends FakeAdaptersTestCase {
     Function<String, ThreadFactory> threads =
         name -> name.equals(missing) ? new FewThreads(0) : DaemonThreads.named(name);
     VerbsProvider provider = new VerbsProvider(byCm(), root, threads);
-    assertThatThrownBy(() -> provider.open(InetAddress.ofLiteral("10.9.9.9")))
+    assertThatThrownBy(() -> provider.open(IpLiteral.parse("10.9.9.9")))
         .isInstanceOf(OutOfMemoryError.class);
     assertThat(descriptors()).isEqualTo(before);
     assertThat(adapters.get(0, "close_device")).isEqualTo(adapters.get(0, "open_device"));

@@ -31,8 +31,6 @@ final class PerfEndpoint {
   /** The {@code wr_id} of messages that this side receives. */
   static final long RECEIVED = 2;
 
-  private static final VarHandle BYTE = JAVA_BYTE.varHandle();
-
   /** Alignment of the messages in memory. */
   private static final int PAGE = 4096;
 
@@ -110,7 +108,8 @@ final class PerfEndpoint {
 
   /** Reads the last byte of the last message that the peer wrote here. */
   byte receivedMark() {
-    return (byte) BYTE.getVolatile(incoming, incoming.byteSize() - 1);
+    VarHandle.acquireFence(); // The device writes the byte.
+    return incoming.get(JAVA_BYTE, incoming.byteSize() - 1);
   }
 
   /**

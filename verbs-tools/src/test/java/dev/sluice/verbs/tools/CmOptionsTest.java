@@ -4,10 +4,10 @@ package dev.sluice.verbs.tools;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.verbs.FakeAdapters;
+import dev.sluice.verbs.IpLiteral;
 import dev.sluice.verbs.OnFakeAdapters;
 import dev.sluice.verbs.cm.RdmaAddrInfo;
 import dev.sluice.verbs.ibv.IbvQp;
-import java.net.InetAddress;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -35,7 +35,7 @@ class CmOptionsTest {
   void aClientUsesTheDeviceThatBindNames(IbvQp.Type type) throws Exception {
     try (RdmaAddrInfo server = parse("--bind", "10.0.0.1").resolve("10.0.0.2", type)) {
       assertThat(server.entries().getFirst().source().getAddress())
-          .isEqualTo(InetAddress.ofLiteral("10.0.0.1"));
+          .isEqualTo(IpLiteral.parse("10.0.0.1"));
     }
   }
 

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.verbs.Gid;
-import java.net.InetAddress;
+import dev.sluice.verbs.IpLiteral;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -49,6 +49,6 @@ final class QpAddressTest {
   }
 
   private static Gid gid(String address) {
-    return Gid.of(InetAddress.ofLiteral(address));
+    return Gid.of(IpLiteral.parse(address));
   }
 }

@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 
 import dev.sluice.verbs.ProviderUnavailableException;
 import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ffi.CString;
 import dev.sluice.verbs.ffi.CValue;
 import dev.sluice.verbs.ffi.Failure;
 import dev.sluice.verbs.ffi.NativeFunction;
@@ -155,7 +156,7 @@ public final class RdmaAddrInfo extends NativeObject {
   }
 
   static MemorySegment string(@Nullable String text, Arena arena) {
-    return text == null ? MemorySegment.NULL : arena.allocateFrom(text);
+    return text == null ? MemorySegment.NULL : CString.allocate(arena, text);
   }
 
   public List<Entry> entries() {

@@ -108,7 +108,8 @@ abstract sealed class RdmaCmIdMulticast extends RdmaCmIdObjects permits RdmaCmId
   }
 
   private void setOption(int level, int name, byte... value) throws VerbsException {
-    MemorySegment bytes = HEAP.allocateFrom(JAVA_BYTE, value);
+    MemorySegment bytes = HEAP.allocate(value.length, 1);
+    MemorySegment.copy(value, 0, bytes, JAVA_BYTE, 0, value.length);
     LibRdmacm.SET_OPTION.call(pointer(), level, name, bytes, bytes.byteSize());
   }
 

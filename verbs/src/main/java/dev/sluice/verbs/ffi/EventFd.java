@@ -49,7 +49,8 @@ public final class EventFd implements AutoCloseable {
 
   /** Adds to the counter or reads it. EAGAIN is fine: it is at its maximum or zero already. */
   private void transfer(NativeFunction function, long value) throws VerbsException {
-    MemorySegment counter = NativeFunction.HEAP.allocateFrom(JAVA_LONG, value);
+    MemorySegment counter = NativeFunction.HEAP.allocate(JAVA_LONG);
+    counter.set(JAVA_LONG, 0, value);
     function.succeeds(VerbsException.EAGAIN, fd, counter, (long) Long.BYTES);
   }
 

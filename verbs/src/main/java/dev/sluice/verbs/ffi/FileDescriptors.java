@@ -43,7 +43,7 @@ public final class FileDescriptors {
   /** Opens a file for reading, and creates it if missing (open(2)). The caller closes it. */
   public static int open(Path file) throws VerbsException {
     try (Arena arena = Arena.ofConfined()) {
-      MemorySegment name = arena.allocateFrom(file.toString());
+      MemorySegment name = CString.allocate(arena, file.toString());
       return OPEN.call(name, O_CREAT | O_CLOEXEC, READ_BY_OWNER_AND_GROUP);
     }
   }

@@ -181,7 +181,7 @@ public final class NativeFunction {
   @SuppressWarnings("restricted")
   public String callForString(Object... arguments) throws VerbsException {
     MemorySegment string = callForPointer(arguments);
-    return string.address() == 0 ? "" : string.reinterpret(Long.MAX_VALUE).getString(0);
+    return string.address() == 0 ? "" : CString.read(string.reinterpret(Long.MAX_VALUE));
   }
 
   /**

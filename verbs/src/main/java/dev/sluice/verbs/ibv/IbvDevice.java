@@ -3,6 +3,7 @@ package dev.sluice.verbs.ibv;
 
 import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.ffi.CConstant;
+import dev.sluice.verbs.ffi.CString;
 import dev.sluice.verbs.ffi.CValue;
 import dev.sluice.verbs.ffi.NativeObject;
 import java.lang.foreign.MemorySegment;
@@ -66,17 +67,17 @@ public final class IbvDevice {
 
   /** The kernel's name, such as {@code mlx5_0}. */
   public String name() {
-    return IbvStructs.DEVICE.part(struct, "name").getString(0);
+    return CString.read(IbvStructs.DEVICE.part(struct, "name"));
   }
 
   /** Name of the character device in {@code /dev/infiniband}, such as {@code uverbs0}. */
   public String uverbsName() {
-    return IbvStructs.DEVICE.part(struct, "dev_name").getString(0);
+    return CString.read(IbvStructs.DEVICE.part(struct, "dev_name"));
   }
 
   /** Directory in sysfs, such as {@code /sys/class/infiniband/mlx5_0}. */
   public String sysfsPath() {
-    return IbvStructs.DEVICE.part(struct, "ibdev_path").getString(0);
+    return CString.read(IbvStructs.DEVICE.part(struct, "ibdev_path"));
   }
 
   /** Node GUID (ibv_get_device_guid(3)). */

@@ -2,6 +2,7 @@
 package dev.sluice.verbs.ibv;
 
 import dev.sluice.verbs.ffi.CConstant;
+import dev.sluice.verbs.ffi.CString;
 import dev.sluice.verbs.ffi.CValue;
 import java.lang.foreign.MemorySegment;
 
@@ -84,7 +85,7 @@ public final class IbvDeviceAttr {
 
   /** Firmware version. */
   public String fwVer() {
-    return IbvStructs.DEVICE_ATTR_EX.part(struct, "orig_attr.fw_ver").getString(0);
+    return CString.read(IbvStructs.DEVICE_ATTR_EX.part(struct, "orig_attr.fw_ver"));
   }
 
   public CValue<IbvDeviceAttr.AtomicCap> atomicCap() {

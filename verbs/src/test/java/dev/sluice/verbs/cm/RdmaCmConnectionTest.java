@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.sluice.verbs.NeedsRdmaDevice;
 import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ffi.CString;
 import dev.sluice.verbs.ibv.IbvCq;
 import dev.sluice.verbs.ibv.IbvEce;
 import dev.sluice.verbs.ibv.IbvMr;
@@ -44,13 +45,13 @@ final class RdmaCmConnectionTest extends CmTestCase {
     client.mr = client.verbs.regMsgs(client.memory);
     server.mr = server.verbs.regMsgs(server.memory);
     server.verbs.postRecv(7, server.memory, server.mr);
-    client.memory.setString(0, "hello");
+    CString.write(client.memory, "hello");
     client.verbs.postSend(8, client.memory.asSlice(0, 6), client.mr, IbvSendWrList.Flags.SIGNALED);
     client.awaitSent();
     server.awaitReceived();
     assertThat(server.completion.wrId(0)).isEqualTo(7);
     assertThat(server.completion.byteLength(0)).isEqualTo(6);
-    assertThat(server.memory.getString(0)).isEqualTo("hello");
+    assertThat(CString.read(server.memory)).isEqualTo("hello");
   }
 
   @Test
@@ -58,7 +59,7 @@ final class RdmaCmConnectionTest extends CmTestCase {
     CmNode.connect(server, client);
     client.mr = client.verbs.regMsgs(client.memory);
     server.mr = server.verbs.regRead(server.memory);
-    server.memory.setString(0, "from the server");
+    CString.write(server.memory, "from the server");
     client.verbs.postRead(
         1,
         client.memory,
@@ -67,7 +68,7 @@ final class RdmaCmConnectionTest extends CmTestCase {
         server.memory.address(),
         server.mr.rkey());
     client.awaitSent();
-    assertThat(client.memory.getString(0)).isEqualTo("from the server");
+    assertThat(CString.read(client.memory)).isEqualTo("from the server");
   }
 
   @Test
@@ -207,7 +208,7 @@ final class RdmaCmConnectionTest extends CmTestCase {
     CmNode.connect(server, client);
     client.mr = client.verbs.regMsgs(client.memory);
     server.mr = server.verbs.regWrite(server.memory);
-    client.memory.setString(0, "from the client");
+    CString.write(client.memory, "from the client");
     client.verbs.postWrite(
         1,
         client.memory.asSlice(0, 16),
@@ -216,7 +217,7 @@ final class RdmaCmConnectionTest extends CmTestCase {
         server.memory.address(),
         server.mr.rkey());
     client.awaitSent();
-    assertThat(server.memory.getString(0)).isEqualTo("from the client");
+    assertThat(CString.read(server.memory)).isEqualTo("from the client");
   }
 
   @Test
@@ -231,13 +232,13 @@ final class RdmaCmConnectionTest extends CmTestCase {
                 server.memory,
                 IbvMr.Access.LOCAL_WRITE | IbvMr.Access.REMOTE_READ | IbvMr.Access.REMOTE_WRITE);
     server.verbs.postRecvv(7, pieces(server, 0, 3, 100, 5));
-    client.memory.setString(0, "sluice");
-    client.memory.setString(200, "rdma");
+    CString.write(client.memory, "sluice");
+    CString.write(client.memory.asSlice(200), "rdma");
     client.verbs.postSendv(8, pieces(client, 0, 3, 200, 5), IbvSendWrList.Flags.SIGNALED);
     client.awaitSent();
     server.awaitReceived();
-    assertThat(server.memory.getString(0)).isEqualTo("slu");
-    assertThat(server.memory.getString(100)).isEqualTo("rdma");
+    assertThat(CString.read(server.memory)).isEqualTo("slu");
+    assertThat(CString.read(server.memory.asSlice(100))).isEqualTo("rdma");
 
     client.verbs.postWritev(
         9,
@@ -246,7 +247,7 @@ final class RdmaCmConnectionTest extends CmTestCase {
         server.memory.address(),
         server.mr.rkey());
     client.awaitSent();
-    assertThat(server.memory.getString(0)).isEqualTo("rdmasluice");
+    assertThat(CString.read(server.memory)).isEqualTo("rdmasluice");
 
     client.verbs.postReadv(
         10,
@@ -255,8 +256,8 @@ final class RdmaCmConnectionTest extends CmTestCase {
         server.memory.address(),
         server.mr.rkey());
     client.awaitSent();
-    assertThat(client.memory.getString(300)).isEqualTo("rdma");
-    assertThat(client.memory.getString(400)).isEqualTo("sluice");
+    assertThat(CString.read(client.memory.asSlice(300))).isEqualTo("rdma");
+    assertThat(CString.read(client.memory.asSlice(400))).isEqualTo("sluice");
   }
 
   private static List<IbvSge> pieces(CmNode node, int first, int length, int second, int rest) {

@@ -4,6 +4,7 @@ package dev.sluice.verbs.cm;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.verbs.NeedsRdmaDevice;
+import dev.sluice.verbs.ffi.CString;
 import dev.sluice.verbs.ffi.CValue;
 import dev.sluice.verbs.ibv.IbvAh;
 import dev.sluice.verbs.ibv.IbvQp;
@@ -38,7 +39,7 @@ final class RdmaCmDatagramTest extends CmTestCase {
     send(client, "to the service", service);
     server.awaitReceived();
     assertThat(server.completion.byteLength(0)).isEqualTo(GRH + 15);
-    assertThat(server.memory.getString(GRH)).isEqualTo("to the service");
+    assertThat(CString.read(server.memory.asSlice(GRH))).isEqualTo("to the service");
   }
 
   @Test
@@ -54,7 +55,7 @@ final class RdmaCmDatagramTest extends CmTestCase {
     assertThat(joined.qpNum()).isEqualTo(MULTICAST_QPN);
     send(server, "to the group", joined);
     server.awaitReceived();
-    assertThat(server.memory.getString(GRH)).isEqualTo("to the group");
+    assertThat(CString.read(server.memory.asSlice(GRH))).isEqualTo("to the group");
     server.id.leaveMulticast(group);
     server.verbs.postRecv(2, server.memory, server.mr);
     send(server, "to nobody", joined);
@@ -80,7 +81,7 @@ final class RdmaCmDatagramTest extends CmTestCase {
     if (joined.type().is(RdmaCmEvent.Type.MULTICAST_JOIN)) {
       send(client, "to the group", joined.udParam());
       server.awaitReceived();
-      assertThat(server.memory.getString(GRH)).isEqualTo("to the group");
+      assertThat(CString.read(server.memory.asSlice(GRH))).isEqualTo("to the group");
       assertThat(client.verbs.getRecvComp(client.completion, 50)).isFalse();
     } else {
       assertThat(joined.type()).isEqualTo(CValue.of(RdmaCmEvent.Type.MULTICAST_ERROR));
@@ -103,7 +104,7 @@ final class RdmaCmDatagramTest extends CmTestCase {
     if (node.mr == null) {
       node.mr = node.verbs.regMsgs(node.memory);
     }
-    node.memory.setString(2048, text);
+    CString.write(node.memory.asSlice(2048), text);
     IbvAh ah = node.id.defaultPd().createAh(to.ahAttr());
     node.verbs.postUdSend(
         3,

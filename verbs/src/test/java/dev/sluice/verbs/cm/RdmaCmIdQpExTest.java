@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.verbs.FakeAdapters;
+import dev.sluice.verbs.IpLiteral;
 import dev.sluice.verbs.OnFakeAdapters;
 import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.ffi.NativeObject;
@@ -14,7 +15,6 @@ import dev.sluice.verbs.ibv.IbvQpEx;
 import dev.sluice.verbs.ibv.IbvQpInitAttr;
 import dev.sluice.verbs.ibv.IbvQpInitAttrEx;
 import dev.sluice.verbs.ibv.IbvSrq;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.concurrent.Callable;
@@ -31,7 +31,7 @@ class RdmaCmIdQpExTest {
         new IbvQpInitAttr(IbvQp.Type.RC, null, null, null, new IbvQpCap(1, 1, 1, 1, 0), false);
     try (RdmaEventChannel events = RdmaEventChannel.create();
         RdmaCmId id = events.createId(RdmaCmId.PortSpace.TCP)) {
-      id.bind(new InetSocketAddress(InetAddress.ofLiteral("10.0.0.1"), 0));
+      id.bind(new InetSocketAddress(IpLiteral.parse("10.0.0.1"), 0));
       id.createQpEx(null, IbvQpInitAttrEx.of(init, IbvQpEx.SendOps.SEND));
       IbvQpEx ex = id.qp().toQpEx();
       ex.send();
@@ -46,7 +46,7 @@ class RdmaCmIdQpExTest {
     FakeAdapters adapters = FakeAdapters.reset();
     try (RdmaEventChannel events = RdmaEventChannel.create();
         RdmaCmId id = events.createId(RdmaCmId.PortSpace.TCP)) {
-      id.bind(new InetSocketAddress(InetAddress.ofLiteral("10.0.0.1"), 0));
+      id.bind(new InetSocketAddress(IpLiteral.parse("10.0.0.1"), 0));
       id.createQpEx(null, ofEntries(2)).close();
       assertThat(id.sendQueue()).isNull();
       adapters.set(0, "create_qp_ex_error", VerbsException.ENOMEM);
@@ -65,7 +65,7 @@ class RdmaCmIdQpExTest {
     FakeAdapters.reset();
     try (RdmaEventChannel events = RdmaEventChannel.create();
         RdmaCmId id = events.createId(RdmaCmId.PortSpace.TCP)) {
-      id.bind(new InetSocketAddress(InetAddress.ofLiteral("10.0.0.1"), 0));
+      id.bind(new InetSocketAddress(IpLiteral.parse("10.0.0.1"), 0));
       IbvQp first = id.createQpEx(null, ofEntries(2));
       assertThatThrownBy(() -> id.createQpEx(null, ofEntries(2)))
           .hasMessageContaining("it has a queue pair already");
@@ -79,7 +79,7 @@ class RdmaCmIdQpExTest {
     FakeAdapters.reset();
     try (RdmaEventChannel events = RdmaEventChannel.create();
         RdmaCmId id = events.createId(RdmaCmId.PortSpace.TCP)) {
-      id.bind(new InetSocketAddress(InetAddress.ofLiteral("10.0.0.1"), 0));
+      id.bind(new InetSocketAddress(IpLiteral.parse("10.0.0.1"), 0));
       IbvSrq first = id.createSrq(null, 1, 1);
       assertThatThrownBy(() -> id.createSrq(null, 1, 1))
           .hasMessageContaining("it has a shared receive queue already");
@@ -95,7 +95,7 @@ class RdmaCmIdQpExTest {
     FakeAdapters adapters = FakeAdapters.reset();
     try (RdmaEventChannel events = RdmaEventChannel.create();
         RdmaCmId id = events.createId(RdmaCmId.PortSpace.TCP)) {
-      id.bind(new InetSocketAddress(InetAddress.ofLiteral("10.0.0.1"), 0));
+      id.bind(new InetSocketAddress(IpLiteral.parse("10.0.0.1"), 0));
       IbvQp qp = id.createQpEx(null, ofEntries(2));
       adapters.set(0, "destroy_qp_error", VerbsException.EBUSY);
       assertIsBusy(qp);
@@ -116,7 +116,7 @@ class RdmaCmIdQpExTest {
     FakeAdapters adapters = FakeAdapters.reset();
     try (RdmaEventChannel events = RdmaEventChannel.create();
         RdmaCmId id = events.createId(RdmaCmId.PortSpace.TCP)) {
-      id.bind(new InetSocketAddress(InetAddress.ofLiteral("10.0.0.1"), 0));
+      id.bind(new InetSocketAddress(IpLiteral.parse("10.0.0.1"), 0));
       IbvSrq srq = id.createSrq(null, 1, 1);
       adapters.set(0, "destroy_srq_error", VerbsException.EBUSY);
       assertIsBusy(srq);
@@ -142,7 +142,7 @@ class RdmaCmIdQpExTest {
     FakeAdapters adapters = FakeAdapters.reset();
     RdmaEventChannel events = RdmaEventChannel.create(); // after a deadlock it cannot be closed
     RdmaCmId id = events.createId(RdmaCmId.PortSpace.TCP);
-    id.bind(new InetSocketAddress(InetAddress.ofLiteral("10.0.0.1"), 0));
+    id.bind(new InetSocketAddress(IpLiteral.parse("10.0.0.1"), 0));
     IbvQp qp = id.createQpEx(null, ofEntries(2));
     adapters.set(0, "destroy_qp_hangs", 1);
     Thread closesQp = closing(qp);

@@ -4,6 +4,7 @@ package dev.sluice.verbs.cm;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.verbs.FakeAdapters;
+import dev.sluice.verbs.IpLiteral;
 import dev.sluice.verbs.OnFakeAdapters;
 import dev.sluice.verbs.ibv.IbvGidEntry;
 import java.net.InetAddress;
@@ -13,7 +14,7 @@ import org.junit.jupiter.api.Test;
 /** Events of a librdmacm of another release. */
 @OnFakeAdapters
 final class RdmaCmUnknownEventTest {
-  private static final InetAddress ADDRESS = InetAddress.ofLiteral("10.0.0.1");
+  private static final InetAddress ADDRESS = IpLiteral.parse("10.0.0.1");
 
   @Test
   void anEventThatHasNoConstantIsANumber() throws Exception {

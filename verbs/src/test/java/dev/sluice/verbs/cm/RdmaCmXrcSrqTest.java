@@ -4,6 +4,7 @@ package dev.sluice.verbs.cm;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.verbs.FakeAdapters;
+import dev.sluice.verbs.IpLiteral;
 import dev.sluice.verbs.OnFakeAdapters;
 import dev.sluice.verbs.ibv.IbvCq;
 import dev.sluice.verbs.ibv.IbvQp;
@@ -15,7 +16,6 @@ import dev.sluice.verbs.ibv.IbvSrq;
 import dev.sluice.verbs.ibv.IbvSrqInitAttrEx;
 import dev.sluice.verbs.ibv.IbvWcArray;
 import java.lang.foreign.Arena;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -35,7 +35,7 @@ class RdmaCmXrcSrqTest {
     adapters = FakeAdapters.reset();
     events = RdmaEventChannel.create();
     id = events.createId(RdmaCmId.PortSpace.TCP);
-    id.bind(new InetSocketAddress(InetAddress.ofLiteral("10.0.0.1"), 0));
+    id.bind(new InetSocketAddress(IpLiteral.parse("10.0.0.1"), 0));
   }
 
   @AfterEach

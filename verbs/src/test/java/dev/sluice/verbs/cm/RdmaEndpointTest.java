@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.verbs.NeedsRdmaDevice;
 import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ffi.CString;
 import dev.sluice.verbs.ibv.IbvMr;
 import dev.sluice.verbs.ibv.IbvQp;
 import dev.sluice.verbs.ibv.IbvQpEx;
@@ -66,7 +67,7 @@ final class RdmaEndpointTest {
         send(client, "by an endpoint");
         assertThat(verbs.getRecvComp(completion, CmNode.TIMEOUT_MS)).isTrue();
         assertThat(completion.wrId(0)).isEqualTo(5);
-        assertThat(memory.getString(0)).isEqualTo("by an endpoint");
+        assertThat(CString.read(memory)).isEqualTo("by an endpoint");
       }
     }
   }
@@ -178,10 +179,10 @@ final class RdmaEndpointTest {
         RdmaCmId serverOfTwo = accepted(two, sharing)) {
       send(two, "first");
       assertThat(comp(serverOfTwo)).isZero();
-      assertThat(memory.getString(0)).isEqualTo("first");
+      assertThat(CString.read(memory)).isEqualTo("first");
       send(one, "second");
       assertThat(comp(serverOfOne)).isEqualTo(1);
-      assertThat(memory.getString(64)).isEqualTo("second");
+      assertThat(CString.read(memory.asSlice(64))).isEqualTo("second");
     }
     srq.close();
     assertThat(listening.srq()).isNull();
@@ -202,7 +203,7 @@ final class RdmaEndpointTest {
         connecting.get(CmNode.TIMEOUT_MS, TimeUnit.MILLISECONDS);
         send(client, "extended");
         assertThat(comp(server)).isEqualTo(5);
-        assertThat(memory.getString(0)).isEqualTo("extended");
+        assertThat(CString.read(memory)).isEqualTo("extended");
       }
     }
   }
@@ -224,7 +225,7 @@ final class RdmaEndpointTest {
 
   private void send(RdmaCmId id, String text) throws Exception {
     RdmaVerbs verbs = new RdmaVerbs(id, arena, 1);
-    MemorySegment message = arena.allocateFrom(text);
+    MemorySegment message = CString.allocate(arena, text);
     verbs.postSend(1, message, verbs.regMsgs(message), IbvSendWrList.Flags.SIGNALED);
     assertThat(verbs.getSendComp(completion, CmNode.TIMEOUT_MS)).isTrue();
     assertThat(completion.status(0)).isEqualTo(IbvWcArray.Status.SUCCESS);

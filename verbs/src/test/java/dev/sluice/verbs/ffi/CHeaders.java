@@ -65,7 +65,7 @@ public record CHeaders(Path root) {
   /** Returns the release of rdma-core, such as 44. An unknown release counts as complete. */
   int release() throws IOException {
     for (String folder : LIBRARY_FOLDERS) {
-      Path description = root.resolve(folder, "pkgconfig", "libibverbs.pc");
+      Path description = root.resolve(folder).resolve("pkgconfig/libibverbs.pc");
       if (Files.exists(description)) {
         for (String line : Files.readAllLines(description)) {
           if (line.startsWith("Version: ")) {

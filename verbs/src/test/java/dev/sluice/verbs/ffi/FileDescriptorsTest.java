@@ -122,7 +122,7 @@ class FileDescriptorsTest {
         libc("long read(int fd, ptr buf, long count)", Failure.MINUS_ONE_WITH_ERRNO);
     NativeFunction close = libc("int close(int fd)", Failure.MINUS_ONE_WITH_ERRNO);
     try (Arena arena = Arena.ofConfined()) {
-      MemorySegment ends = arena.allocate(JAVA_INT, 2);
+      MemorySegment ends = arena.allocate(2 * JAVA_INT.byteSize(), JAVA_INT.byteAlignment());
       pipe.call(ends);
       int end = ends.getAtIndex(JAVA_INT, 0);
       FileDescriptors.setNonBlocking(end);

@@ -44,9 +44,9 @@ class NativeFunctionTest {
     NativeFunction opendir = libc("ptr opendir(ptr name)", Failure.NULL_WITH_ERRNO);
     NativeFunction closedir = libc("int closedir(ptr dirp)", Failure.MINUS_ONE_WITH_ERRNO);
     try (Arena arena = Arena.ofConfined()) {
-      MemorySegment missing = arena.allocateFrom("/there/is/no/such/folder");
+      MemorySegment missing = CString.allocate(arena, "/there/is/no/such/folder");
       assertErrno(VerbsException.ENOENT, () -> opendir.callForPointer(missing));
-      MemorySegment root = opendir.callForPointer(arena.allocateFrom("/"));
+      MemorySegment root = opendir.callForPointer(CString.allocate(arena, "/"));
       assertThat(root.address()).isNotZero();
       closedir.call(root);
     }
@@ -66,7 +66,7 @@ class NativeFunctionTest {
   void aNegativeErrorNumberIsTheSameError() {
     NativeFunction atoi = libc("int atoi(ptr nptr)", Failure.ERROR_NUMBER);
     try (Arena arena = Arena.ofConfined()) {
-      MemorySegment minus22 = arena.allocateFrom("-22");
+      MemorySegment minus22 = CString.allocate(arena, "-22");
       assertErrno(VerbsException.EINVAL, () -> atoi.call(minus22));
     }
   }
@@ -117,7 +117,7 @@ class NativeFunctionTest {
     NativeFunction opendir = libc("ptr opendir(ptr name)", Failure.NULL_WITH_ERRNO);
     try (ExecutorService threads = Executors.newFixedThreadPool(2);
         Arena arena = Arena.ofShared()) {
-      MemorySegment missing = arena.allocateFrom("/there/is/no/such/folder");
+      MemorySegment missing = CString.allocate(arena, "/there/is/no/such/folder");
       Future<?> closing = threads.submit(() -> repeat(EBADF, () -> close.call(-1)));
       Future<?> opening =
           threads.submit(

@@ -50,7 +50,7 @@ class IbvForkTest extends IbvTestCase {
     Player client = pair.client();
     Player server = pair.server().fill(SEED);
 
-    MemorySegment pipe = arena.allocate(JAVA_INT, 2);
+    MemorySegment pipe = arena.allocate(2 * JAVA_INT.byteSize(), JAVA_INT.byteAlignment());
     int child = children.fork(server.memory, execute, pipe);
     try {
       client.succeed(read(pair));
