@@ -7,13 +7,10 @@ import io.trino.tpcds.Table;
 import io.trino.tpcds.random.RandomNumberStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.lang.classfile.ClassFile;
-import java.lang.classfile.ClassModel;
-import java.lang.classfile.ClassTransform;
-import java.lang.classfile.CodeElement;
-import java.lang.classfile.instruction.ConstantInstruction;
 import java.lang.invoke.MethodHandles;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
@@ -69,7 +66,9 @@ final class Dsdgen {
     static final int OF_GOLDEN_ANSWERS = 100;
 
     /** The generator's own seed, which the copied class replaces. */
-    private static final Integer COMPILED_IN = 19620718;
+    private static final int COMPILED_IN = 19620718;
+
+    private static final byte CONSTANT_INTEGER = 3;
 
     private static final String CLASS_FILE = "RandomNumberStreamImpl.class";
 
@@ -87,34 +86,27 @@ final class Dsdgen {
       }
     }
 
+    /** Returns the class file with another number in its one constant that is the seed. */
     private static byte[] withSeed(byte[] original, int seed) {
-      ClassModel stream = ClassFile.of().parse(original);
-      long places =
-          stream.methods().stream()
-              .flatMap(method -> method.code().stream())
-              .flatMap(code -> code.elementStream())
-              .filter(GeneratorSeed::loadsSeed)
-              .count();
+      byte[] changed = original.clone();
+      byte[] constant = constant(COMPILED_IN);
+      int places = 0;
+      for (int at = 0; at + constant.length <= original.length; at++) {
+        if (Arrays.equals(original, at, at + constant.length, constant, 0, constant.length)) {
+          System.arraycopy(constant(seed), 0, changed, at, constant.length);
+          places++;
+        }
+      }
       if (places != 1) {
         throw new IllegalStateException(
             CLASS_FILE + " has its seed in " + places + " places; expected 1");
       }
-      return ClassFile.of()
-          .transformClass(
-              stream,
-              ClassTransform.transformingMethodBodies(
-                  (code, element) -> {
-                    if (loadsSeed(element)) {
-                      code.loadConstant(seed);
-                    } else {
-                      code.with(element);
-                    }
-                  }));
+      return changed;
     }
 
-    private static boolean loadsSeed(CodeElement element) {
-      return element instanceof ConstantInstruction load
-          && COMPILED_IN.equals(load.constantValue());
+    /** Returns an int as a class file has it among its constants (JVMS 4.4.4). */
+    private static byte[] constant(int value) {
+      return ByteBuffer.allocate(1 + Integer.BYTES).put(CONSTANT_INTEGER).putInt(value).array();
     }
   }
 }

@@ -17,7 +17,10 @@ public final class ChaosShuffleManager extends RdmaShuffleManager {
   public static final String DIRECTORY = "spark.sluice.chaos.directory";
 
   public ChaosShuffleManager(SparkConf conf, boolean isDriver) {
-    ChaosBackends outside = new ChaosBackends();
+    this(conf, isDriver, new ChaosBackends());
+  }
+
+  private ChaosShuffleManager(SparkConf conf, boolean isDriver, ChaosBackends outside) {
     super(
         conf,
         stock ->

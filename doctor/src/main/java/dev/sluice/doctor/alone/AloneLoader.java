@@ -1,25 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.doctor.alone;
 
-import java.lang.classfile.ClassFile;
-import java.lang.constant.ClassDesc;
-import java.lang.constant.ConstantDescs;
-import java.lang.constant.MethodTypeDesc;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
 import java.lang.reflect.InvocationTargetException;
 import java.net.URL;
 import java.net.URLClassLoader;
 
 /**
  * Starts the doctor from the drop-in jar alone, which has our classes only. This class loader loads
- * them, and makes the two classes of SLF4J that they need: a Logger that is a {@link Log}, and a
- * LoggerFactory that makes it. {@code dev.sluice.doctor.Main} calls {@link #main} on the main
- * thread; threads of the doctor load classes. It stays open until the process ends.
+ * them, and defines the two classes of SLF4J that they need, which are {@link AloneLogger} and
+ * {@link AloneLoggerFactory} by SLF4J's names. {@code dev.sluice.doctor.Main} calls {@link #main}
+ * on the main thread; threads of the doctor load classes. It stays open until the process ends.
  */
 public final class AloneLoader extends URLClassLoader {
-  private static final ClassDesc LOGGER = ClassDesc.of("org.slf4j.Logger");
-  private static final ClassDesc FACTORY = ClassDesc.of("org.slf4j.LoggerFactory");
-  private static final MethodTypeDesc GET_LOGGER =
-      MethodTypeDesc.of(LOGGER, ConstantDescs.CD_Class);
+  private static final String OUR_LOGGER = AloneLogger.class.getName();
+  private static final String LOGGER = "org.slf4j.Logger";
+
+  /** Numbers of the kinds of constants in a class file (JVMS, table 4.4-A). */
+  private static final int UTF8 = 1;
+
+  private static final int LONG = 5;
+  private static final int DOUBLE = 6;
 
   /**
    * @param args arguments of {@link CommandLine}
@@ -47,59 +52,51 @@ public final class AloneLoader extends URLClassLoader {
 
   @Override
   protected Class<?> findClass(String name) throws ClassNotFoundException {
-    return switch (name) {
-      case "org.slf4j.Logger" -> define(name, logger());
-      case "org.slf4j.LoggerFactory" -> define(name, factory());
-      default -> super.findClass(name);
+    if (!name.startsWith(LOGGER)) {
+      return super.findClass(name);
+    }
+    String ours = name.replace(LOGGER, OUR_LOGGER).replace('.', '/') + ".class";
+    try (InputStream file = getResourceAsStream(ours)) {
+      if (file == null) {
+        throw new ClassNotFoundException(name);
+      }
+      byte[] bytes = renamed(file);
+      return defineClass(name, bytes, 0, bytes.length);
+    } catch (IOException e) {
+      throw new ClassNotFoundException(name, e);
+    }
+  }
+
+  /** Returns a class file with SLF4J's names instead of ours among its constants. */
+  private static byte[] renamed(InputStream file) throws IOException {
+    DataInputStream in = new DataInputStream(file);
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    DataOutputStream out = new DataOutputStream(bytes);
+    out.writeLong(in.readLong()); // magic and version
+    int count = in.readUnsignedShort();
+    out.writeShort(count);
+    for (int i = 1; i < count; i++) {
+      int kind = in.readUnsignedByte();
+      out.writeByte(kind);
+      if (kind == UTF8) {
+        out.writeUTF(in.readUTF().replace(OUR_LOGGER.replace('.', '/'), LOGGER.replace('.', '/')));
+      } else {
+        out.write(in.readNBytes(length(kind)));
+        i += kind == LONG || kind == DOUBLE ? 1 : 0; // They count as two constants.
+      }
+    }
+    in.transferTo(out);
+    return bytes.toByteArray();
+  }
+
+  /** Returns the length of a constant in bytes, without its kind. */
+  private static int length(int kind) throws IOException {
+    return switch (kind) {
+      case 7, 8, 16, 19, 20 -> 2; // class, string, method type, module, package
+      case 15 -> 3; // method handle
+      case 3, 4, 9, 10, 11, 12, 17, 18 -> 4; // number, member, name and type, dynamic
+      case LONG, DOUBLE -> 8;
+      default -> throw new IOException("a class file has an unknown constant of kind " + kind);
     };
-  }
-
-  private Class<?> define(String name, byte[] bytes) {
-    return defineClass(name, bytes, 0, bytes.length);
-  }
-
-  /** Makes {@code public interface Logger extends Log {}}. */
-  private static byte[] logger() {
-    return ClassFile.of()
-        .build(
-            LOGGER,
-            type ->
-                type.withFlags(
-                        ClassFile.ACC_PUBLIC | ClassFile.ACC_INTERFACE | ClassFile.ACC_ABSTRACT)
-                    .withInterfaceSymbols(ClassDesc.of(Log.class.getName())));
-  }
-
-  /**
-   * Makes the factory, which is itself the logger: {@code public static Logger getLogger(Class c) {
-   * return new ...; }}.
-   */
-  private static byte[] factory() {
-    return ClassFile.of()
-        .build(
-            FACTORY,
-            type ->
-                type.withFlags(ClassFile.ACC_PUBLIC)
-                    .withInterfaceSymbols(LOGGER)
-                    .withMethodBody(
-                        ConstantDescs.INIT_NAME,
-                        ConstantDescs.MTD_void,
-                        0,
-                        code ->
-                            code.aload(0)
-                                .invokespecial(
-                                    ConstantDescs.CD_Object,
-                                    ConstantDescs.INIT_NAME,
-                                    ConstantDescs.MTD_void)
-                                .return_())
-                    .withMethodBody(
-                        "getLogger",
-                        GET_LOGGER,
-                        ClassFile.ACC_PUBLIC | ClassFile.ACC_STATIC,
-                        code ->
-                            code.new_(FACTORY)
-                                .dup()
-                                .invokespecial(
-                                    FACTORY, ConstantDescs.INIT_NAME, ConstantDescs.MTD_void)
-                                .areturn()));
   }
 }

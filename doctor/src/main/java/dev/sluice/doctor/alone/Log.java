@@ -2,9 +2,9 @@
 package dev.sluice.doctor.alone;
 
 /**
- * Stand-in for SLF4J's Logger while the doctor runs from the drop-in jar alone, without SLF4J. The
- * Logger that {@link AloneLoader} makes extends it and adds nothing. All classes that log then call
- * these methods, on any thread. The methods do nothing: the doctor reports by findings.
+ * Stand-in for SLF4J's Logger while the doctor runs from the drop-in jar alone, without SLF4J. All
+ * classes that log then call these methods, by {@link AloneLogger}, on any thread. The methods do
+ * nothing: the doctor reports by findings.
  *
  * <p>A call that this interface lacks ends in a NoSuchMethodError. A test checks that it has every
  * method of Logger that these classes call.

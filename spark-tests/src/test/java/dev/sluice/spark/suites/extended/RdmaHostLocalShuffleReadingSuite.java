@@ -8,9 +8,17 @@ import org.apache.spark.shuffle.HostLocalShuffleReadingSuite;
 /** Spark's own {@link HostLocalShuffleReadingSuite}. */
 public final class RdmaHostLocalShuffleReadingSuite extends HostLocalShuffleReadingSuite {
   public RdmaHostLocalShuffleReadingSuite() {
-    // The suite makes its configurations in its constructor.
+    this(prepared());
+  }
+
+  private RdmaHostLocalShuffleReadingSuite(boolean prepared) {
+    assert prepared;
+  }
+
+  /** Called before the suite's constructor, which makes its configurations. */
+  private static boolean prepared() {
     SuiteConf.withoutLoopback();
-    super();
+    return true;
   }
 
   @Override
