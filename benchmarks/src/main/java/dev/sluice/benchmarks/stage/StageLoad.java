@@ -2,6 +2,7 @@
 package dev.sluice.benchmarks.stage;
 
 import dev.sluice.blocks.server.Stager;
+import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.ControlMessages.Piece;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
@@ -19,7 +20,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.zip.CRC32C;
+import java.util.zip.Checksum;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -182,7 +183,7 @@ final class StageLoad implements AutoCloseable {
   private void verify(List<Piece> pieces, PooledBuffer buffer) throws IOException {
     long at = 0;
     for (Piece piece : pieces) {
-      CRC32C checksum = new CRC32C();
+      Checksum checksum = ChecksumAlgorithm.CRC32C.newChecksum();
       checksum.update(buffer.segment().asSlice(at, piece.length()).asByteBuffer());
       int partition = (int) (piece.position() / piece.length());
       if (checksum.getValue() != checksums[(int) piece.mapId()][partition]) {

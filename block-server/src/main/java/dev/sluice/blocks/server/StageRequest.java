@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
-import java.util.zip.CRC32C;
+import java.util.zip.Checksum;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -234,7 +234,7 @@ final class StageRequest {
     if (verifiable) {
       return Staged.NO_CHECKSUM;
     }
-    CRC32C crc = new CRC32C();
+    Checksum crc = ChecksumAlgorithm.CRC32C.newChecksum();
     crc.update(requireNonNull(buffer).segment().asByteBuffer());
     return crc.getValue();
   }

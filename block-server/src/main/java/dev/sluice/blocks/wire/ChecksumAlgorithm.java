@@ -4,6 +4,7 @@ package dev.sluice.blocks.wire;
 import static java.util.Objects.requireNonNull;
 
 import java.util.function.Supplier;
+import java.util.zip.Adler32;
 import java.util.zip.CRC32;
 import java.util.zip.CRC32C;
 import java.util.zip.Checksum;
@@ -17,9 +18,9 @@ import org.jspecify.annotations.Nullable;
  */
 public enum ChecksumAlgorithm {
   NONE(null),
-  ADLER32(PiecewiseAdler32::new),
-  CRC32(CRC32::new),
-  CRC32C(CRC32C::new);
+  ADLER32(() -> new PiecewiseChecksum(new Adler32(), PiecewiseChecksum.COPIES)),
+  CRC32(() -> ofAnyBuffer(new CRC32())),
+  CRC32C(() -> ofAnyBuffer(new CRC32C()));
 
   /** Null for NONE. */
   private final @Nullable Supplier<Checksum> factory;
@@ -28,7 +29,11 @@ public enum ChecksumAlgorithm {
     this.factory = factory;
   }
 
-  /** Returns a new computation; not for NONE. */
+  private static Checksum ofAnyBuffer(Checksum checksum) {
+    return PiecewiseChecksum.COPIES ? new PiecewiseChecksum(checksum, true) : checksum;
+  }
+
+  /** Returns a new computation, also of buffers in shared arenas; not for NONE. */
   public Checksum newChecksum() {
     return requireNonNull(factory).get();
   }

@@ -3,7 +3,9 @@ package dev.sluice.blocks.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
+import java.util.List;
 import java.util.Random;
 import java.util.zip.Adler32;
 import java.util.zip.CRC32;
@@ -28,19 +30,30 @@ class ChecksumAlgorithmTest {
     }
   }
 
+  /** The memory of regions and of buffers for READs is of shared arenas. */
   @ParameterizedTest
   @EnumSource(mode = Mode.EXCLUDE, names = "NONE")
-  void bytesOfADirectBuffer(ChecksumAlgorithm algorithm) {
-    for (int size : SIZES) {
-      byte[] bytes = random(size + 20);
-      ByteBuffer buffer = ByteBuffer.allocateDirect(bytes.length).put(bytes);
-      buffer.position(7).limit(7 + size);
-      Checksum checksum = algorithm.newChecksum();
-      checksum.update(buffer);
-      assertThat(checksum.getValue()).as("%d bytes", size).isEqualTo(jdk(algorithm, bytes, size));
-      assertThat(buffer.position()).isEqualTo(7 + size);
-      assertThat(buffer.limit()).isEqualTo(7 + size);
+  void bytesOfASharedArena(ChecksumAlgorithm algorithm) {
+    try (Arena arena = Arena.ofShared()) {
+      for (int size : SIZES) {
+        byte[] bytes = random(size + 20);
+        ByteBuffer buffer = arena.allocate(bytes.length).asByteBuffer().put(bytes);
+        for (Checksum checksum : both(algorithm)) {
+          buffer.limit(7 + size).position(7);
+          checksum.update(buffer);
+          assertThat(checksum.getValue())
+              .as("%d bytes", size)
+              .isEqualTo(jdk(algorithm, bytes, size));
+          assertThat(buffer.position()).isEqualTo(7 + size);
+          assertThat(buffer.limit()).isEqualTo(7 + size);
+        }
+      }
     }
+  }
+
+  /** Returns the algorithm as it is on this JVM, and as before JDK 25. */
+  private static List<Checksum> both(ChecksumAlgorithm algorithm) {
+    return List.of(algorithm.newChecksum(), new PiecewiseChecksum(algorithm.newChecksum(), true));
   }
 
   @ParameterizedTest

@@ -21,7 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
-import java.util.zip.CRC32C;
+import java.util.zip.Checksum;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -236,7 +236,7 @@ final class DataRead implements ReadListener {
    * CRC32C if some of them have no checksum of Spark's.
    */
   private void verify(long crc32c) {
-    CRC32C crc = new CRC32C();
+    Checksum crc = ChecksumAlgorithm.CRC32C.newChecksum();
     MemorySegment bytes = target.segment();
     long at = offset;
     for (FileRange range : ranges) {
