@@ -9,7 +9,7 @@ import java.util.List;
  * the doctor runs without it.
  */
 public final class Platform {
-  private static final int JAVA = 25;
+  private static final int JAVA = 21;
   private static final List<String> SPARKS = List.of("4.0", "4.1", "4.2");
 
   private Platform() {}

@@ -11,8 +11,8 @@ class PlatformTest {
   @ValueSource(
       strings = {"4.0", "4.0.0", "4.0.4", "4.1.3", "4.2.0", "4.2.7-SNAPSHOT", "4.1.1.vendor.12"})
   void runsOnEachTestedSpark4(String version) {
-    assertThat(Platform.lack(25, version)).isEmpty();
-    assertThat(Platform.lack(26, version)).isEmpty();
+    assertThat(Platform.lack(21, version)).isEmpty();
+    assertThat(Platform.lack(27, version)).isEmpty();
   }
 
   @ParameterizedTest
@@ -22,9 +22,9 @@ class PlatformTest {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {17, 21, 24})
+  @ValueSource(ints = {17, 20})
   void namesTheJavaInUseAndTheSupportedOnes(int version) {
     assertThat(Platform.lack(version, "4.1.3"))
-        .isEqualTo("RDMA shuffle needs Java 25, this JVM is Java " + version);
+        .isEqualTo("RDMA shuffle needs Java 21, this JVM is Java " + version);
   }
 }

@@ -36,7 +36,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>If the JVM, Spark or the configuration rules out RDMA, all of this is Spark's own: its
  * resolver, its writers, its client. The class loads on Java 17, where that is the case. Code that
- * needs Java 25 is loaded by name.
+ * needs Java 21 is loaded by name.
  *
  * <p>The public methods stay as they are within a major version of Sluice. {@code
  * spark.shuffle.rdma.*} configures it. Any thread may call it. A driver has one object, each

@@ -2,6 +2,7 @@
 package dev.sluice.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
@@ -34,6 +35,9 @@ class ReadmeTest {
     Matcher code =
         Pattern.compile("```java\n(.*?)```", Pattern.DOTALL).matcher(Files.readString(README));
     assertThat(code.find()).isTrue();
+    assumeTrue(
+        Runtime.version().feature() >= 22,
+        "JDK 21 compiles against the foreign function API as a preview only");
     String source = code.group(1);
     JavaFileObject file =
         new SimpleJavaFileObject(

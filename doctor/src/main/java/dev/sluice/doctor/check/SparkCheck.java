@@ -10,14 +10,24 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** Check of Spark's and Hadoop's jars, by their names. */
-record SparkCheck(List<Path> jars) implements Check {
+/**
+ * Check of Spark's and Hadoop's jars, by their names.
+ *
+ * @param java feature release of the JVM
+ */
+record SparkCheck(List<Path> jars, int java) implements Check {
   private static final Pattern SPARK = Pattern.compile("spark-core_2\\.13-(\\d.*)\\.jar");
   private static final Pattern HADOOP =
       Pattern.compile("hadoop-(?:client-api|common)-(\\d.*)\\.jar");
 
-  /** First version whose classes do without functions that JDK 24 has removed (HADOOP-19212). */
-  private static final Runtime.Version HADOOP_FOR_JDK_25 = Runtime.Version.parse("3.4.3");
+  /** The release whose Subject refuses calls of older versions of Hadoop (HADOOP-19212). */
+  private static final int FIRST_WITHOUT_SUBJECT = 23;
+
+  private static final Runtime.Version FIRST_HADOOP_FOR_IT = Runtime.Version.parse("3.4.3");
+
+  SparkCheck(List<Path> jars) {
+    this(jars, Runtime.version().feature());
+  }
 
   @Override
   public String name() {
@@ -30,8 +40,7 @@ record SparkCheck(List<Path> jars) implements Check {
     if (spark.isEmpty()) {
       return List.of(Finding.ok(name(), "not checked: " + lack()));
     }
-    return Stream.concat(
-            Stream.of(spark(spark.get())), version(HADOOP).map(SparkCheck::hadoop).stream())
+    return Stream.concat(Stream.of(spark(spark.get())), version(HADOOP).map(this::hadoop).stream())
         .toList();
   }
 
@@ -43,7 +52,7 @@ record SparkCheck(List<Path> jars) implements Check {
   }
 
   private Finding spark(String version) {
-    String lack = Platform.lack(Runtime.version().feature(), version);
+    String lack = Platform.lack(java, version);
     Finding finding =
         lack.isEmpty()
             ? Finding.ok(name(), "Spark " + version)
@@ -51,12 +60,12 @@ record SparkCheck(List<Path> jars) implements Check {
     return finding.with("version", version);
   }
 
-  private static Finding hadoop(String version) {
+  private Finding hadoop(String version) {
     Finding finding =
-        isOld(version)
+        java >= FIRST_WITHOUT_SUBJECT && isOld(version)
             ? Finding.fail(
                 "hadoop",
-                "Hadoop " + version + " does not run on JDK 25 (HADOOP-19212)",
+                "Hadoop %s does not run on JDK %d (HADOOP-19212)".formatted(version, java),
                 "replace jars/hadoop-client-api and -runtime by those of 3.4.3 or newer")
             : Finding.ok("hadoop", "Hadoop " + version);
     return finding.with("version", version);
@@ -66,7 +75,7 @@ record SparkCheck(List<Path> jars) implements Check {
   private static boolean isOld(String version) {
     Matcher numbers = Pattern.compile("\\d+\\.\\d+\\.\\d+").matcher(version);
     return numbers.lookingAt()
-        && Runtime.Version.parse(stripped(numbers.group())).compareTo(HADOOP_FOR_JDK_25) < 0;
+        && Runtime.Version.parse(stripped(numbers.group())).compareTo(FIRST_HADOOP_FOR_IT) < 0;
   }
 
   /** Removes zeros at the end, which Java's versions do not have. */

@@ -58,16 +58,19 @@ class NodeChecksTest {
 
   @Test
   void sparkAndHadoopAreKnownByTheirJars() throws Exception {
-    assertThat(new SparkCheck(jars("4.2.0", "3.4.3")).findings())
+    assertThat(new SparkCheck(jars("4.2.0", "3.4.3"), 25).findings())
         .extracting(Finding::said)
         .containsExactly("Spark 4.2.0", "Hadoop 3.4.3");
-    assertThat(new SparkCheck(jars("4.1.1", "3.4.2")).findings())
+    assertThat(new SparkCheck(jars("4.1.1", "3.4.2"), 25).findings())
         .extracting(Finding::level)
         .containsExactly(Level.OK, Level.FAIL);
-    assertThat(new SparkCheck(jars("4.0.2.vendor", "3.5.0-vendor")).findings())
+    assertThat(new SparkCheck(jars("4.1.1", "3.4.2"), 21).findings())
         .extracting(Finding::level)
         .containsExactly(Level.OK, Level.OK);
-    assertThat(new SparkCheck(jars("3.5.9", "3.3.4")).findings())
+    assertThat(new SparkCheck(jars("4.0.2.vendor", "3.5.0-vendor"), 25).findings())
+        .extracting(Finding::level)
+        .containsExactly(Level.OK, Level.OK);
+    assertThat(new SparkCheck(jars("3.5.9", "3.3.4"), 25).findings())
         .extracting(Finding::level)
         .containsExactly(Level.FAIL, Level.FAIL);
     assertFinding(new SparkCheck(List.of()), Level.OK, "SPARK_HOME is not set");

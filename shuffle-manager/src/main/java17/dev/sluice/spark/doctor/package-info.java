@@ -7,6 +7,6 @@
  * other hosts, and {@link Mesh} makes findings of the results.
  *
  * <p>These classes run on any JVM that Spark runs on, as executors may have another one than the
- * driver. Classes for Java 25 are in {@code executor}, and are loaded there by name.
+ * driver. Classes for Java 21 are in {@code executor}, and are loaded there by name.
  */
 package dev.sluice.spark.doctor;

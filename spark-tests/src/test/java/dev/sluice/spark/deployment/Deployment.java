@@ -108,11 +108,31 @@ public final class Deployment implements AutoCloseable {
     return launch(name, SparkJars.asReleased(), java, ONE_HOST, List.of());
   }
 
+  /**
+   * A Spark as it is released, with Master, Worker and drivers on another JVM.
+   *
+   * @param java JAVA_HOME of all
+   */
+  static Deployment startAllOn(Path java, String name) throws IOException, InterruptedException {
+    return launch(name, SparkJars.asReleased(), java, java, ONE_HOST, List.of());
+  }
+
   private static Deployment launch(
       String name, String jars, Path java, List<String> hosts, List<String> workerOptions)
       throws IOException, InterruptedException {
+    return launch(name, jars, java, JAVA, hosts, workerOptions);
+  }
+
+  private static Deployment launch(
+      String name,
+      String jars,
+      Path java,
+      Path driverJava,
+      List<String> hosts,
+      List<String> workerOptions)
+      throws IOException, InterruptedException {
     Path directory = Files.createTempDirectory(TARGET, name + "-");
-    SparkHome home = SparkHome.create(directory.resolve("spark-home"), jars);
+    SparkHome home = SparkHome.create(directory.resolve("spark-home"), jars).onJava(driverJava);
     StandaloneCluster cluster =
         StandaloneCluster.start(home.onJava(java), directory, hosts, 2, "2g", workerOptions);
     return new Deployment(home, directory, cluster, pack(directory.resolve("application.jar")));

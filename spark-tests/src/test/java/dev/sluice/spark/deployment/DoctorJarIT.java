@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.spark.deployment.DoctorProcess.Result;
-import dev.sluice.spark.other.Java17;
+import dev.sluice.spark.other.OtherJava;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.nio.file.Files;
@@ -114,25 +114,25 @@ final class DoctorJarIT {
 
   @Test
   void anOlderJvmIsToldOfTheOneThatItTakes() throws Exception {
-    Result result = run(DoctorProcess.command(Java17.home(), DropInJar.path()));
+    Result result = run(DoctorProcess.command(OtherJava.home(17), DropInJar.path()));
     assertThat(result.findings("fail", "java"))
         .as(result.output())
         .singleElement()
         .asString()
-        .contains("needs Java 25, this JVM is Java 17", "JAVA_HOME");
+        .contains("needs Java 21, this JVM is Java 17", "JAVA_HOME");
     assertThat(result.exitCode()).isEqualTo(2);
   }
 
   @Test
   void anOlderJvmAnswersProgramsInJsonAndHelps() throws Exception {
-    Result json = run(DoctorProcess.command(Java17.home(), DropInJar.path(), "--json"));
+    Result json = run(DoctorProcess.command(OtherJava.home(17), DropInJar.path(), "--json"));
     JsonNode finding = JSON.readTree(json.output()).get("findings").get(0);
     assertThat(finding.get("name").asText()).isEqualTo("java");
     assertThat(finding.get("level").asText()).isEqualTo("fail");
     assertThat(finding.get("values").get("version").asText()).startsWith("17");
     assertThat(json.exitCode()).isEqualTo(2);
 
-    Result help = run(DoctorProcess.command(Java17.home(), DropInJar.path(), "--help"));
+    Result help = run(DoctorProcess.command(OtherJava.home(17), DropInJar.path(), "--help"));
     assertThat(help.output()).contains("--peer HOST", "--serve", "--json");
     assertThat(help.exitCode()).isZero();
   }

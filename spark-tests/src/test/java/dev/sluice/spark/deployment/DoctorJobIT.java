@@ -4,7 +4,7 @@ package dev.sluice.spark.deployment;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.spark.deployment.Deployment.Result;
-import dev.sluice.spark.other.Java17;
+import dev.sluice.spark.other.OtherJava;
 import dev.sluice.spark.other.SparkJars;
 import java.util.List;
 import java.util.Map;
@@ -21,7 +21,8 @@ final class DoctorJobIT {
           .contains(
               "3 of 3 are checked: 1 executor(s) each on 1 host(s), 2 executor(s) each on 1"
                   + " host(s)")
-          .containsPattern("ok +java +Java 25.*\\s+on 0@127.0.0.., 1@127.0.0.., 2@127.0.0..\\s")
+          .containsPattern(
+              "ok +java +Java " + Runtime.version().feature() + ".*\\s+on 0@127.0.0.., 1@127.0.0.., 2@127.0.0..\\s")
           .containsPattern("ok +provider +soft")
           .containsPattern(
               "ok +registration +soft: Map outputs in .*/\\.\\.\\. .* as open files.*\\s+on 0@.*, 1@")
@@ -55,10 +56,10 @@ final class DoctorJobIT {
 
   @Test
   void executorsOnAnOlderJvmAreNamed() throws Exception {
-    try (Deployment old = Deployment.startOn(Java17.home(), "doctor-java-17")) {
+    try (Deployment old = Deployment.startOn(OtherJava.home(17), "doctor-java-17")) {
       Result result = old.submitDoctor("java-17", Map.of(), SparkJars.hadoopOnJava25(), "--mesh");
       assertThat(result.log())
-          .containsPattern("fail +java +RDMA shuffle needs Java 25, this JVM is Java 17\\s+on 0@");
+          .containsPattern("fail +java +RDMA shuffle needs Java 21, this JVM is Java 17\\s+on 0@");
       assertThat(result.exitCode()).as(result.end()).isEqualTo(2);
     }
   }

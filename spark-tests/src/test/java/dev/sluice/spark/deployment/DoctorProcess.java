@@ -51,7 +51,11 @@ public final class DoctorProcess implements AutoCloseable {
 
   static List<String> command(Path javaHome, Path jar, String... options) {
     List<String> command = new ArrayList<>();
-    command.addAll(List.of(javaHome.resolve("bin/java").toString(), "-Xmx256m", "-jar"));
+    command.addAll(List.of(javaHome.resolve("bin/java").toString(), "-Xmx256m"));
+    if (Runtime.version().feature() < 22) { // It ignores Enable-Native-Access of the manifest.
+      command.add("--enable-native-access=ALL-UNNAMED");
+    }
+    command.add("-jar");
     command.addAll(List.of(jar.toString(), "doctor"));
     command.addAll(List.of(options));
     return command;

@@ -3,56 +3,97 @@ package dev.sluice.spark.deployment;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.spark.other.OtherJava;
 import java.io.IOException;
-import java.lang.classfile.ClassFile;
-import java.lang.constant.ClassDesc;
-import java.lang.constant.ConstantDescs;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.net.URI;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** The drop-in jar links against the Spark of this build, including code that no test runs. */
+/**
+ * The drop-in jar links against the Spark of this build and the JDKs that it runs on, including
+ * code that no test runs.
+ */
+@EnabledForJreRange(
+    minVersion = 24,
+    disabledReason = "it reads class files by an API that is final from JDK 24 on")
 final class LinkageIT {
+  /** Modules that users run beside the drop-in jar. */
+  private static final List<String> PROGRAMS =
+      List.of("node-server", "verbs-tools", "examples/verbs", "testkit");
+
   @Test
   void everythingThatTheJarNamesIsThere() throws IOException {
-    Linkage linkage = new Linkage();
+    assertThat(missing(Linkage.toClassPath())).isEmpty();
+  }
+
+  /** JDK 21 has the foreign function API as a preview, with other names of some methods. */
+  @ParameterizedTest
+  @ValueSource(ints = {21, 22, 25})
+  void everythingThatTheJarNamesIsInTheJdk(int release) throws IOException {
+    Linkage linkage = Linkage.toJdk(release);
+    assertThat(missing(linkage)).isEmpty();
+    for (String program : PROGRAMS) {
+      Path classes = DropInJar.project().resolve(program).resolve("target/classes");
+      try (Stream<Path> files = Files.walk(classes)) {
+        for (Path file : files.filter(it -> it.toString().endsWith(".class")).toList()) {
+          assertThat(linkage.missing(Files.readAllBytes(file))).as(file.toString()).isEmpty();
+        }
+      }
+    }
+  }
+
+  @Test
+  void everythingThatTheJarNamesIsInJdk27() throws IOException {
+    String home = OtherJava.home(27).toString();
+    try (FileSystem files =
+        FileSystems.newFileSystem(URI.create("jrt:/"), Map.of("java.home", home))) {
+      assertThat(missing(Linkage.toJdk(files))).isEmpty();
+    }
+  }
+
+  /** A method that JDK 21 has by another name. */
+  @Test
+  void methodsThatAnOlderJdkLacksAreReported() throws IOException {
+    byte[] caller =
+        Linkage.classThatCalls("java.lang.foreign.MemorySegment", "getString", long.class);
+    assertThat(Linkage.toJdk(21).missing(caller))
+        .singleElement()
+        .asString()
+        .contains("needs java/lang/foreign/MemorySegment.getString(J)");
+    assertThat(Linkage.toJdk(22).missing(caller)).isEmpty();
+  }
+
+  private static List<String> missing(Linkage linkage) throws IOException {
     List<String> missing = new ArrayList<>();
     try (JarFile jar = new JarFile(DropInJar.path().toFile())) {
       for (JarEntry entry : classes(jar).toList()) {
         missing.addAll(linkage.missing(jar.getInputStream(entry).readAllBytes()));
       }
     }
-    assertThat(missing).isEmpty();
+    return missing;
   }
 
-  /** Bytes of a class that names things that no class path has. */
   @Test
   void missingClassesAndMethodsAreReported() {
-    ClassDesc missing = ClassDesc.of("org.apache.spark.Missing");
-    byte[] bytes =
-        ClassFile.of()
-            .build(
-                ClassDesc.of("dev.sluice.Example"),
-                type ->
-                    type.withMethodBody(
-                        "call",
-                        ConstantDescs.MTD_void,
-                        ClassFile.ACC_STATIC,
-                        code ->
-                            code.invokestatic(missing, "method", ConstantDescs.MTD_void)
-                                .invokestatic(
-                                    ClassDesc.of("org.apache.spark.SparkEnv"),
-                                    "missing",
-                                    ConstantDescs.MTD_void)
-                                .return_()));
-    assertThat(new Linkage().missing(bytes))
-        .anyMatch(words -> words.contains("needs org/apache/spark/Missing"))
-        .anyMatch(words -> words.contains("needs org/apache/spark/SparkEnv.missing()V"));
+    Linkage linkage = Linkage.toClassPath();
+    assertThat(linkage.missing(Linkage.classThatCalls("org.apache.spark.Missing", "method")))
+        .anyMatch(words -> words.contains("needs org/apache/spark/Missing"));
+    assertThat(linkage.missing(Linkage.classThatCalls("org.apache.spark.SparkEnv", "missing")))
+        .anyMatch(words -> words.contains("needs org/apache/spark/SparkEnv.missing()"));
   }
 
   @Test

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.spark.account.BlockLines;
 import dev.sluice.spark.account.Totals;
 import dev.sluice.spark.deployment.Deployment.Result;
-import dev.sluice.spark.other.Java17;
+import dev.sluice.spark.other.OtherJava;
 import dev.sluice.spark.scenarios.KnownShuffle;
 import java.io.IOException;
 import java.util.Map;
@@ -59,9 +59,17 @@ final class StandaloneIT {
     }
   }
 
+  /** With Spark's jars as released: Hadoop's need not be replaced there. */
+  @Test
+  void theClusterAndItsApplicationsRunOnJava21() throws Exception {
+    try (Deployment java21 = Deployment.startAllOn(OtherJava.home(21), "java-21")) {
+      assertRead(java21.submitWithJars("on-java-21", Map.of(), ShuffleApplication.SHUFFLE));
+    }
+  }
+
   @Test
   void oneApplicationHasAnotherJvmThanItsCluster() throws Exception {
-    try (Deployment old = Deployment.startOn(Java17.home(), "java-17")) {
+    try (Deployment old = Deployment.startOn(OtherJava.home(17), "java-17")) {
       String java = System.getProperty("java.home");
       assertRead(
           old.submitOnJava25(

@@ -96,9 +96,9 @@ final class OtherSparkIT {
   @Test
   void anOlderJvmUsesTheStockShuffleWithAReason() throws Exception {
     assumeTrue(package$.MODULE$.SPARK_VERSION().startsWith("4."), "the older Spark comes first");
-    Path java = Java17.command();
+    Path java = OtherJava.home(17).resolve("bin/java");
     String spark = SparkJars.asReleased();
-    String reason = "RDMA shuffle needs Java 25, this JVM is Java 17";
+    String reason = "RDMA shuffle needs Java 21, this JVM is Java 17";
 
     assertStock(run(java, spark, "auto"), reason);
     assertRefused(run(java, spark, "soft"), reason);
@@ -122,7 +122,7 @@ final class OtherSparkIT {
   void anOlderSparkUsesTheStockShuffleWithAReason() throws Exception {
     String version = package$.MODULE$.SPARK_VERSION();
     assumeTrue(version.startsWith("3."), "tried by bin/test --spark 3.5");
-    Path java = Java17.command();
+    Path java = OtherJava.home(17).resolve("bin/java");
     String spark = SparkJars.asReleased();
     String reason = "for Spark 4.0 to 4.2, and this is Spark " + version;
 
