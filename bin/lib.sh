@@ -1,8 +1,9 @@
-# Functions of the commands in this folder: find JDK 25 and Maven, build missing jars, and start Java
+# Functions of the commands in this folder: find a JDK and Maven, build missing jars, and start Java
 # programs of the modules chaos and benchmarks. Sourced, not started.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-java_release=25
+# What the commands need: to build, this JDK with its compiler. An installed daemon needs less.
+java_release=25 java_programs=(java javac)
 jvm_folder=/usr/lib/jvm
 
 # Enough for Hadoop's TeraGen and TeraValidate with an input of any size.
@@ -121,8 +122,10 @@ find_data() {
 
 # Prints the version of the JDK in a folder, such as 25.0.3; nothing if there is none or it is too old.
 suitable_jdk() {
-  [[ -x $1/bin/java && -x $1/bin/javac ]] || return 0
-  local version
+  local version program
+  for program in "${java_programs[@]}"; do
+    [[ -x $1/bin/$program ]] || return 0
+  done
   version=$("$1/bin/java" -XshowSettings:properties -version 2>&1 |
     sed -n 's/^ *java\.version = \([0-9][0-9.]*\)/\1/p')
   if [[ -n $version ]] && ((${version%%[!0-9]*} >= java_release)); then
@@ -247,16 +250,18 @@ link_spark() {
   mv "$3.new" "$3"
 }
 
-# Replaces this process by a main class of a module. With --spark among the arguments, drivers,
-# executors and the main class itself run on that Spark version.
+# Replaces this process by a main class of a module. With --spark or --java among the arguments,
+# drivers, executors and the main class itself run on that Spark version and that JDK.
 #   exec_program MODULE HEAP CLASS [ARGUMENT...]   HEAP is the JVM's option, or empty
 exec_program() {
-  local module=$1 heap=$2 target=$root/$1/target spark=4.2 argument previous=''
+  local module=$1 heap=$2 target=$root/$1/target spark=4.2 java='' argument previous=''
   local used=(testkit shuffle-manager doctor node-server block-server rdma-net verbs)
   shift 2
   for argument in "$@"; do
     [[ $argument != --spark=* ]] || spark=${argument#*=}
     [[ $previous != --spark ]] || spark=$argument
+    [[ $argument != --java=* ]] || java=${argument#*=}
+    [[ $previous != --java ]] || java=$argument
     previous=$argument
   done
   find_data
@@ -277,8 +282,12 @@ exec_program() {
     export SLUICE_TOOLS_CLASSPATH
     SLUICE_TOOLS_CLASSPATH=$(tools_classpath)
   fi
-  exec "$JAVA_HOME/bin/java" -XX:+UseSerialGC ${heap:+"$heap"} \
-    --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow \
+  local program_home=$JAVA_HOME
+  if [[ $java ]]; then
+    program_home=$("$root/testbed/jdk" "$java")
+  fi
+  exec "$program_home/bin/java" -XX:+UseSerialGC ${heap:+"$heap"} \
+    -XX:+IgnoreUnrecognizedVMOptions --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow \
     -Dsluice.log="$SLUICE_DATA/${1##*.}.log" \
     -cp "$SLUICE_PROGRAM_JAR:$SLUICE_JAR:$SLUICE_SPARK_JARS/*" "$@"
 }

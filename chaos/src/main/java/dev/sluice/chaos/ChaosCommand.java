@@ -8,6 +8,7 @@ import dev.sluice.chaos.fault.Faults;
 import dev.sluice.chaos.workload.Workload;
 import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.Usage;
+import dev.sluice.testkit.Usage.JavaOption;
 import dev.sluice.testkit.Usage.SparkOption;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -120,6 +121,7 @@ public final class ChaosCommand implements Callable<Integer> {
     command
         .getCommandSpec()
         .addOption(SparkOption.spec())
+        .addOption(JavaOption.spec())
         .usageMessage()
         .footer(
             "%nFAULT is one of:",

@@ -88,6 +88,7 @@ public final class AnsweringProcess implements AutoCloseable {
     List<String> command = new ArrayList<>(prefix);
     command.add(ProcessHandle.current().info().command().orElseThrow());
     command.add("-XX:+UseG1GC"); // as in executors, also on one core
+    command.add("-XX:+IgnoreUnrecognizedVMOptions"); // JDK 21 has not all of those below.
     command.add("--enable-native-access=ALL-UNNAMED");
     command.add("--sun-misc-unsafe-memory-access=allow");
     command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));

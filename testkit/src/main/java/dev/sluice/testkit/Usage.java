@@ -85,6 +85,25 @@ public final class Usage {
     return CommandLine.ExitCode.USAGE;
   }
 
+  /** The option by which commands choose a JDK; bin/lib.sh reads it before they start. */
+  public static final class JavaOption {
+    public static final String NAME = "--java";
+    public static final String LABEL = "21|25|26|27";
+    public static final String DESCRIPTION =
+        "JDK of driver and executors, made by testbed/jdk (default: the one that builds Sluice)";
+
+    private JavaOption() {}
+
+    /** Returns the option for a command that does not annotate all its options. */
+    public static OptionSpec spec() {
+      return OptionSpec.builder(NAME)
+          .type(String.class)
+          .paramLabel(LABEL)
+          .description(DESCRIPTION)
+          .build();
+    }
+  }
+
   /** The option by which commands choose a Spark version; bin/lib.sh reads it before they start. */
   public static final class SparkOption {
     public static final String NAME = "--spark";

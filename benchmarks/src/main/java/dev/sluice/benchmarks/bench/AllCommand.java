@@ -5,6 +5,7 @@ import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.ResultFile;
 import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.Installation;
+import dev.sluice.testkit.Usage.JavaOption;
 import dev.sluice.testkit.Usage.SparkOption;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -104,6 +105,9 @@ public final class AllCommand implements Callable<Integer> {
     List<String> command = new ArrayList<>(part.command(bin, rows));
     if (bench.spark() != null) {
       command.addAll(List.of(SparkOption.NAME, bench.spark()));
+    }
+    if (bench.java() != null) {
+      command.addAll(List.of(JavaOption.NAME, bench.java()));
     }
     Process process = new ProcessBuilder(command).inheritIO().start();
     Runtime.getRuntime().addShutdownHook(new Thread(process::destroy, "part-destroyer"));

@@ -13,6 +13,7 @@ import dev.sluice.benchmarks.terasort.TeraSortCommand;
 import dev.sluice.benchmarks.tpcds.TpcdsCommand;
 import dev.sluice.benchmarks.verbs.ReadLoopCommand;
 import dev.sluice.testkit.Usage;
+import dev.sluice.testkit.Usage.JavaOption;
 import dev.sluice.testkit.Usage.SparkOption;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -60,11 +61,23 @@ public final class BenchCommand {
       description = SparkOption.DESCRIPTION)
   private String spark;
 
+  @Option(
+      names = JavaOption.NAME,
+      paramLabel = JavaOption.LABEL,
+      scope = ScopeType.INHERIT,
+      description = JavaOption.DESCRIPTION)
+  private String java;
+
   private BenchCommand() {}
 
   /** Returns the Spark version for all parts; null for the default. */
   @Nullable String spark() {
     return spark;
+  }
+
+  /** Returns the JDK's release for all parts; null for the default. */
+  @Nullable String java() {
+    return java;
   }
 
   public static void main(String[] arguments) {

@@ -14,6 +14,7 @@ import dev.sluice.testkit.DriverProcess.ClusterConf;
 import dev.sluice.testkit.JsonFile;
 import dev.sluice.testkit.Shuffle;
 import dev.sluice.testkit.Usage;
+import dev.sluice.testkit.Usage.JavaOption;
 import dev.sluice.testkit.Usage.SparkOption;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -150,6 +151,7 @@ public final class TeraSortCommand implements Callable<Integer> {
     command
         .getCommandSpec()
         .addOption(SparkOption.spec())
+        .addOption(JavaOption.spec())
         .addOption(
             OptionSpec.builder("-h", "--help")
                 .usageHelp(true)
