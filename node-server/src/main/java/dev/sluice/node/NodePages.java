@@ -3,6 +3,7 @@ package dev.sluice.node;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import dev.sluice.rdma.transfer.DaemonThreads;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -10,7 +11,6 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
@@ -31,7 +31,7 @@ final class NodePages implements AutoCloseable {
 
   private final HttpServer server;
   private final BooleanSupplier draining;
-  private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+  private final ExecutorService threads = DaemonThreads.forBlocking("sluice-page-");
   private final Supplier<Collection<ServedApplication>> applications;
   private final Map<String, Supplier<Page>> pages =
       Map.of(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark;
 
+import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.spark.HandOver.NodeOutputs;
 import dev.sluice.spark.metrics.ShuffleCounter;
 import dev.sluice.spark.metrics.ShuffleCounters;
@@ -45,7 +46,7 @@ final class AwaitedHandOver implements HandOver {
 
   private void askSoon() {
     if (asking.compareAndSet(false, true)) {
-      Thread.ofVirtual().inheritInheritableThreadLocals(false).start(this::ask);
+      DaemonThreads.blocking("sluice-ask-node-").newThread(this::ask).start();
     }
   }
 

@@ -204,7 +204,7 @@ final class NodeLifetimes implements AutoCloseable {
                 unlessAwaited(node, () -> tryLast(node, question));
               }
             },
-            Thread::startVirtualThread)
+            NodeLifetimes::onThreadOfItsOwn)
         .whenComplete(
             (_, _) -> {
               checks.remove(node);
@@ -298,7 +298,11 @@ final class NodeLifetimes implements AutoCloseable {
               }
               return null;
             },
-            Thread::startVirtualThread);
+            NodeLifetimes::onThreadOfItsOwn);
+  }
+
+  private static void onThreadOfItsOwn(Runnable step) {
+    DaemonThreads.blocking("sluice-node-lifetimes-").newThread(step).start();
   }
 
   /**

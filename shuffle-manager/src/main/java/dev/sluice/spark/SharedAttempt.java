@@ -3,6 +3,7 @@ package dev.sluice.spark;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.sluice.rdma.transfer.DaemonThreads;
 import java.io.IOException;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -61,7 +62,7 @@ final class SharedAttempt<T> implements AutoCloseable {
             .isPresent();
     if (!goesOn) {
       last = Optional.of(new FutureTask<>(work));
-      Thread.ofVirtual().inheritInheritableThreadLocals(false).start(last.get());
+      DaemonThreads.blocking("sluice-attempt-").newThread(last.get()).start();
     }
     return last.get();
   }

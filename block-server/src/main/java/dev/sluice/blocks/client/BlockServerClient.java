@@ -27,6 +27,7 @@ import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.transfer.CircuitBreaker;
+import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.PeerQuota;
 import dev.sluice.rdma.transfer.QueuePairConnector;
@@ -37,6 +38,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -63,6 +65,8 @@ import org.slf4j.LoggerFactory;
  * KB, those of all peers 3 MB, whatever the number of partitions.
  */
 public final class BlockServerClient implements QueuePairConnector, AutoCloseable {
+  private static final ThreadFactory CONNECTS = DaemonThreads.blocking("sluice-connect-");
+
   private static final Logger LOG = LoggerFactory.getLogger(BlockServerClient.class);
 
   /**
@@ -378,7 +382,7 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
             new PeerChannel(
                 key,
                 factory,
-                attempt -> Thread.ofVirtual().name("sluice-connect-" + key.id()).start(attempt),
+                attempt -> CONNECTS.newThread(attempt).start(),
                 codec,
                 new CircuitBreaker(options.circuitFailures(), options.circuitCooldownMs()),
                 new CircuitBreaker(options.circuitFailures(), options.circuitCooldownMs()),

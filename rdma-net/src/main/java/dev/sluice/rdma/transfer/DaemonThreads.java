@@ -2,6 +2,7 @@
 package dev.sluice.rdma.transfer;
 
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -17,6 +18,15 @@ public final class DaemonThreads {
   /** Time without a task after which a thread of a pool ends. */
   private static final long IDLE_SECONDS = 10;
 
+  /**
+   * False if virtual threads that wait for a monitor hold their carriers: as many as the machine
+   * has processors then stop all others (JEP 491, JDK 24).
+   */
+  private static final boolean VIRTUAL = Runtime.version().feature() >= 24;
+
+  /** Limit of threads that block at a time where they are not virtual. */
+  private static final int MAX_BLOCKED = 256;
+
   private DaemonThreads() {}
 
   public static ThreadFactory named(String name) {
@@ -28,11 +38,28 @@ public final class DaemonThreads {
     return withOwnLoader(daemon().name(prefix, 0));
   }
 
+  /**
+   * Makes threads for steps that may block for long, such as a connection to a peer that does not
+   * answer. They are virtual ones from JDK 24 on.
+   */
+  public static ThreadFactory blocking(String prefix) {
+    Thread.Builder builder =
+        VIRTUAL ? Thread.ofVirtual().inheritInheritableThreadLocals(false) : daemon();
+    return withOwnLoader(builder.name(prefix, 0));
+  }
+
+  /** Runs each task on a {@link #blocking} thread, before JDK 24 up to 256 of them at a time. */
+  public static ExecutorService forBlocking(String prefix) {
+    return VIRTUAL
+        ? Executors.newThreadPerTaskExecutor(blocking(prefix))
+        : atMost(MAX_BLOCKED, blocking(prefix));
+  }
+
   private static Thread.Builder.OfPlatform daemon() {
     return Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false);
   }
 
-  private static ThreadFactory withOwnLoader(Thread.Builder.OfPlatform builder) {
+  private static ThreadFactory withOwnLoader(Thread.Builder builder) {
     ThreadFactory factory = builder.factory();
     return work -> {
       Thread thread = factory.newThread(work);

@@ -8,6 +8,7 @@ import dev.sluice.rdma.transfer.RdmaEndpoint.ConnectThreads;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -21,7 +22,7 @@ class DaemonThreadsTest {
 
   /** A jar given by --jars is not on the system class path. */
   @ParameterizedTest
-  @ValueSource(strings = {"named", "numbered"})
+  @ValueSource(strings = {"named", "numbered", "blocking"})
   void threadsHaveTheClassLoaderOfTheJar(String factory) throws Exception {
     URL jar = DaemonThreads.class.getProtectionDomain().getCodeSource().getLocation();
     try (URLClassLoader loader =
@@ -31,6 +32,31 @@ class DaemonThreadsTest {
       Thread thread = ((ThreadFactory) made).newThread(() -> {});
       assertThat(thread.getContextClassLoader()).isSameAs(loader);
     }
+  }
+
+  /** Virtual threads before JDK 24 would all be stopped by them. */
+  @Test
+  void aStepRunsWhileManyOthersWaitForAMonitor() throws Exception {
+    int others = Runtime.getRuntime().availableProcessors() + 1;
+    CountDownLatch begun = new CountDownLatch(others);
+    CountDownLatch ran = new CountDownLatch(1);
+    Object monitor = new Object();
+    ExecutorService steps = DaemonThreads.forBlocking("sluice-test-");
+    synchronized (monitor) {
+      for (int i = 0; i < others; i++) {
+        steps.execute(
+            () -> {
+              begun.countDown();
+              synchronized (monitor) {
+                assertThat(Thread.holdsLock(monitor)).isTrue();
+              }
+            });
+      }
+      assertThat(begun.await(10, TimeUnit.SECONDS)).isTrue();
+      steps.execute(ran::countDown);
+      assertThat(ran.await(10, TimeUnit.SECONDS)).isTrue();
+    }
+    assertThat(DaemonThreads.stop(steps, 10_000)).isTrue();
   }
 
   /** The system gives one thread and no more. */

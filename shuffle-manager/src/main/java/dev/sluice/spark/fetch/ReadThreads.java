@@ -4,7 +4,6 @@ package dev.sluice.spark.fetch;
 import dev.sluice.rdma.transfer.DaemonThreads;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -13,8 +12,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Threads of an executor's reading side. A few of them, for any number of peers, tasks and blocks,
- * verify and deliver; one handles deadlines. Virtual threads run the calls of Spark's client that
- * block while they connect, so that an unreachable peer delays only its own blocks. The {@link
+ * verify and deliver; one handles deadlines. Others run the calls of Spark's client that block
+ * while they connect, so that an unreachable peer delays only its own blocks. The {@link
  * ShuffleClient} that starts the threads ends them.
  *
  * @param blocking runs steps that may block
@@ -27,12 +26,7 @@ record ReadThreads(DeadlineTimer timer, Executor deliverer, Executor blocking, R
 
   static ReadThreads start() {
     ExecutorService deliverer = deliverers();
-    ExecutorService blocking =
-        Executors.newThreadPerTaskExecutor(
-            Thread.ofVirtual()
-                .name("sluice-fallback-", 0)
-                .inheritInheritableThreadLocals(false)
-                .factory());
+    ExecutorService blocking = DaemonThreads.forBlocking("sluice-fallback-");
     Deadlines deadlines =
         new Deadlines(
             new ScheduledThreadPoolExecutor(1, DaemonThreads.numbered("sluice-deadline-")));

@@ -2,6 +2,7 @@
 package dev.sluice.spark.locate;
 
 import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.DirectoryMessage.Find;
 import dev.sluice.spark.locate.DirectoryMessage.Found;
@@ -158,7 +159,7 @@ public final class LocatorClient implements Locator {
     return directory
         .once(
             new Silent(silentNode),
-            Thread::startVirtualThread,
+            question -> DaemonThreads.blocking("sluice-report-").newThread(question).start(),
             "Cannot tell the driver that node daemon {} does not answer",
             silentNode)
         .thenApply(_ -> null);

@@ -22,7 +22,9 @@ final class DoctorJobIT {
               "3 of 3 are checked: 1 executor(s) each on 1 host(s), 2 executor(s) each on 1"
                   + " host(s)")
           .containsPattern(
-              "ok +java +Java " + Runtime.version().feature() + ".*\\s+on 0@127.0.0.., 1@127.0.0.., 2@127.0.0..\\s")
+              "ok +java +Java "
+                  + Runtime.version().feature()
+                  + ".*\\s+on 0@127.0.0.., 1@127.0.0.., 2@127.0.0..\\s")
           .containsPattern("ok +provider +soft")
           .containsPattern(
               "ok +registration +soft: Map outputs in .*/\\.\\.\\. .* as open files.*\\s+on 0@.*, 1@")

@@ -130,8 +130,7 @@ final class Linkage {
                     ClassFile.ACC_STATIC,
                     code -> {
                       for (int i = 0; i < type.parameterCount(); i++) {
-                        code.loadLocal(
-                            TypeKind.from(type.parameterType(i)), code.parameterSlot(i));
+                        code.loadLocal(TypeKind.from(type.parameterType(i)), code.parameterSlot(i));
                       }
                       code.invokestatic(ClassDesc.of(owner), method, type).return_();
                     }));
