@@ -85,6 +85,14 @@ public final class Usage {
     return CommandLine.ExitCode.USAGE;
   }
 
+  private static OptionSpec choice(String name, String label, String description) {
+    return OptionSpec.builder(name)
+        .type(String.class)
+        .paramLabel(label)
+        .description(description)
+        .build();
+  }
+
   /** The option by which commands choose a JDK; bin/lib.sh reads it before they start. */
   public static final class JavaOption {
     public static final String NAME = "--java";
@@ -96,11 +104,7 @@ public final class Usage {
 
     /** Returns the option for a command that does not annotate all its options. */
     public static OptionSpec spec() {
-      return OptionSpec.builder(NAME)
-          .type(String.class)
-          .paramLabel(LABEL)
-          .description(DESCRIPTION)
-          .build();
+      return choice(NAME, LABEL, DESCRIPTION);
     }
   }
 
@@ -114,11 +118,7 @@ public final class Usage {
 
     /** Returns the option for a command that does not annotate all its options. */
     public static OptionSpec spec() {
-      return OptionSpec.builder(NAME)
-          .type(String.class)
-          .paramLabel(LABEL)
-          .description(DESCRIPTION)
-          .build();
+      return choice(NAME, LABEL, DESCRIPTION);
     }
   }
 }
