@@ -116,10 +116,13 @@ final class Linkage {
         source);
   }
 
-  /** Makes a class that calls a method without a result. */
-  static byte[] classThatCalls(String owner, String method, Class<?>... parameters) {
-    MethodTypeDesc type =
-        MethodType.methodType(void.class, parameters).describeConstable().orElseThrow();
+  /**
+   * Makes a class that calls a method, as if that were static.
+   *
+   * @param signature the method's result and parameters, without the object that it belongs to
+   */
+  static byte[] classThatCalls(String owner, String method, MethodType signature) {
+    MethodTypeDesc type = signature.describeConstable().orElseThrow();
     return ClassFile.of()
         .build(
             ClassDesc.of("dev.sluice.Example"),
@@ -132,7 +135,8 @@ final class Linkage {
                       for (int i = 0; i < type.parameterCount(); i++) {
                         code.loadLocal(TypeKind.from(type.parameterType(i)), code.parameterSlot(i));
                       }
-                      code.invokestatic(ClassDesc.of(owner), method, type).return_();
+                      code.invokestatic(ClassDesc.of(owner), method, type)
+                          .return_(TypeKind.from(type.returnType()));
                     }));
   }
 

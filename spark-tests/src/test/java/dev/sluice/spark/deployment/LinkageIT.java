@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.spark.other.OtherJava;
 import java.io.IOException;
+import java.lang.invoke.MethodType;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.net.URI;
@@ -34,6 +35,8 @@ final class LinkageIT {
   /** Modules that users run beside the drop-in jar. */
   private static final List<String> PROGRAMS =
       List.of("node-server", "verbs-tools", "examples/verbs", "testkit");
+
+  private static final MethodType NOTHING = MethodType.methodType(void.class);
 
   @Test
   void everythingThatTheJarNamesIsThere() throws IOException {
@@ -69,11 +72,14 @@ final class LinkageIT {
   @Test
   void methodsThatAnOlderJdkLacksAreReported() throws IOException {
     byte[] caller =
-        Linkage.classThatCalls("java.lang.foreign.MemorySegment", "getString", long.class);
+        Linkage.classThatCalls(
+            "java.lang.foreign.MemorySegment",
+            "getString",
+            MethodType.methodType(String.class, long.class));
     assertThat(Linkage.toJdk(21).missing(caller))
         .singleElement()
         .asString()
-        .contains("needs java/lang/foreign/MemorySegment.getString(J)");
+        .contains("needs java/lang/foreign/MemorySegment.getString(J)Ljava/lang/String;");
     assertThat(Linkage.toJdk(22).missing(caller)).isEmpty();
   }
 
@@ -90,9 +96,12 @@ final class LinkageIT {
   @Test
   void missingClassesAndMethodsAreReported() {
     Linkage linkage = Linkage.toClassPath();
-    assertThat(linkage.missing(Linkage.classThatCalls("org.apache.spark.Missing", "method")))
+    assertThat(
+            linkage.missing(Linkage.classThatCalls("org.apache.spark.Missing", "method", NOTHING)))
         .anyMatch(words -> words.contains("needs org/apache/spark/Missing"));
-    assertThat(linkage.missing(Linkage.classThatCalls("org.apache.spark.SparkEnv", "missing")))
+    assertThat(
+            linkage.missing(
+                Linkage.classThatCalls("org.apache.spark.SparkEnv", "missing", NOTHING)))
         .anyMatch(words -> words.contains("needs org/apache/spark/SparkEnv.missing()"));
   }
 
