@@ -433,6 +433,7 @@ public final class MapOutputRegistry implements AutoCloseable {
     if (registration == null) {
       return;
     }
+    epochs.enterAgain(shuffle);
     try {
       openers.execute(places, new Opening(registration));
     } catch (Throwable e) { // No memory: the registration must not stay pending.
@@ -447,7 +448,7 @@ public final class MapOutputRegistry implements AutoCloseable {
   private void finish(PendingRegistration registration, @Nullable Throwable failure) {
     registration.close();
     registration.shuffle().finish(registration);
-    epochs.dropIfUnused(registration.shuffle());
+    epochs.leave(registration.shuffle());
     int shuffleId = registration.shuffle().id();
     if (failure instanceof RejectedExecutionException) {
       LOG.debug(

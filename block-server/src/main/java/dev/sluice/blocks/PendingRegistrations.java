@@ -40,10 +40,6 @@ final class PendingRegistrations {
     }
   }
 
-  boolean isEmpty() {
-    return registrations.isEmpty();
-  }
-
   boolean has(long mapId) {
     return registrations.containsKey(mapId);
   }

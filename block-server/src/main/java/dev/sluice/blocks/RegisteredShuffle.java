@@ -145,9 +145,9 @@ final class RegisteredShuffle {
     }
   }
 
-  /** Returns true if nothing is registered, pending, or known to fail. */
+  /** Returns true if nothing is registered or known to fail. */
   boolean isBlank() {
-    return outputs.isEmpty() && failures.isEmpty() && underWay.isEmpty();
+    return outputs.isEmpty() && failures.isEmpty();
   }
 
   /** Records that the shuffle is READ now and not idle. */

@@ -15,16 +15,16 @@ import org.jspecify.annotations.Nullable;
  * has ended by keys that are no longer valid.
  *
  * <p>The {@link MapOutputRegistry}, the {@link Registrar} and {@link ResidentPages} call it. Any
- * thread. Each entering needs one {@link #leave}; until then the epoch is not dropped. An epoch is
- * dropped when nothing in it is registered, pending, or known to fail. An unregistered shuffle
- * leaves one bit behind.
+ * thread. Each entering needs one {@link #leave}; until then the epoch is not dropped. A call
+ * enters, and so does each registration that it begins. An epoch is dropped when all have left it
+ * and nothing of it is registered or known to fail. An unregistered shuffle leaves one bit behind.
  */
 final class ShuffleEpochs {
   private static final class Epoch {
     final RegisteredShuffle shuffle;
 
-    /** Number of calls that have entered and not left. */
-    int pending;
+    /** Number of calls and registrations that have entered and not left. */
+    int entered;
 
     Epoch(RegisteredShuffle shuffle) {
       this.shuffle = shuffle;
@@ -73,21 +73,29 @@ final class ShuffleEpochs {
       return null;
     }
     Epoch epoch = current.computeIfAbsent(shuffleId, id -> new Epoch(factory.apply(id)));
-    epoch.pending++;
+    epoch.entered++;
     return epoch.shuffle;
+  }
+
+  /** Enters for a registration, which the calling thread begins while it is in the epoch itself. */
+  synchronized void enterAgain(RegisteredShuffle shuffle) {
+    Epoch epoch = current.get(shuffle.id());
+    if (epoch != null && epoch.shuffle == shuffle) { // else it was unregistered meanwhile
+      epoch.entered++;
+    }
   }
 
   synchronized void leave(RegisteredShuffle shuffle) {
     Epoch epoch = current.get(shuffle.id());
     if (epoch != null && epoch.shuffle == shuffle) {
-      epoch.pending--;
+      epoch.entered--;
       dropIfUnused(shuffle);
     }
   }
 
   synchronized void dropIfUnused(RegisteredShuffle shuffle) {
     Epoch epoch = current.get(shuffle.id());
-    if (epoch != null && epoch.shuffle == shuffle && epoch.pending == 0 && shuffle.isBlank()) {
+    if (epoch != null && epoch.shuffle == shuffle && epoch.entered == 0 && shuffle.isBlank()) {
       current.remove(shuffle.id());
     }
   }

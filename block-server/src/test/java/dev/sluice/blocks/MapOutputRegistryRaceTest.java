@@ -16,6 +16,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.logging.log4j.Level;
 import org.junit.jupiter.api.Test;
@@ -34,6 +35,7 @@ class MapOutputRegistryRaceTest {
   private static final int OPERATIONS = 10_000;
   private static final int THREADS = 4;
   private static final int SHUFFLES = 3;
+  private static final int SHUFFLES_IN_TURN = 200;
   private static final int MAPS = 4;
   private static final int[] PARTITIONS = {100, 0, 5000, 37};
 
@@ -90,6 +92,43 @@ class MapOutputRegistryRaceTest {
       asking.get(30, TimeUnit.SECONDS);
     }
     assertThat(outputs.mappings()).isZero();
+  }
+
+  /** More threads than cores, so that some are suspended while they look at a shuffle. */
+  @Test
+  void aShuffleIsNotDroppedWhileItsMapOutputIsRegistered() throws Exception {
+    outputs = new TestMapOutputs(directory);
+    outputs.write(0, 0, PARTITIONS);
+    AtomicInteger shuffleId = new AtomicInteger();
+    List<Integer> dropped = new ArrayList<>();
+    try (MapOutputRegistry registry =
+            new MapOutputRegistry(
+                domain,
+                outputs.directories(form),
+                (_, mapId) -> outputs.find(0, mapId),
+                new RegistryLimits(1 << 20, 1_000, Long.MAX_VALUE / 2),
+                new RecordingListener(),
+                nowMs::incrementAndGet);
+        ExecutorService threads = Executors.newFixedThreadPool(THREADS)) {
+      for (int i = 0; i < THREADS; i++) {
+        threads.execute(
+            () -> {
+              while (shuffleId.get() < SHUFFLES_IN_TURN) {
+                registry.invalidate(shuffleId.get(), 1);
+              }
+            });
+      }
+      while (shuffleId.incrementAndGet() < SHUFFLES_IN_TURN) {
+        ResolvedOutput.header(registry, shuffleId.get(), 0);
+        registry.invalidate(shuffleId.get(), 1); // after the other threads
+        if (registry.output(shuffleId.get(), 0) == null) {
+          dropped.add(shuffleId.get());
+        }
+        registry.unregister(shuffleId.get());
+      }
+    }
+    assertThat(dropped).isEmpty();
+    assertThat(domain.openRegions()).isZero();
   }
 
   /**
