@@ -35,6 +35,11 @@ public final class Main {
       System.out.print(Options.HELP);
       return;
     }
+    if (options.version()) {
+      System.out.printf(
+          "sluice %s, Java %s%n", Platform.version().orElse("unknown"), Runtime.version());
+      return;
+    }
     String lack = Platform.lack(Runtime.version().feature());
     if (!lack.isEmpty()) {
       Table table = new Table();

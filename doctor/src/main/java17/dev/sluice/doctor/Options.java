@@ -34,6 +34,7 @@ public final class Options {
             --provider PROVIDER    auto, verbs or soft (auto)
             --local-dirs DIR,...   Spark's local directories (SPARK_LOCAL_DIRS, LOCAL_DIRS, else /tmp)
             --json                 print one object, with an array of findings
+            --version              print the versions of Sluice and Java
           Exit status: 0 if all is ok, 1 with a warning, 2 with a failure or wrong options.
           """,
           DEFAULT_PORT);
@@ -66,6 +67,7 @@ public final class Options {
   private boolean serves;
   private boolean json;
   private boolean help;
+  private boolean version;
 
   private Options() {}
 
@@ -90,6 +92,7 @@ public final class Options {
         case "--serve" -> options.serves = true;
         case "--json" -> options.json = true;
         case "--help", "-h" -> options.help = true;
+        case "--version" -> options.version = true;
         default -> throw new IllegalArgumentException("there is no option " + option);
       }
     }
@@ -193,5 +196,9 @@ public final class Options {
 
   public boolean help() {
     return help;
+  }
+
+  public boolean version() {
+    return version;
   }
 }

@@ -2,17 +2,23 @@
 package dev.sluice.doctor;
 
 import java.util.List;
+import java.util.Optional;
 
 /**
- * Tells if Sluice runs on a JVM with a Spark. {@code RdmaShuffle} and the doctor call it, on any
- * thread. Compiled for the oldest JVM that Spark runs on, Java 17, and linked to no class of Spark:
- * the doctor runs without it.
+ * Tells the version of Sluice, and if it runs on a JVM with a Spark. {@code RdmaShuffle} and the
+ * doctor call it, on any thread. Compiled for the oldest JVM that Spark runs on, Java 17, and
+ * linked to no class of Spark: the doctor runs without it.
  */
 public final class Platform {
   private static final int JAVA = 21;
   private static final List<String> SPARKS = List.of("4.0", "4.1", "4.2");
 
   private Platform() {}
+
+  /** Returns version and commit of Sluice, from the manifest of its jar; empty outside of a jar. */
+  public static Optional<String> version() {
+    return Optional.ofNullable(Platform.class.getPackage().getImplementationVersion());
+  }
 
   /**
    * Returns why Sluice does not run; empty if it does.

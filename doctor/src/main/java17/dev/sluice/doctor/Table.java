@@ -32,9 +32,7 @@ public final class Table {
   private final Map<String, Object> head = new LinkedHashMap<>();
 
   public Table() {
-    head.put(
-        "sluice",
-        Optional.ofNullable(Table.class.getPackage().getImplementationVersion()).orElse("unknown"));
+    head.put("sluice", Platform.version().orElse("unknown"));
     head.put("time", Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
     head.put("host", hostName());
     head.put("java", Runtime.version().toString());

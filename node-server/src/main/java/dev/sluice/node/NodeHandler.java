@@ -6,6 +6,8 @@ import dev.sluice.blocks.wire.LifetimeMessages;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
 import dev.sluice.blocks.wire.LifetimeMessages.NodeRequest;
 import dev.sluice.blocks.wire.LifetimeMessages.NodeResponse;
+import dev.sluice.blocks.wire.LifetimeMessages.VersionRequest;
+import dev.sluice.blocks.wire.LifetimeMessages.VersionResponse;
 import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.blocks.wire.MessageException;
 import java.nio.ByteBuffer;
@@ -83,31 +85,41 @@ final class NodeHandler extends RpcHandler {
 
   private void hear(TransportClient client, ByteBuffer frame, RpcResponseCallback callback) {
     try {
-      if (!(codec.decode(frame) instanceof NodeRequest told)) {
-        throw new MessageException("the message is not a request");
-      }
+      Object message = codec.decode(frame);
       FirstMessageGuard.admit(client.getChannel());
-      lifetimes
-          .apply(told)
-          .whenComplete((heard, failure) -> answer(heard, failure, callback))
-          .thenRun(
-              () -> {
-                if (told.lifetime() instanceof EndApplication) {
-                  client.getChannel().eventLoop().execute(end); // after the answer
-                }
-              });
+      switch (message) {
+        case NodeRequest told -> hear(client, told, callback);
+        case VersionRequest() ->
+            answer(new VersionResponse(NodeMain.buildVersion().orElse("")), callback);
+        default -> throw new MessageException("the message is not a request");
+      }
     } catch (MessageException e) {
       callback.onFailure(e);
     }
   }
 
-  private void answer(NodeResponse heard, Throwable failure, RpcResponseCallback callback) {
-    if (failure != null) {
-      callback.onFailure(failure);
-      return;
-    }
+  private void hear(TransportClient client, NodeRequest told, RpcResponseCallback callback) {
+    lifetimes
+        .apply(told)
+        .whenComplete(
+            (heard, failure) -> {
+              if (failure == null) {
+                answer(heard, callback);
+              } else {
+                callback.onFailure(failure);
+              }
+            })
+        .thenRun(
+            () -> {
+              if (told.lifetime() instanceof EndApplication) {
+                client.getChannel().eventLoop().execute(end); // after the answer
+              }
+            });
+  }
+
+  private void answer(Object answer, RpcResponseCallback callback) {
     try {
-      callback.onSuccess(ByteBuffer.wrap(codec.encode(heard)));
+      callback.onSuccess(ByteBuffer.wrap(codec.encode(answer)));
     } catch (MessageException e) {
       callback.onFailure(e);
     }

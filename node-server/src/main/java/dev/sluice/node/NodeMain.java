@@ -5,6 +5,7 @@ import dev.sluice.blocks.wire.NodeMessages.RegisterExecutor;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.List;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -71,18 +72,23 @@ public final class NodeMain {
     return HELP + NodeSettings.help();
   }
 
-  /** Version of Sluice, from its jar, and versions of the protocol. */
-  private static String version() {
-    String version = NodeMain.class.getPackage().getImplementationVersion();
+  /** Returns version and commit of Sluice, from its jar; empty outside of a jar. */
+  static Optional<String> buildVersion() {
+    return Optional.ofNullable(NodeMain.class.getPackage().getImplementationVersion());
+  }
+
+  /** Returns the versions of Sluice, of the protocol and of Java. */
+  static String version() {
     return "sluice-node %s, protocol %d and %d, Java %s"
         .formatted(
-            version == null ? "unknown" : version,
+            buildVersion().orElse("unknown"),
             RegisterExecutor.VERSION,
             RegisterExecutor.PREVIOUS,
             Runtime.version());
   }
 
   private static void start(NodeOptions options) throws IOException {
+    LOG.info("This is {}", version());
     NodeDaemon daemon = NodeDaemon.start(options);
     Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(daemon, options), "sluice-stop"));
   }

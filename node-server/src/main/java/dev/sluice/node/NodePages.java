@@ -103,6 +103,11 @@ final class NodePages implements AutoCloseable {
   private String metrics() {
     Collection<ServedApplication> all = List.copyOf(applications.get());
     StringBuilder text = new StringBuilder();
+    text.append("# HELP sluice_node_build_info 1, with the versions of Sluice and Java.\n");
+    text.append("# TYPE sluice_node_build_info gauge\n");
+    text.append(
+        "sluice_node_build_info{version=\"%s\",java=\"%s\"} 1%n"
+            .formatted(NodeMain.buildVersion().orElse("unknown"), Runtime.version()));
     text.append("# HELP sluice_node_applications Applications that the daemon serves.\n");
     text.append("# TYPE sluice_node_applications gauge\n");
     text.append("sluice_node_applications %d%n".formatted(all.size()));
@@ -124,7 +129,9 @@ final class NodePages implements AutoCloseable {
 
   private String page() {
     StringBuilder html = new StringBuilder("<!DOCTYPE html><title>Sluice</title>");
-    html.append("<h1>Node daemon</h1><table border><tr><th>application<th>device");
+    html.append("<h1>Node daemon</h1>");
+    html.append("<p>%s</p>".formatted(NodeMain.version()));
+    html.append("<table border><tr><th>application<th>device");
     for (NodeMetric metric : NodeMetric.values()) {
       html.append("<th title=\"%s\">%s".formatted(metric.documentation(), metric.title()));
     }

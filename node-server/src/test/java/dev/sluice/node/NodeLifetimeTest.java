@@ -161,6 +161,16 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
     }
   }
 
+  @Test
+  void aDriverIsToldTheVersion() throws Exception {
+    start();
+    try (NodeClient executor = enter(APPLICATION, SECRET);
+        NodeReader driver = new NodeReader(APPLICATION, SECRET)) {
+      assertThat(driver.version(executor.endpoint().peer()))
+          .isEqualTo(NodeMain.buildVersion().orElse(""));
+    }
+  }
+
   /** SQL removes files, and writes the same shuffle again when the query runs again. */
   @Test
   void mapOutputsWrittenAgainUnderAnEndedShufflesIdStay() throws Exception {

@@ -102,6 +102,16 @@ class NodePagesTest {
     assertThat(warnings.messages).isEmpty();
   }
 
+  @Test
+  void versionsAreShown() throws Exception {
+    String version = NodeMain.buildVersion().orElse("unknown");
+    assertThat(send("GET", "/metrics").body())
+        .contains(
+            "sluice_node_build_info{version=\"%s\",java=\"%s\"} 1%n"
+                .formatted(version, Runtime.version()));
+    assertThat(send("GET", "/").body()).contains("sluice-node " + version);
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"POST", "PUT", "DELETE", "OPTIONS"})
   void otherMethodsAreNotAllowed(String method) throws Exception {

@@ -140,6 +140,11 @@ final class NodeReader implements AutoCloseable {
     }
   }
 
+  /** Asks the node daemon for its version. */
+  String version(PeerAddress node) throws Exception {
+    return client.version(node).get(TIMEOUT_S, TimeUnit.SECONDS);
+  }
+
   /** Sends a message of the driver. */
   NodeResponse tell(PeerAddress node, Lifetime message) throws Exception {
     return say(node, message).get(TIMEOUT_S, TimeUnit.SECONDS);

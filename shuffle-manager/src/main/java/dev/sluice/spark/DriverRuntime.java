@@ -83,7 +83,7 @@ final class DriverRuntime implements AutoCloseable {
     // The shared queue of listeners would drop events when one of them is slow.
     context.listenerBus().addToManagementQueue(new LostExecutors(id -> executorLost(id, opened)));
     context.addSparkListener(summary);
-    env.metricsSystem().registerSource(MetricsSource.of(totals));
+    env.metricsSystem().registerSource(MetricsSource.of(totals, opened.otherVersions()));
   }
 
   private NodeLifetimes nodes(

@@ -323,7 +323,9 @@ final class NodeLifetimes implements AutoCloseable {
     silentSince.remove(node);
     away.answered(node);
     if (answer.nodeId().equals(node.id())) {
-      lastHeard.put(node, answer);
+      if (lastHeard.put(node, answer) == null) {
+        askVersion(node);
+      }
     } else {
       lastHeard.remove(node);
       if (answer.keeps(node.id())) {
@@ -334,6 +336,20 @@ final class NodeLifetimes implements AutoCloseable {
         lost(node, "has restarted without its earlier map outputs");
       }
     }
+  }
+
+  /** Asks a daemon for its version, once under each id, as it has another id after an update. */
+  private void askVersion(PeerAddress node) {
+    servers
+        .version(node)
+        .whenComplete(
+            (version, failure) -> {
+              if (failure == null) {
+                directory.otherVersions().found("node daemon of " + node.host(), version);
+              } else {
+                LOG.debug("Node daemon {} did not tell its version", node, failure);
+              }
+            });
   }
 
   private void silent(PeerAddress node) {

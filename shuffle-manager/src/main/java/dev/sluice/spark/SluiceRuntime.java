@@ -3,13 +3,16 @@ package dev.sluice.spark;
 
 import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.StartedParts;
+import dev.sluice.doctor.Platform;
 import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.spark.conf.SluiceConf;
 import dev.sluice.spark.fetch.RdmaBlockStoreClient;
 import dev.sluice.spark.locate.AwayNodes;
 import dev.sluice.spark.locate.Broadcasts;
+import dev.sluice.spark.locate.DirectoryMessage.OtherVersion;
 import dev.sluice.spark.locate.DriverChannel;
 import dev.sluice.spark.locate.ExecutorEndpoint;
+import dev.sluice.spark.locate.OtherVersions;
 import dev.sluice.spark.locate.UnresponsiveNodes;
 import dev.sluice.spark.metrics.CountersReporter;
 import dev.sluice.spark.metrics.ExecutorMetrics;
@@ -146,6 +149,7 @@ abstract sealed class SluiceRuntime implements AutoCloseable, CountersReporter.S
    * @param device provider and device in use
    */
   final void ready(ExecutorFetching reader, String device, ExecutorMetrics allCounters) {
+    reportOtherVersion();
     reading = reader;
     metrics = allCounters;
     reporter =
@@ -159,6 +163,20 @@ abstract sealed class SluiceRuntime implements AutoCloseable, CountersReporter.S
                 driverThreads,
                 System::nanoTime,
                 line -> LOG.info("Shuffle blocks of executor {}: {}", env.executor().id(), line)));
+  }
+
+  private void reportOtherVersion() {
+    String own = Platform.version().orElse("");
+    if (OtherVersions.differ(own, env.sparkConf().get(RdmaShuffle.VERSION, ""))) {
+      driverThreads.execute(
+          () -> {
+            try {
+              env.driver().ask(new OtherVersion(env.executor().id(), own));
+            } catch (IOException e) {
+              LOG.debug("The driver was not told of this executor's version {}", own, e);
+            }
+          });
+    }
   }
 
   final ExecutorFetching reading() {

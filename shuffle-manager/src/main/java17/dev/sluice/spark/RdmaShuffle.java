@@ -47,6 +47,12 @@ public abstract class RdmaShuffle implements AutoCloseable {
   private static final String IMPLEMENTATION = "dev.sluice.spark.SluiceShuffle";
   private static final String PROVIDER = "spark.shuffle.rdma.provider";
 
+  /**
+   * The driver's version, unless it is unknown. The driver sets it, its user interface and event
+   * log show it, and executors compare theirs with it.
+   */
+  static final String VERSION = "spark.shuffle.rdma.version";
+
   /** Not for other packages, because abstract methods may be added. */
   RdmaShuffle() {}
 
@@ -80,7 +86,14 @@ public abstract class RdmaShuffle implements AutoCloseable {
       throw new IllegalArgumentException(
           "Sluice registers only files of Spark's own resolver, not those of " + stock.getClass());
     }
+    LOG.info(
+        "This is Sluice {} with Spark {} on Java {}",
+        Platform.version().orElse("of unknown version"),
+        package$.MODULE$.SPARK_VERSION(),
+        Runtime.version());
     if (isDriver) {
+      Platform.version()
+          .ifPresentOrElse(version -> conf.set(VERSION, version), () -> conf.remove(VERSION));
       NodeConfiguration.prepare(conf, lack);
     }
     if (conf.get(PROVIDER, "auto").equals("off")) {

@@ -84,7 +84,7 @@ class NodeConfigurationTest {
     SparkConf before = conf.clone();
     create(isDriver, "").close();
     assertThat(conf.contains(OVERHEAD)).isEqualTo(isDriver);
-    conf.remove(OVERHEAD);
+    conf.remove(OVERHEAD).remove(RdmaShuffle.VERSION);
     assertThat(conf.getAll()).containsExactlyInAnyOrder(before.getAll());
   }
 
@@ -97,7 +97,7 @@ class NodeConfigurationTest {
     create(true, "").close();
     assertThat(conf.get(NodeConfiguration.INCARNATION)).hasSize(16);
     assertThat(plugin()).isExactlyInstanceOf(LocalDiskShuffleDataIO.class);
-    conf.remove(NodeConfiguration.INCARNATION).remove(OVERHEAD);
+    conf.remove(NodeConfiguration.INCARNATION).remove(OVERHEAD).remove(RdmaShuffle.VERSION);
     assertThat(conf.getAll()).containsExactlyInAnyOrder(before.getAll());
   }
 

@@ -22,6 +22,8 @@ import dev.sluice.blocks.wire.LifetimeMessages;
 import dev.sluice.blocks.wire.LifetimeMessages.Lifetime;
 import dev.sluice.blocks.wire.LifetimeMessages.NodeRequest;
 import dev.sluice.blocks.wire.LifetimeMessages.NodeResponse;
+import dev.sluice.blocks.wire.LifetimeMessages.VersionRequest;
+import dev.sluice.blocks.wire.LifetimeMessages.VersionResponse;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.blocks.wire.ProcessName;
@@ -331,6 +333,16 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
   public CompletableFuture<NodeResponse> tell(PeerAddress node, Lifetime message) {
     return request(node, new NodeRequest(self.application(), message), resolveTimeoutMs, null)
         .thenCompose(answer -> expected(NodeResponse.class, node, answer));
+  }
+
+  /**
+   * Asks a node daemon for its version of Sluice; empty if the daemon does not know it. Completes
+   * exceptionally if the peer cannot be asked or is not a node.
+   */
+  public CompletableFuture<String> version(PeerAddress node) {
+    return request(node, new VersionRequest(), resolveTimeoutMs, null)
+        .thenCompose(answer -> expected(VersionResponse.class, node, answer))
+        .thenApply(VersionResponse::version);
   }
 
   private ProcessName name(PeerAddress peer) {

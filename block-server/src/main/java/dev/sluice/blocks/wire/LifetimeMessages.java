@@ -7,9 +7,9 @@ import java.util.List;
 
 /**
  * Messages of an application's driver to the block servers of its nodes, at the application's own
- * port there. They tell which shuffles are over, and that the application lives or is over. The
- * driver's {@code NodeLifetimes} sends them by {@link
- * dev.sluice.blocks.client.BlockServerClient#tell}, on any of its threads. The node's {@code
+ * port there. They tell which shuffles are over, and that the application lives or is over, and ask
+ * for the daemon's version. The driver's {@code NodeLifetimes} sends them by {@link
+ * dev.sluice.blocks.client.BlockServerClient}, on any of its threads. The node's {@code
  * NodeHandler} decodes and answers them on the transport's threads, which must not block.
  *
  * <p>A message does not change once it is made, and its arrays are not copied. Ids, fields and
@@ -23,7 +23,9 @@ public final class LifetimeMessages {
   public static final List<MessageType<?>> TYPES =
       List.of(
           new MessageType<>(FIRST_ID + 3, NodeResponse.class),
-          new MessageType<>(FIRST_ID + 4, NodeRequest.class));
+          new MessageType<>(FIRST_ID + 4, NodeRequest.class),
+          new MessageType<>(FIRST_ID + 5, VersionRequest.class),
+          new MessageType<>(FIRST_ID + 6, VersionResponse.class));
 
   private LifetimeMessages() {}
 
@@ -37,6 +39,14 @@ public final class LifetimeMessages {
   /** Content about the application that {@link NodeRequest} names. */
   @Kinds({RemoveShuffle.class, EndApplication.class, Renew.class})
   public sealed interface Lifetime permits RemoveShuffle, EndApplication, Renew {}
+
+  /** Asks for the daemon's version; answered by {@link VersionResponse}. */
+  public record VersionRequest() {}
+
+  /**
+   * @param version version and commit of Sluice; empty if they are unknown
+   */
+  public record VersionResponse(String version) {}
 
   /** The shuffle is over: the node removes its regions and files. */
   public record RemoveShuffle(@ShuffleId int shuffleId) implements Lifetime {}

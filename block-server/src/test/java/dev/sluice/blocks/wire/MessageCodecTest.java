@@ -27,6 +27,8 @@ import dev.sluice.blocks.wire.LifetimeMessages.NodeRequest;
 import dev.sluice.blocks.wire.LifetimeMessages.NodeResponse;
 import dev.sluice.blocks.wire.LifetimeMessages.RemoveShuffle;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;
+import dev.sluice.blocks.wire.LifetimeMessages.VersionRequest;
+import dev.sluice.blocks.wire.LifetimeMessages.VersionResponse;
 import dev.sluice.blocks.wire.NodeMessages.Accepted;
 import dev.sluice.blocks.wire.NodeMessages.HandOver;
 import dev.sluice.blocks.wire.NodeMessages.RegisterExecutor;
@@ -91,7 +93,9 @@ class MessageCodecTest {
         new NodeRequest("äpp", new EndApplication()),
         new NodeRequest(
             "", new Renew(new NodeResponse("node-a-1-ff", -7), new int[] {1, Integer.MAX_VALUE})),
-        new NodeResponse("node-a-1", Long.MIN_VALUE));
+        new NodeResponse("node-a-1", Long.MIN_VALUE),
+        new VersionRequest(),
+        new VersionResponse("0.1.0+0123abcd"));
   }
 
   private static MapOutputLocation location(long mapId) {

@@ -10,6 +10,7 @@ import dev.sluice.spark.locate.DirectoryMessage.Find;
 import dev.sluice.spark.locate.DirectoryMessage.Found;
 import dev.sluice.spark.locate.DirectoryMessage.Kept;
 import dev.sluice.spark.locate.DirectoryMessage.Locate;
+import dev.sluice.spark.locate.DirectoryMessage.OtherVersion;
 import dev.sluice.spark.locate.DirectoryMessage.Over;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.DirectoryMessage.Report;
@@ -40,7 +41,8 @@ public final class DirectoryCodec {
           new MessageType<>(FIRST_ID + 7, Find.class),
           new MessageType<>(FIRST_ID + 8, Found.class),
           new MessageType<>(FIRST_ID + 9, Silent.class),
-          new MessageType<>(FIRST_ID + 10, Kept.class));
+          new MessageType<>(FIRST_ID + 10, Kept.class),
+          new MessageType<>(FIRST_ID + 11, OtherVersion.class));
 
   private final MessageCodec codec = new MessageCodec(TYPES);
 

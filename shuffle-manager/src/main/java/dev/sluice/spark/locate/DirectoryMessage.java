@@ -137,6 +137,14 @@ public sealed interface DirectoryMessage {
   /** Reports that an executor cannot run with its configuration; the answer is {@link Ack}. */
   record Failure(String executorId, String reason) implements DirectoryMessage {}
 
+  /**
+   * Reports an executor that runs another version of Sluice than the driver; the answer is {@link
+   * Ack}.
+   *
+   * @param version the executor's version
+   */
+  record OtherVersion(String executorId, String version) implements DirectoryMessage {}
+
   /** Confirms a message. */
   record Ack() implements DirectoryMessage {}
 }

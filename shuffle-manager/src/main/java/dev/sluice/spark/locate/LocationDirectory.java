@@ -3,6 +3,7 @@ package dev.sluice.spark.locate;
 
 import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.blocks.wire.NodeId;
+import dev.sluice.doctor.Platform;
 import dev.sluice.rdma.TaskFailures;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.DirectoryMessage.Ack;
@@ -12,6 +13,7 @@ import dev.sluice.spark.locate.DirectoryMessage.Found;
 import dev.sluice.spark.locate.DirectoryMessage.Kept;
 import dev.sluice.spark.locate.DirectoryMessage.LiveExecutors;
 import dev.sluice.spark.locate.DirectoryMessage.Locate;
+import dev.sluice.spark.locate.DirectoryMessage.OtherVersion;
 import dev.sluice.spark.locate.DirectoryMessage.Over;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.DirectoryMessage.Published;
@@ -88,6 +90,7 @@ public final class LocationDirectory {
   private final GoneExecutors gone = new GoneExecutors();
   private final LoggedKeys failures = new LoggedKeys(MAX_LOGGED, System::nanoTime);
   private final KeptTable kept = new KeptTable();
+  private final OtherVersions otherVersions = new OtherVersions(Platform.version().orElse(""));
 
   /** Executors that the log already names as keeping map outputs. */
   private final LoggedKeys keepers = new LoggedKeys(MAX_LOGGED, System::nanoTime);
@@ -140,6 +143,10 @@ public final class LocationDirectory {
       }
       case Failure failure -> failed(failure);
       case Kept output -> keep(output);
+      case OtherVersion(String executorId, String version) -> {
+        otherVersions.found("executor " + executorId, version);
+        yield new Ack();
+      }
       case Find find ->
           new Found(
               gone.contains(find.executorId()),
@@ -311,6 +318,7 @@ public final class LocationDirectory {
 
   /** Removes an executor that is lost for good, with all it published, unless its node has that. */
   public void executorLost(String executorId) {
+    otherVersions.ended("executor " + executorId);
     remove(executorId);
     destroyObsolete();
   }
@@ -365,6 +373,11 @@ public final class LocationDirectory {
         TaskFailures.log(LOG, "Destroying a broadcast of shuffle locations failed", e);
       }
     }
+  }
+
+  /** Returns the executors and node daemons of other versions. */
+  public OtherVersions otherVersions() {
+    return otherVersions;
   }
 
   /** Returns the node daemons that have map outputs. */

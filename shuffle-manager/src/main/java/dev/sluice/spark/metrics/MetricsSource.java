@@ -3,6 +3,8 @@ package dev.sluice.spark.metrics;
 
 import com.codahale.metrics.Gauge;
 import com.codahale.metrics.MetricRegistry;
+import dev.sluice.doctor.Platform;
+import dev.sluice.spark.locate.OtherVersions;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.LongSupplier;
@@ -23,6 +25,8 @@ public final class MetricsSource implements Source {
 
   private MetricsSource(String name, Map<String, LongSupplier> values) {
     this.name = name;
+    String version = Platform.version().orElse("unknown");
+    registry.register("version", (Gauge<String>) () -> version);
     values.forEach((key, value) -> registry.register(key, (Gauge<Long>) value::getAsLong));
   }
 
@@ -32,8 +36,9 @@ public final class MetricsSource implements Source {
   }
 
   /** Returns the source of the driver's sums over all executors. */
-  public static MetricsSource of(ApplicationTotals totals) {
+  public static MetricsSource of(ApplicationTotals totals, OtherVersions otherVersions) {
     Map<String, LongSupplier> sums = new TreeMap<>();
+    sums.put("other-versions", otherVersions::count);
     ExecutorMetrics.descriptions()
         .keySet()
         .forEach(counter -> sums.put(counter, () -> totals.total(counter)));

@@ -14,6 +14,7 @@ import dev.sluice.spark.locate.DirectoryMessage.Found;
 import dev.sluice.spark.locate.DirectoryMessage.Kept;
 import dev.sluice.spark.locate.DirectoryMessage.LiveExecutors;
 import dev.sluice.spark.locate.DirectoryMessage.Locate;
+import dev.sluice.spark.locate.DirectoryMessage.OtherVersion;
 import dev.sluice.spark.locate.DirectoryMessage.Over;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.DirectoryMessage.Published;
@@ -58,7 +59,8 @@ class DirectoryCodecTest {
         new Silent(Samples.atNode("2", "node").peer()),
         new Kept("1", 3, 1L << 40, "the node is drained", Optional.empty()),
         new Kept("1", 3, 4, "the disk is full", Optional.of(Samples.endpoint("1"))),
-        new Failure("1", "no device \u2013 none"));
+        new Failure("1", "no device \u2013 none"),
+        new OtherVersion("1", "0.1.0+0123abcd"));
   }
 
   @ParameterizedTest

@@ -6,13 +6,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.codahale.metrics.Gauge;
 import com.codahale.metrics.MetricRegistry;
 import dev.sluice.spark.locate.DirectoryMessage.Report;
+import dev.sluice.spark.locate.OtherVersions;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
 class MetricsSourceTest {
   private final ApplicationTotals totals = new ApplicationTotals();
-  private final MetricRegistry sums = MetricsSource.of(totals).metricRegistry();
+  private final OtherVersions versions = new OtherVersions("2.0+aa");
+  private final MetricRegistry sums = MetricsSource.of(totals, versions).metricRegistry();
 
   private Object sum(String counter) {
     return ((Gauge<?>) sums.getMetrics().get(counter)).getValue();
@@ -30,8 +34,16 @@ class MetricsSourceTest {
   @Test
   void theDriverHasEveryCounterOfExecutors() {
     ExecutorMetrics executor = new ExecutorMetrics(new ShuffleCounters());
-    assertThat(sums.getNames()).isEqualTo(ExecutorMetrics.descriptions().keySet());
+    Set<String> expected = new TreeSet<>(ExecutorMetrics.descriptions().keySet());
+    expected.addAll(Set.of("version", "other-versions"));
+    assertThat(sums.getNames()).isEqualTo(expected);
     assertThat(sums.getNames()).containsAll(executor.counters().keySet());
+  }
+
+  @Test
+  void theDriverCountsProcessesOfOtherVersions() {
+    versions.found("executor 1", "1.0+bb");
+    assertThat(sum("other-versions")).isEqualTo(1L);
   }
 
   /**
@@ -40,7 +52,7 @@ class MetricsSourceTest {
    */
   @Test
   void driverAndExecutorHaveSourcesOfDifferentNames() {
-    assertThat(MetricsSource.of(totals).sourceName())
+    assertThat(MetricsSource.of(totals, versions).sourceName())
         .isNotEqualTo(MetricsSource.of(new ExecutorMetrics(new ShuffleCounters())).sourceName());
   }
 

@@ -21,6 +21,7 @@ import org.junit.jupiter.api.condition.DisabledIf;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The doctor from the drop-in jar alone: no Spark, no checkout, nothing on the class path. */
 final class DoctorJarIT {
@@ -121,6 +122,16 @@ final class DoctorJarIT {
         .asString()
         .contains("needs Java 21, this JVM is Java 17", "JAVA_HOME");
     assertThat(result.exitCode()).isEqualTo(2);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {17, 21})
+  void theVersionIsPrinted(int java) throws Exception {
+    Result version =
+        run(DoctorProcess.command(OtherJava.home(java), DropInJar.path(), "--version"));
+    assertThat(version.output())
+        .startsWith("sluice %s, Java %d".formatted(DropInJar.version(), java));
+    assertThat(version.exitCode()).isZero();
   }
 
   @Test

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.deployment;
 
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.jar.Attributes.Name;
+import java.util.jar.JarFile;
+import java.util.jar.Manifest;
 
 /** Locates the drop-in jar that the build made. */
 final class DropInJar {
@@ -9,6 +17,28 @@ final class DropInJar {
 
   static Path path() {
     return Path.of(System.getProperty("sluice.jar"));
+  }
+
+  /** Returns the version that the jar's manifest tells. */
+  static String version() throws IOException {
+    try (JarFile jar = new JarFile(path().toFile())) {
+      return jar.getManifest().getMainAttributes().getValue(Name.IMPLEMENTATION_VERSION);
+    }
+  }
+
+  /** Makes a copy with another version in its manifest. */
+  static Path copy(Path target, String version) throws IOException {
+    Files.copy(path(), target);
+    Manifest manifest;
+    try (JarFile jar = new JarFile(path().toFile())) {
+      manifest = jar.getManifest();
+    }
+    manifest.getMainAttributes().put(Name.IMPLEMENTATION_VERSION, version);
+    try (FileSystem files = FileSystems.newFileSystem(target);
+        OutputStream out = Files.newOutputStream(files.getPath(JarFile.MANIFEST_NAME))) {
+      manifest.write(out);
+    }
+    return target;
   }
 
   /** The directory of the whole project. */

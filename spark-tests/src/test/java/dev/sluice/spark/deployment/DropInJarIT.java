@@ -46,6 +46,11 @@ final class DropInJarIT {
     }
   }
 
+  @Test
+  void theManifestTellsVersionAndCommit() throws IOException {
+    assertThat(DropInJar.version()).matches("\\d+\\.\\d+\\.\\d+(-\\w+)?\\+[0-9a-f]{8}");
+  }
+
   /** No class has the mark of previews, which binds a class to the release that compiled it. */
   @Test
   void needsJava21ExceptForTheEntryPointsWhichTellOlderOnes() throws IOException {

@@ -9,6 +9,7 @@ import dev.sluice.spark.deployment.Deployment.Result;
 import dev.sluice.spark.other.OtherJava;
 import dev.sluice.spark.scenarios.KnownShuffle;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
@@ -65,6 +66,24 @@ final class StandaloneIT {
     try (Deployment java21 = Deployment.startAllOn(OtherJava.home(21), "java-21")) {
       assertRead(java21.submitWithJars("on-java-21", Map.of(), ShuffleApplication.SHUFFLE));
     }
+  }
+
+  @Test
+  void theDriverWarnsOfExecutorsOfAnotherVersion() throws Exception {
+    Path older = DropInJar.copy(deployment.directory("older").resolve("sluice.jar"), "0.0.1+cafe");
+    Result result =
+        deployment.submitWithJars(
+            "older",
+            Map.of("spark.executor.extraClassPath", older.toString()),
+            ShuffleApplication.SHUFFLE);
+    assertRead(result);
+    assertThat(result.log().lines().filter(line -> line.contains("runs Sluice")))
+        .singleElement()
+        .asString()
+        .contains("runs Sluice 0.0.1+cafe, but the driver runs " + DropInJar.version());
+    assertThat(result.log()).contains("This is Sluice " + DropInJar.version());
+    assertThat(deployment.work().logs(result.applicationId()))
+        .contains("This is Sluice 0.0.1+cafe");
   }
 
   @Test

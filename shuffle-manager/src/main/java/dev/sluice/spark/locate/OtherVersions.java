@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.sluice.spark.locate;
+
+import java.util.HashMap;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Executors and node daemons that run another version of Sluice than the driver. They may work
+ * together, but two jars in one cluster are seldom meant. The {@link LocationDirectory} makes it.
+ * The directory's thread and {@code NodeLifetimes} report processes, and metrics sinks read the
+ * number; its lock guards all fields.
+ */
+public final class OtherVersions {
+  private static final Logger LOG = LoggerFactory.getLogger(OtherVersions.class);
+
+  /** Number of versions to remember, so as not to warn of them again. */
+  private static final int MAX_LOGGED = 100;
+
+  /** The driver's version; empty if it is unknown, and then no process has another one. */
+  private final String own;
+
+  /** Versions by process. */
+  private final Map<String, String> others = new HashMap<>();
+
+  private final LoggedKeys logged = new LoggedKeys(MAX_LOGGED, System::nanoTime);
+
+  public OtherVersions(String own) {
+    this.own = own;
+  }
+
+  /**
+   * Returns true if both versions are known and differ. Classes outside of a jar have none, nor do
+   * those in another project's jar.
+   */
+  public static boolean differ(String version, String another) {
+    return !version.isEmpty() && !another.isEmpty() && !version.equals(another);
+  }
+
+  /**
+   * Takes a process's version, and warns of it if it is another one.
+   *
+   * @param process such as "executor 7"
+   */
+  public synchronized void found(String process, String version) {
+    if (!differ(own, version)) {
+      others.remove(process);
+      return;
+    }
+    others.put(process, version);
+    if (logged.add(version)) {
+      LOG.warn(
+          "The {} runs Sluice {}, but the driver runs {}. Use one jar for all processes (spark.jars,"
+              + " spark.executor.extraClassPath, the image or the node daemon's folder). Further"
+              + " processes of that version are not logged for 10 minutes; the metric"
+              + " other-versions counts them",
+          process,
+          version,
+          own);
+    }
+  }
+
+  /** Forgets a process that has ended. */
+  synchronized void ended(String process) {
+    others.remove(process);
+  }
+
+  /** Returns the number of live processes of other versions. */
+  public synchronized int count() {
+    return others.size();
+  }
+}

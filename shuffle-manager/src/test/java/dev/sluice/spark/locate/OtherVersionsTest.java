@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.sluice.spark.locate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.rdma.log.LogCapture;
+import org.apache.logging.log4j.Level;
+import org.junit.jupiter.api.Test;
+
+class OtherVersionsTest {
+  private final OtherVersions versions = new OtherVersions("2.0+aa");
+
+  @Test
+  void eachOtherVersionIsLoggedOnceAndEachProcessIsCounted() {
+    try (LogCapture log = new LogCapture(OtherVersions.class, Level.WARN)) {
+      versions.found("executor 1", "1.0+bb");
+      versions.found("executor 2", "1.0+bb");
+      versions.found("node daemon of host-7", "2.0+cc");
+      assertThat(log.messages())
+          .hasSize(2)
+          .anyMatch(line -> line.startsWith("The executor 1 runs Sluice 1.0+bb"))
+          .anyMatch(line -> line.startsWith("The node daemon of host-7 runs Sluice 2.0+cc"))
+          .allMatch(line -> line.contains("the driver runs 2.0+aa"));
+    }
+    assertThat(versions.count()).isEqualTo(3);
+  }
+
+  @Test
+  void processesThatEndOrAreUpdatedDoNotCount() {
+    versions.found("executor 1", "1.0+bb");
+    versions.found("node daemon of host-7", "1.0+bb");
+    versions.ended("executor 1");
+    versions.found("node daemon of host-7", "2.0+aa");
+    assertThat(versions.count()).isZero();
+  }
+
+  @Test
+  void unknownVersionsAreNotCompared() {
+    OtherVersions unknown = new OtherVersions("");
+    unknown.found("executor 1", "1.0+bb");
+    versions.found("executor 2", "");
+    assertThat(unknown.count() + versions.count()).isZero();
+  }
+}
