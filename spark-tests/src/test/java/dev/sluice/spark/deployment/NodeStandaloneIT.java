@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.spark.account.Totals;
 import dev.sluice.spark.deployment.Deployment.Result;
+import dev.sluice.spark.other.OtherJava;
 import dev.sluice.spark.scenarios.NodeProcess;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,6 +22,14 @@ final class NodeStandaloneIT {
   void blocksOfExecutorsThatHaveLeftAreReadAtTheirNode() throws Exception {
     try (NodeProcess _ = NodeProcess.start(directory);
         Deployment deployment = Deployment.start("node")) {
+      assertAllRead(deployment.submitLeaving(node("on")));
+    }
+  }
+
+  @Test
+  void theDaemonMayRunOnANewerJdkThanTheExecutors() throws Exception {
+    try (NodeProcess _ = NodeProcess.startOn(OtherJava.home(27), directory);
+        Deployment deployment = Deployment.startAllOn(OtherJava.home(21), "node-of-27")) {
       assertAllRead(deployment.submitLeaving(node("on")));
     }
   }

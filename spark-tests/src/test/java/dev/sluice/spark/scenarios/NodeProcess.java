@@ -19,21 +19,34 @@ public final class NodeProcess implements AutoCloseable {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
   private static final int APPLICATIONS = 8;
   private static final String MAIN = "dev.sluice.node.NodeMain";
+  private static final Path JAVA = Path.of(System.getProperty("java.home"));
 
   private final Path directory;
   private final Path socket;
   private final List<String> launcher;
+  private final Path java;
   private Process process;
 
-  private NodeProcess(Path directory, Path socket, List<String> launcher) {
+  private NodeProcess(Path directory, Path socket, List<String> launcher, Path java) {
     this.directory = directory;
     this.socket = socket;
     this.launcher = launcher;
+    this.java = java;
   }
 
   /** Starts one that keeps map outputs in a directory, in which executors have theirs as well. */
   public static NodeProcess start(Path directory) throws IOException, InterruptedException {
     return start(directory, socket(directory), "127.0.0.1");
+  }
+
+  /**
+   * The same, on another JDK than the tests.
+   *
+   * @param java its JAVA_HOME
+   */
+  public static NodeProcess startOn(Path java, Path directory)
+      throws IOException, InterruptedException {
+    return start(directory, directory, socket(directory), "127.0.0.1", List.of(), List.of(), java);
   }
 
   /**
@@ -49,7 +62,8 @@ public final class NodeProcess implements AutoCloseable {
         socket(directory),
         "127.0.0.1",
         List.of(),
-        List.of("sluice.node.maxMapOutputs=" + maxMapOutputs));
+        List.of("sluice.node.maxMapOutputs=" + maxMapOutputs),
+        JAVA);
   }
 
   /**
@@ -72,7 +86,7 @@ public final class NodeProcess implements AutoCloseable {
   static NodeProcess start(
       Path directory, Path data, Path socket, String host, List<String> launcher)
       throws IOException, InterruptedException {
-    return start(directory, data, socket, host, launcher, List.of());
+    return start(directory, data, socket, host, launcher, List.of(), JAVA);
   }
 
   private static NodeProcess start(
@@ -81,7 +95,8 @@ public final class NodeProcess implements AutoCloseable {
       Path socket,
       String host,
       List<String> launcher,
-      List<String> settings)
+      List<String> settings,
+      Path java)
       throws IOException, InterruptedException {
     List<String> lines = new ArrayList<>(settings);
     lines.addAll(
@@ -94,7 +109,7 @@ public final class NodeProcess implements AutoCloseable {
             "sluice.node.minFreeBytes=1m",
             "sluice.node.http="));
     Files.write(directory.resolve("node.properties"), lines);
-    NodeProcess node = new NodeProcess(directory, socket, launcher);
+    NodeProcess node = new NodeProcess(directory, socket, launcher, java);
     node.start();
     return node;
   }
@@ -126,7 +141,7 @@ public final class NodeProcess implements AutoCloseable {
 
   private List<String> command() {
     List<String> command = new ArrayList<>(launcher);
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.add(java.resolve("bin/java").toString());
     command.add("-Xmx256m");
     command.addAll(List.of(JavaModuleOptions.defaultModuleOptions().split(" ")));
     command.addAll(List.of("-cp", System.getProperty("java.class.path"), MAIN));
