@@ -25,6 +25,9 @@ record SparkCheck(List<Path> jars, int java) implements Check {
 
   private static final Runtime.Version FIRST_HADOOP_FOR_IT = Runtime.Version.parse("3.4.3");
 
+  /** The release without the class that Spark looks for at its start (JDK-8361426, SPARK-57877). */
+  private static final int FIRST_WITHOUT_CLEANER = 26;
+
   SparkCheck(List<Path> jars) {
     this(jars, Runtime.version().feature());
   }
@@ -53,10 +56,18 @@ record SparkCheck(List<Path> jars, int java) implements Check {
 
   private Finding spark(String version) {
     String lack = Platform.lack(java, version);
+    if (!lack.isEmpty()) {
+      return Finding.fail(name(), lack, "use a release of Sluice for it (docs/spark-versions.md)")
+          .with("version", version);
+    }
     Finding finding =
-        lack.isEmpty()
-            ? Finding.ok(name(), "Spark " + version)
-            : Finding.fail(name(), lack, "use a release of Sluice for it (docs/spark-versions.md)");
+        java >= FIRST_WITHOUT_CLEANER
+            ? Finding.warn(
+                name(),
+                "Spark %s may not start on JDK %d: releases without SPARK-57877 do not"
+                    .formatted(version, java),
+                "use JDK 21 or 25")
+            : Finding.ok(name(), "Spark " + version);
     return finding.with("version", version);
   }
 

@@ -73,13 +73,16 @@ class NodeChecksTest {
     assertThat(new SparkCheck(jars("3.5.9", "3.3.4"), 25).findings())
         .extracting(Finding::level)
         .containsExactly(Level.FAIL, Level.FAIL);
+    assertThat(new SparkCheck(jars("4.2.0", "3.5.0"), 26).findings())
+        .extracting(Finding::level)
+        .containsExactly(Level.WARN, Level.OK);
     assertFinding(new SparkCheck(List.of()), Level.OK, "SPARK_HOME is not set");
   }
 
   @Test
   void sparkWithoutHadoopIsSparkAlone() throws Exception {
     assertFinding(
-        new SparkCheck(List.of(Path.of("/jars/spark-core_2.13-4.2.0.jar"))), Level.OK, "4.2.0");
+        new SparkCheck(List.of(Path.of("/jars/spark-core_2.13-4.2.0.jar")), 25), Level.OK, "4.2.0");
   }
 
   @Test
