@@ -28,9 +28,10 @@ final class NodeStandaloneIT {
 
   @Test
   void theDaemonMayRunOnANewerJdkThanTheExecutors() throws Exception {
-    try (NodeProcess _ = NodeProcess.startOn(OtherJava.home(27), directory);
+    try (NodeProcess daemon = NodeProcess.startOn(OtherJava.home(27), directory);
         Deployment deployment = Deployment.startAllOn(OtherJava.home(21), "node-of-27")) {
       assertAllRead(deployment.submitLeaving(node("on")));
+      assertThat(daemon.output()).contains("Java 27").doesNotContain("WARN");
     }
   }
 

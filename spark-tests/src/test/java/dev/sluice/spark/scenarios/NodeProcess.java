@@ -9,7 +9,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.apache.spark.launcher.JavaModuleOptions;
 
 /**
  * The block server of this node, in a process of its own. The caller that starts it closes it,
@@ -19,15 +18,26 @@ public final class NodeProcess implements AutoCloseable {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
   private static final int APPLICATIONS = 8;
   private static final String MAIN = "dev.sluice.node.NodeMain";
-  private static final Path JAVA = Path.of(System.getProperty("java.home"));
+  private static final List<String> JAVA = List.of(java(Path.of(System.getProperty("java.home"))));
+
+  /** Options of {@code bin/sluice-node}. */
+  private static final List<String> OPTIONS =
+      List.of(
+          "--enable-native-access=ALL-UNNAMED",
+          "--add-opens=java.base/java.nio=ALL-UNNAMED",
+          "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+          "-Dio.netty.tryReflectionSetAccessible=true",
+          "-Dlog4j2.configurationFile="
+              + Path.of(System.getProperty("sluice.jar"))
+                  .resolveSibling("../../conf/sluice-node.log4j2.properties"));
 
   private final Path directory;
   private final Path socket;
   private final List<String> launcher;
-  private final Path java;
+  private final List<String> java;
   private Process process;
 
-  private NodeProcess(Path directory, Path socket, List<String> launcher, Path java) {
+  private NodeProcess(Path directory, Path socket, List<String> launcher, List<String> java) {
     this.directory = directory;
     this.socket = socket;
     this.launcher = launcher;
@@ -42,11 +52,16 @@ public final class NodeProcess implements AutoCloseable {
   /**
    * The same, on another JDK than the tests.
    *
-   * @param java its JAVA_HOME
+   * @param home its JAVA_HOME; release 23 or newer
    */
-  public static NodeProcess startOn(Path java, Path directory)
+  public static NodeProcess startOn(Path home, Path directory)
       throws IOException, InterruptedException {
+    List<String> java = List.of(java(home), "--sun-misc-unsafe-memory-access=allow");
     return start(directory, directory, socket(directory), "127.0.0.1", List.of(), List.of(), java);
+  }
+
+  private static String java(Path home) {
+    return home.resolve("bin/java").toString();
   }
 
   /**
@@ -96,7 +111,7 @@ public final class NodeProcess implements AutoCloseable {
       String host,
       List<String> launcher,
       List<String> settings,
-      Path java)
+      List<String> java)
       throws IOException, InterruptedException {
     List<String> lines = new ArrayList<>(settings);
     lines.addAll(
@@ -141,9 +156,9 @@ public final class NodeProcess implements AutoCloseable {
 
   private List<String> command() {
     List<String> command = new ArrayList<>(launcher);
-    command.add(java.resolve("bin/java").toString());
+    command.addAll(java);
     command.add("-Xmx256m");
-    command.addAll(List.of(JavaModuleOptions.defaultModuleOptions().split(" ")));
+    command.addAll(OPTIONS);
     command.addAll(List.of("-cp", System.getProperty("java.class.path"), MAIN));
     command.addAll(List.of("--conf", directory.resolve("node.properties").toString()));
     return command;
@@ -151,6 +166,11 @@ public final class NodeProcess implements AutoCloseable {
 
   private Path log() {
     return directory.resolve("node.log");
+  }
+
+  /** Everything that it has printed so far, also before a restart. */
+  public String output() throws IOException {
+    return Files.readString(log());
   }
 
   /** The socket of a server that keeps map outputs in a directory. */
