@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark;
 
-import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.spark.HandOver.NodeOutputs;
 import dev.sluice.spark.metrics.ShuffleCounter;
 import dev.sluice.spark.metrics.ShuffleCounters;
 import java.io.IOException;
 import java.util.Optional;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
@@ -23,6 +23,7 @@ final class AwaitedHandOver implements HandOver {
   private final NodeOutputs node;
   private final KeptOutputs kept;
   private final ShuffleCounters counters;
+  private final Executor threads;
   private final AtomicBoolean asking = new AtomicBoolean();
 
   /**
@@ -31,10 +32,15 @@ final class AwaitedHandOver implements HandOver {
    */
   private volatile Optional<String> refusal = Optional.empty();
 
-  AwaitedHandOver(NodeOutputs node, KeptOutputs kept, ShuffleCounters counters) {
+  /**
+   * @param threads runs each question to the daemon on a thread of its own
+   */
+  AwaitedHandOver(
+      NodeOutputs node, KeptOutputs kept, ShuffleCounters counters, Executor threads) {
     this.node = node;
     this.kept = kept;
     this.counters = counters;
+    this.threads = threads;
   }
 
   @Override
@@ -46,7 +52,7 @@ final class AwaitedHandOver implements HandOver {
 
   private void askSoon() {
     if (asking.compareAndSet(false, true)) {
-      DaemonThreads.blocking("sluice-ask-node-").newThread(this::ask).start();
+      threads.execute(this::ask);
     }
   }
 

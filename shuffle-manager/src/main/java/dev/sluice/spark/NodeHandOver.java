@@ -16,6 +16,7 @@ import dev.sluice.spark.metrics.ShuffleCounters;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -49,8 +50,10 @@ final class NodeHandOver implements NodeOutputs, AutoCloseable {
   private final ScheduledExecutorService timer =
       Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("sluice-node"));
 
-  private final SharedAttempt<NodeClient> entering = new SharedAttempt<>(this::enter);
-  private final SharedAttempt<NodeEndpoint> publishing = new SharedAttempt<>(this::publishNow);
+  private final Executor attempts = DaemonThreads.perTask("sluice-attempt-");
+  private final SharedAttempt<NodeClient> entering = new SharedAttempt<>(attempts, this::enter);
+  private final SharedAttempt<NodeEndpoint> publishing =
+      new SharedAttempt<>(attempts, this::publishNow);
 
   /** Empty until the daemon knows this executor; guarded by this. */
   private Optional<NodeClient> client = Optional.empty();

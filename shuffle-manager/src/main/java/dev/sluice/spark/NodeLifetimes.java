@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -106,6 +107,9 @@ final class NodeLifetimes implements AutoCloseable {
 
   private final ScheduledExecutorService timer =
       Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("sluice-nodes"));
+
+  /** Runs steps that block. */
+  private final Executor steps = DaemonThreads.perTask("sluice-node-lifetimes-");
 
   /**
    * @param directory knows the nodes
@@ -204,7 +208,7 @@ final class NodeLifetimes implements AutoCloseable {
                 unlessAwaited(node, () -> tryLast(node, question));
               }
             },
-            NodeLifetimes::onThreadOfItsOwn)
+            steps)
         .whenComplete(
             (_, _) -> {
               checks.remove(node);
@@ -298,11 +302,7 @@ final class NodeLifetimes implements AutoCloseable {
               }
               return null;
             },
-            NodeLifetimes::onThreadOfItsOwn);
-  }
-
-  private static void onThreadOfItsOwn(Runnable step) {
-    DaemonThreads.blocking("sluice-node-lifetimes-").newThread(step).start();
+            steps);
   }
 
   /**

@@ -13,6 +13,7 @@ import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.ProtectionDomain;
+import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
 import dev.sluice.spark.conf.NodeAccess;
@@ -146,7 +147,11 @@ final class ReadingRuntime extends SluiceRuntime {
     NodeHandOver node =
         started(new NodeHandOver(access.get(), self(), server.provider(), env, counters));
     return conf.isNodeRequired()
-        ? new AwaitedHandOver(node, keptOutputs(conf, env, Optional.of(server)), counters)
+        ? new AwaitedHandOver(
+            node,
+            keptOutputs(conf, env, Optional.of(server)),
+            counters,
+            DaemonThreads.perTask("sluice-ask-node-"))
         : started(new BackgroundHandOver(node, env.files(), counters, this::taskEnded));
   }
 

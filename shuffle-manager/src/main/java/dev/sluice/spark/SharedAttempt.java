@@ -3,12 +3,12 @@ package dev.sluice.spark;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.sluice.rdma.transfer.DaemonThreads;
 import java.io.IOException;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.function.Predicate;
@@ -20,15 +20,18 @@ import java.util.function.Predicate;
  * the one whose work may take long. Its callers' threads wait without the lock.
  */
 final class SharedAttempt<T> implements AutoCloseable {
+  private final Executor threads;
   private final Callable<T> work;
 
   /** Guarded by this. */
   private Optional<FutureTask<T>> last = Optional.empty();
 
   /**
+   * @param threads runs each attempt on a thread of its own
    * @param work ends within a deadline of its own
    */
-  SharedAttempt(Callable<T> work) {
+  SharedAttempt(Executor threads, Callable<T> work) {
+    this.threads = threads;
     this.work = work;
   }
 
@@ -62,7 +65,7 @@ final class SharedAttempt<T> implements AutoCloseable {
             .isPresent();
     if (!goesOn) {
       last = Optional.of(new FutureTask<>(work));
-      DaemonThreads.blocking("sluice-attempt-").newThread(last.get()).start();
+      threads.execute(last.get());
     }
     return last.get();
   }

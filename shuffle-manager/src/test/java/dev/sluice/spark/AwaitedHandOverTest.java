@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.rdma.log.LogCapture;
+import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.HandOver.NodeOutputs;
 import dev.sluice.spark.locate.DirectoryMessage;
@@ -16,6 +17,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.logging.log4j.Level;
@@ -68,11 +70,13 @@ class AwaitedHandOverTest {
         }
       };
 
+  private final Executor threads = DaemonThreads.perTask("test-ask-");
   private final HandOver handOver =
       new AwaitedHandOver(
           node,
           new KeptOutputs("3", SERVER, this::tell, TimeUnit.SECONDS.toMillis(WAIT_S), PAUSE_MS),
-          counters);
+          counters,
+          threads);
 
   private DirectoryMessage tell(DirectoryMessage message) throws IOException {
     if (driverFailures.getAndDecrement() > 0) {
@@ -178,7 +182,7 @@ class AwaitedHandOverTest {
     refusal = "the disk is full";
     driverFailures.set(Integer.MAX_VALUE);
     KeptOutputs kept = new KeptOutputs("3", SERVER, this::tell, 20, PAUSE_MS);
-    assertThatThrownBy(() -> new AwaitedHandOver(node, kept, counters).committed(0, 1))
+    assertThatThrownBy(() -> new AwaitedHandOver(node, kept, counters, threads).committed(0, 1))
         .isInstanceOf(IOException.class)
         .hasMessageContainingAll("map output 1 of shuffle 0", "spark.rpc.askTimeout");
   }

@@ -40,7 +40,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -67,7 +67,7 @@ import org.slf4j.LoggerFactory;
  * KB, those of all peers 3 MB, whatever the number of partitions.
  */
 public final class BlockServerClient implements QueuePairConnector, AutoCloseable {
-  private static final ThreadFactory CONNECTS = DaemonThreads.blocking("sluice-connect-");
+  private static final Executor CONNECTS = DaemonThreads.perTask("sluice-connect-");
 
   private static final Logger LOG = LoggerFactory.getLogger(BlockServerClient.class);
 
@@ -394,7 +394,7 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
             new PeerChannel(
                 key,
                 factory,
-                attempt -> CONNECTS.newThread(attempt).start(),
+                CONNECTS,
                 codec,
                 new CircuitBreaker(options.circuitFailures(), options.circuitCooldownMs()),
                 new CircuitBreaker(options.circuitFailures(), options.circuitCooldownMs()),

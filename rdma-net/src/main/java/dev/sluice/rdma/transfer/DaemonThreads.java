@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.rdma.transfer;
 
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -46,6 +47,12 @@ public final class DaemonThreads {
     Thread.Builder builder =
         VIRTUAL ? Thread.ofVirtual().inheritInheritableThreadLocals(false) : daemon();
     return withOwnLoader(builder.name(prefix, 0));
+  }
+
+  /** Runs each task on a {@link #blocking} thread of its own, without a limit. */
+  public static Executor perTask(String prefix) {
+    ThreadFactory factory = blocking(prefix);
+    return task -> factory.newThread(task).start();
   }
 
   /** Runs each task on a {@link #blocking} thread, before JDK 24 up to 256 of them at a time. */

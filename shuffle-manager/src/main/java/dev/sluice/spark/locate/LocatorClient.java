@@ -159,7 +159,7 @@ public final class LocatorClient implements Locator {
     return directory
         .once(
             new Silent(silentNode),
-            question -> DaemonThreads.blocking("sluice-report-").newThread(question).start(),
+            DaemonThreads.perTask("sluice-report-"),
             "Cannot tell the driver that node daemon {} does not answer",
             silentNode)
         .thenApply(_ -> null);
