@@ -383,22 +383,24 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
 
   private PeerChannel channel(PeerAddress peer) {
     PeerChannel known = channels.get(peer);
-    if (known != null) {
+    if (known != null && known.use()) {
       return known;
     }
     // A peer may have been asked again after its loss, which is not reported a second time.
     channels.values().removeIf(PeerChannel::closeIfAbandoned);
-    return channels.computeIfAbsent(
+    return channels.compute(
         peer,
-        key ->
-            new PeerChannel(
-                key,
-                factory,
-                CONNECTS,
-                codec,
-                new CircuitBreaker(options.circuitFailures(), options.circuitCooldownMs()),
-                new CircuitBreaker(options.circuitFailures(), options.circuitCooldownMs()),
-                clockMs));
+        (key, old) ->
+            old != null && old.use()
+                ? old
+                : new PeerChannel(
+                    key,
+                    factory,
+                    CONNECTS,
+                    codec,
+                    new CircuitBreaker(options.circuitFailures(), options.circuitCooldownMs()),
+                    new CircuitBreaker(options.circuitFailures(), options.circuitCooldownMs()),
+                    clockMs));
   }
 
   /** Number of peers with a connection, or with a recent one. */

@@ -174,6 +174,16 @@ final class PeerChannel {
     }
   }
 
+  /**
+   * Notes that the channel is about to be used, so that it is not abandoned meanwhile.
+   *
+   * @return false if it is closed
+   */
+  synchronized boolean use() {
+    usedMs = clockMs.getAsLong();
+    return !closed;
+  }
+
   /** Closes the channel if it has no connection and has not been used for a while. */
   synchronized boolean closeIfAbandoned() {
     boolean inUse = connection != null && (!connection.isDone() || isConnected(connection));
@@ -187,11 +197,10 @@ final class PeerChannel {
 
   /** Returns the connection, which may still be on its way or have failed a moment ago. */
   private synchronized CompletableFuture<TransportClient> connection() {
-    if (closed) {
+    if (!use()) {
       return CompletableFuture.failedFuture(
           new IOException("Connection to " + peer + " is closed"));
     }
-    usedMs = clockMs.getAsLong();
     if (connection != null
         && (!connection.isDone() || isConnected(connection) || attempts.isOpen(usedMs))) {
       return connection;

@@ -30,6 +30,7 @@ import java.net.ServerSocket;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -445,6 +446,27 @@ class BlockServerClientTest {
     client.touch(new PeerAddress("next", "localhost", peer.port()), SHUFFLE);
 
     assertThat(client.channels()).as("the connected channel and the new one").isEqualTo(2);
+  }
+
+  /** The request has found the peer's old channel when another peer is asked for the first time. */
+  @Test
+  void aChannelIsNotAbandonedBetweenTheRequestsLookAndItsUse() throws Exception {
+    server.stop();
+    assertFails(client.resolve(peer, SHUFFLE, new long[] {1}), "No connection to server");
+    server.start(peer.port());
+    clientMs.addAndGet(PeerChannel.ABANDONED_AFTER_MS);
+    List<Partitions> wanted =
+        new ArrayList<>(List.of(new Partitions(1, 0, 1))) {
+          private static final long serialVersionUID = 1L;
+
+          @Override
+          public Iterator<Partitions> iterator() { // encodes the request
+            client.touch(new PeerAddress("next", "localhost", peer.port()), SHUFFLE);
+            return super.iterator();
+          }
+        };
+
+    assertThat(get(client.tables(peer, new GetTables(SHUFFLE, TIMEOUT_MS, wanted)))).isNotNull();
   }
 
   @Test
