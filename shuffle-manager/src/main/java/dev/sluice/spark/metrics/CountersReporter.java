@@ -174,8 +174,10 @@ public final class CountersReporter implements AutoCloseable {
       return;
     }
     try {
+      // Before the counters are read, too: the largest sequence has the newest ones.
+      long sequence = nanoClock.getAsLong();
       Map<String, Long> values = metrics.snapshot();
-      Report report = new Report(executorId, nanoClock.getAsLong(), device, values, held);
+      Report report = new Report(executorId, sequence, device, values, held);
       if (driver.ask(report) instanceof Over over) {
         over.shuffles().forEach(shuffles::over);
       }

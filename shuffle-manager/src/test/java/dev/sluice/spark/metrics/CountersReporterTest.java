@@ -10,6 +10,8 @@ import dev.sluice.spark.transport.FallbackReason;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
@@ -32,15 +34,21 @@ class CountersReporterTest {
           new Held(),
           this::answer,
           scheduler,
-          scheduler::nanoTime,
+          this::nanoTime,
           said::add);
   private final List<Integer> held = new ArrayList<>(List.of(3, 4, 5));
   private List<Integer> over = List.of();
   private boolean driverIsGone;
 
+  /** Runs once, when the next report that has listed the shuffles looks at the clock. */
+  private Runnable duringReport = () -> {};
+
+  private boolean isReporting;
+
   private final class Held implements CountersReporter.Shuffles {
     @Override
     public List<Integer> held() {
+      isReporting = true;
       return List.copyOf(held);
     }
 
@@ -138,6 +146,25 @@ class CountersReporterTest {
     assertThat(sent.getLast().sequence()).isGreaterThan(sent.getFirst().sequence());
   }
 
+  /** Of two reports that are made at the same time, the driver keeps the one it takes for later. */
+  @Test
+  void theReportWithTheLargestSequenceHasTheNewestCounters() {
+    counters.read(1, 10);
+    reporter.changed();
+    duringReport =
+        () -> {
+          counters.read(1, 10);
+          reporter.changed();
+          later(Duration.ofMillis(200));
+          assertThat(sent).as("the second report").hasSize(1);
+          later(Duration.ofNanos(1));
+        };
+    later(Duration.ofMillis(200));
+    assertThat(sent).hasSize(2);
+    assertThat(Collections.max(sent, Comparator.comparingLong(Report::sequence)).counters())
+        .containsEntry("read.blocks", 2L);
+  }
+
   @Test
   void aReportThatTheDriverDidNotTakeComesAgainAlsoWithoutAnotherTask() {
     driverIsGone = true;
@@ -222,6 +249,16 @@ class CountersReporterTest {
     reporter.changed();
     reporter.close();
     assertThat(said).containsExactly("read.blocks=2, read.bytes=20");
+  }
+
+  private long nanoTime() {
+    if (isReporting) {
+      isReporting = false;
+      Runnable meanwhile = duringReport;
+      duringReport = () -> {};
+      meanwhile.run();
+    }
+    return scheduler.nanoTime();
   }
 
   private void later(Duration duration) {
