@@ -165,16 +165,23 @@ final class AcceptedQueuePairs implements AutoCloseable {
 
   private QueuePairAddress connect(String operation, Key key, Slot slot, QueuePairAddress remote)
       throws VerbsException {
+    if (!isReserved(key, slot)) { // The protection domain may be closed.
+      throw withdrawn(operation);
+    }
     slot.queuePair = protectionDomain.createQueuePair(completionQueue, DEPTH);
     slot.queuePair.toInit(EnumSet.of(AccessFlag.REMOTE_READ));
     slot.queuePair.toRtr(remote, attributes); // RTR is enough to answer READs.
     QueuePairAddress local = slot.queuePair.address();
     if (!connected(key, slot)) {
-      throw new VerbsException(
-          operation, VerbsException.EINVAL, "the request was withdrawn meanwhile");
+      throw withdrawn(operation);
     }
     counters.increment(TransferCounter.QUEUE_PAIRS_ACCEPTED);
     return local;
+  }
+
+  private static VerbsException withdrawn(String operation) {
+    return new VerbsException(
+        operation, VerbsException.EINVAL, "the request was withdrawn meanwhile");
   }
 
   /**
@@ -199,11 +206,15 @@ final class AcceptedQueuePairs implements AutoCloseable {
     return removed;
   }
 
+  private synchronized boolean isReserved(Key key, Slot slot) {
+    return slots.get(key) == slot;
+  }
+
   /**
    * @return false if the slot was removed while it was being connected
    */
   private synchronized boolean connected(Key key, Slot slot) {
-    slot.connected = slots.get(key) == slot;
+    slot.connected = isReserved(key, slot);
     return slot.connected;
   }
 

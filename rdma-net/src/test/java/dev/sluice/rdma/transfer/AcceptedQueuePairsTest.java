@@ -9,6 +9,8 @@ import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.QueuePairState;
 import dev.sluice.verbs.VerbsException;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -149,16 +151,14 @@ class AcceptedQueuePairsTest {
   }
 
   @Test
-  void aQueuePairThatIsBeingConnectedAsItsPeerLeavesIsClosed() throws VerbsException {
-    Queue<Runnable> connecting = new ArrayDeque<>();
-    threads = connecting::add;
-    CompletableFuture<QueuePairAddress> late = ask("a", 1);
-    accepted.peerLeft("a");
-    whenGone.remove().run();
-    threads = Runnable::run;
-    connecting.remove().run();
+  void aQueuePairThatIsBeingConnectedAsItsPeerLeavesIsClosed() {
+    device.whileCreating =
+        () -> {
+          accepted.peerLeft("a");
+          whenGone.remove().run();
+        };
 
-    assertThat(late).isCompletedExceptionally();
+    assertThat(ask("a", 1)).isCompletedExceptionally();
     assertThat(device.last().isClosed()).isTrue();
   }
 
@@ -270,14 +270,32 @@ class AcceptedQueuePairsTest {
     Queue<Runnable> connecting = new ArrayDeque<>();
     threads = connecting::add;
     CompletableFuture<QueuePairAddress> late = ask("a", 1);
-    accepted.disconnected("a", 1);
-    CompletableFuture<QueuePairAddress> next = ask("a", 1); // uses the number again
+    List<CompletableFuture<QueuePairAddress>> next = new ArrayList<>();
+    device.whileCreating =
+        () -> {
+          accepted.disconnected("a", 1);
+          next.add(ask("a", 1)); // uses the number again
+        };
 
     connecting.remove().run();
     assertThat(late).isCompletedExceptionally();
     assertThat(device.last().isClosed()).isTrue();
     connecting.remove().run();
-    assertThat(next).isCompleted();
+    assertThat(next).singleElement().matches(CompletableFuture::isDone, "is connected");
     assertThat(device.last().isClosed()).isFalse();
+  }
+
+  /** Its protection domain may be closed by now. */
+  @Test
+  void aRequestThatIsWithdrawnBeforeItIsConnectedCreatesNoQueuePair() {
+    Queue<Runnable> connecting = new ArrayDeque<>();
+    threads = connecting::add;
+    CompletableFuture<QueuePairAddress> late = ask("a", 1);
+    accepted.close();
+
+    connecting.remove().run();
+
+    assertThat(late).isCompletedExceptionally();
+    assertThat(device.queuePairs).isEmpty();
   }
 }

@@ -49,6 +49,9 @@ final class ScriptedDevice implements Device, ProtectionDomain, CompletionQueue 
   /** Thrown when a queue pair is created; null for none. */
   Error error;
 
+  /** Runs once, while the next queue pair is created. */
+  Runnable whileCreating = () -> {};
+
   /** Result of each rendezvous with a peer's queue pair; null if the addresses suffice. */
   CompletableFuture<Void> meetings;
 
@@ -60,6 +63,9 @@ final class ScriptedDevice implements Device, ProtectionDomain, CompletionQueue 
   @Override
   public QueuePair createQueuePair(CompletionQueue completionQueue, int depth)
       throws VerbsException {
+    Runnable meanwhile = whileCreating;
+    whileCreating = () -> {};
+    meanwhile.run();
     if (error != null) {
       throw error;
     }
