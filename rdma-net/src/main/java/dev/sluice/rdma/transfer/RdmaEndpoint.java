@@ -15,7 +15,11 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -224,6 +228,9 @@ public final class RdmaEndpoint implements QueuePairAcceptor, AutoCloseable {
 
     private final ThreadPoolExecutor threads;
 
+    /** Read lock: a task on its caller's thread, because the system gave none. */
+    private final ReadWriteLock callers = new ReentrantReadWriteLock();
+
     ConnectThreads() {
       this(DaemonThreads.numbered("sluice-connect-"));
     }
@@ -242,17 +249,36 @@ public final class RdmaEndpoint implements QueuePairAcceptor, AutoCloseable {
         LOG.warn(
             "Starting a thread to connect or close a queue pair failed; the calling thread does it",
             e);
-        task.run();
+        callers.readLock().lock();
+        try {
+          task.run();
+        } finally {
+          callers.readLock().unlock();
+        }
       }
     }
 
     /**
-     * Runs the queued tasks, then ends the threads.
+     * Runs the queued tasks, then ends the threads. Waits for tasks on their callers' threads, too.
      *
      * @return true if all tasks ended in time
      */
     boolean stop(long timeoutMs) {
-      return DaemonThreads.stop(threads, timeoutMs);
+      return DaemonThreads.stop(threads, timeoutMs) && awaitCallers(timeoutMs);
+    }
+
+    private boolean awaitCallers(long timeoutMs) {
+      Lock none = callers.writeLock();
+      boolean ended = false;
+      try {
+        ended = none.tryLock() || none.tryLock(timeoutMs, TimeUnit.MILLISECONDS);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+      if (ended) {
+        none.unlock();
+      }
+      return ended;
     }
   }
 }

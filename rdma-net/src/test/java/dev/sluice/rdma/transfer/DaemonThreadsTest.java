@@ -91,6 +91,28 @@ class DaemonThreadsTest {
     assertThat(ran).hasValue(2);
   }
 
+  /** The device is closed afterwards. */
+  @Test
+  void tasksThatRunOnTheirCallersAreWaitedFor() throws Exception {
+    ConnectThreads threads = new ConnectThreads(task -> newThread(task, new Semaphore(0)));
+    CountDownLatch begun = new CountDownLatch(1);
+    CountDownLatch mayEnd = new CountDownLatch(1);
+    Thread caller =
+        Thread.ofPlatform()
+            .start(
+                () ->
+                    threads.execute(
+                        () -> {
+                          begun.countDown();
+                          await(mayEnd);
+                        }));
+    begun.await();
+    assertThat(threads.stop(1)).isFalse();
+    mayEnd.countDown();
+    caller.join();
+    assertThat(threads.stop(10_000)).isTrue();
+  }
+
   private static Thread newThread(Runnable task, Semaphore left) {
     if (!left.tryAcquire()) {
       throw new OutOfMemoryError("thrown by a test: unable to create native thread");
