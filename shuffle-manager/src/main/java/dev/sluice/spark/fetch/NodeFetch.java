@@ -18,7 +18,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
@@ -163,7 +162,7 @@ final class NodeFetch {
             where -> {
               try {
                 shared.executor().execute(() -> next(where, failed));
-              } catch (RejectedExecutionException e) {
+              } catch (RuntimeException | Error e) { // Also if there is no thread for it.
                 fail(failed);
               }
             });
@@ -195,6 +194,8 @@ final class NodeFetch {
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+      fail(failed);
+    } catch (RuntimeException | Error e) { // Every block gets its answer.
       fail(failed);
     }
   }

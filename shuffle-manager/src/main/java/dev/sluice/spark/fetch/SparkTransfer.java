@@ -93,7 +93,7 @@ final class SparkTransfer {
               relay.failOutstanding(e);
             }
           });
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) { // Also if there is no thread for it.
       relay.failOutstanding(e);
     }
   }

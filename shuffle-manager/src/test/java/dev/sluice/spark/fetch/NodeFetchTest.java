@@ -45,6 +45,11 @@ class NodeFetchTest {
   private static final long TIMEOUT_MS = 30_000;
   private static final long AWAY_LIMIT_NANOS = TimeUnit.SECONDS.toNanos(120);
 
+  private static final Executor NO_THREADS =
+      _ -> {
+        throw new InternalError("thrown by a test: no thread can be created");
+      };
+
   private final RecordingListener listener = new RecordingListener();
   private final Scripted client = new Scripted();
   private final FakeTimer timer = new FakeTimer();
@@ -436,6 +441,36 @@ class NodeFetchTest {
     }
     assertThat(listener.successes()).containsOnlyKeys(BLOCK);
     assertThat(listener.failures()).containsOnlyKeys(OTHER);
+  }
+
+  @Test
+  void everyBlockIsAnsweredWithoutAThreadForSparksTransfer() {
+    new SparkTransfer(client, new ShuffleCounters(), NO_THREADS, Optional.empty())
+        .fetchSoon(TARGET, new String[] {BLOCK, OTHER}, FallbackReason.PEER, listener, null);
+    assertThat(listener.failures()).containsOnlyKeys(BLOCK, OTHER);
+  }
+
+  @Test
+  void everyBlockIsAnsweredWithoutAThreadForTheNextStep() {
+    client.failures.add(new IllegalStateException("refused"));
+    executor = NO_THREADS;
+    fetch();
+    assertOtherFailed("refused");
+  }
+
+  @Test
+  void everyBlockIsAnsweredWhereAStepFailsByAnError() {
+    driver.gone = true;
+    client.failures.add(new IOException("closed"));
+    refuses =
+        () -> {
+          throw new InternalError("thrown by a test");
+        };
+    Queue<Runnable> later = new ArrayDeque<>();
+    executor = later::add;
+    fetch();
+    later.remove().run();
+    assertOtherFailed("closed");
   }
 
   private void assertOtherFailed(String reason) {
