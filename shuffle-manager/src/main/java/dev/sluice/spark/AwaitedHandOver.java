@@ -8,6 +8,8 @@ import java.io.IOException;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Hands each map output over before its task ends. A map output that the node daemon refuses stays
@@ -20,6 +22,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * call it and wait. There is nothing to close.
  */
 final class AwaitedHandOver implements HandOver {
+  private static final Logger LOG = LoggerFactory.getLogger(AwaitedHandOver.class);
+
   private final NodeOutputs node;
   private final KeptOutputs kept;
   private final ShuffleCounters counters;
@@ -35,8 +39,7 @@ final class AwaitedHandOver implements HandOver {
   /**
    * @param threads runs each question to the daemon on a thread of its own
    */
-  AwaitedHandOver(
-      NodeOutputs node, KeptOutputs kept, ShuffleCounters counters, Executor threads) {
+  AwaitedHandOver(NodeOutputs node, KeptOutputs kept, ShuffleCounters counters, Executor threads) {
     this.node = node;
     this.kept = kept;
     this.counters = counters;
@@ -52,7 +55,12 @@ final class AwaitedHandOver implements HandOver {
 
   private void askSoon() {
     if (asking.compareAndSet(false, true)) {
-      threads.execute(this::ask);
+      try {
+        threads.execute(this::ask);
+      } catch (RuntimeException | Error e) {
+        asking.set(false);
+        LOG.warn("No thread could be started to ask the node daemon; a later task asks it", e);
+      }
     }
   }
 

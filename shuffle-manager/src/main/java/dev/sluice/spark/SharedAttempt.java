@@ -38,7 +38,8 @@ final class SharedAttempt<T> implements AutoCloseable {
   /**
    * Returns the result of the work, which runs again unless the last result is still good.
    *
-   * @throws IOException if the work failed, with its message, or the caller was interrupted
+   * @throws IOException if the work failed, with its message, or could not be started, or the
+   *     caller was interrupted
    */
   T get(Predicate<T> isGood) throws IOException {
     try {
@@ -47,6 +48,8 @@ final class SharedAttempt<T> implements AutoCloseable {
       throw new IOException(requireNonNull(e.getCause()).getMessage(), e.getCause());
     } catch (CancellationException e) {
       throw new IOException("the executor is stopping", e);
+    } catch (OutOfMemoryError e) {
+      throw new IOException("cannot start a thread for the node daemon: " + e.getMessage(), e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IOException("interrupted while waiting for the node daemon", e);
@@ -64,8 +67,9 @@ final class SharedAttempt<T> implements AutoCloseable {
                     })
             .isPresent();
     if (!goesOn) {
-      last = Optional.of(new FutureTask<>(work));
-      threads.execute(last.get());
+      FutureTask<T> next = new FutureTask<>(work);
+      threads.execute(next); // Without a thread it throws, and the next call tries again.
+      last = Optional.of(next);
     }
     return last.get();
   }

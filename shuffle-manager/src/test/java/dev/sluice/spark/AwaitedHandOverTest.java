@@ -70,13 +70,13 @@ class AwaitedHandOverTest {
         }
       };
 
-  private final Executor threads = DaemonThreads.perTask("test-ask-");
+  private Executor threads = DaemonThreads.perTask("test-ask-");
   private final HandOver handOver =
       new AwaitedHandOver(
           node,
           new KeptOutputs("3", SERVER, this::tell, TimeUnit.SECONDS.toMillis(WAIT_S), PAUSE_MS),
           counters,
-          threads);
+          task -> this.threads.execute(task));
 
   private DirectoryMessage tell(DirectoryMessage message) throws IOException {
     if (driverFailures.getAndDecrement() > 0) {
@@ -146,6 +146,21 @@ class AwaitedHandOverTest {
     handOver.committed(0, 2);
     assertThat(taken).containsExactly(1L, 2L);
     assertThat(told).containsExactly(new Kept("3", 0, REFUSED, "its directory is full", SERVER));
+  }
+
+  @Test
+  void withoutAThreadToAskTheNodeNoTaskFailsAndALaterOneAsks() throws Exception {
+    Executor started = threads;
+    threads =
+        _ -> {
+          throw new InternalError("thrown by a test: no thread can be created");
+        };
+    assertThat(handOver.committed(0, REFUSED)).as("the executor serves the map output").isTrue();
+    assertThat(told).containsExactly(new Kept("3", 0, REFUSED, "its directory is full", SERVER));
+
+    threads = started;
+    handOver.committed(0, REFUSED);
+    await(() -> questions == 1);
   }
 
   @Test
