@@ -49,6 +49,9 @@ final class Application implements AutoCloseable {
   /** Null while the application is not served. */
   private volatile @Nullable ServedApplication served;
 
+  /** Written before {@link #served} is read, which may be written afterwards. */
+  private volatile boolean closed;
+
   /** Number of its folders that exist; guarded by this. */
   private int made;
 
@@ -101,7 +104,7 @@ final class Application implements AutoCloseable {
 
   /** Serves it if it is not served yet, and retries to make folders on disks without room. */
   synchronized void open() throws IOException {
-    if (ended || served != null && !mayGetFolder()) {
+    if (ended || closed || served != null && !mayGetFolder()) {
       return;
     }
     int before = made;
@@ -133,6 +136,10 @@ final class Application implements AutoCloseable {
     boolean wasHere = state.port() != 0;
     state = opened.state();
     served = opened;
+    if (closed) {
+      opened.close();
+      return;
+    }
     LOG.info("Application {} is served", state);
     if (wasHere) {
       Thread.ofPlatform().daemon().name("sluice-node-scan").start(opened::scan);
@@ -237,6 +244,7 @@ final class Application implements AutoCloseable {
   /** Stops serving; the folders stay. Idempotent. */
   @Override
   public void close() {
+    closed = true;
     ServedApplication application = served;
     if (application != null) {
       application.close();
