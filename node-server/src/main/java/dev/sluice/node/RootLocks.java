@@ -17,9 +17,9 @@ import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CopyOnWriteArrayList;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,7 +33,11 @@ final class RootLocks implements AutoCloseable {
   private static final FileAttribute<Set<PosixFilePermission>> OWNER_ALONE =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
 
-  private final List<FileChannel> locks = new CopyOnWriteArrayList<>();
+  /** Guarded by this. */
+  private final List<FileChannel> locks = new ArrayList<>();
+
+  /** Guarded by this. */
+  private boolean closed;
 
   /** Makes a folder that no other user has access to. */
   static Path makeFolder(Path folder) throws IOException {
@@ -59,7 +63,7 @@ final class RootLocks implements AutoCloseable {
     checkOwn(root);
     FileChannel lock =
         FileChannel.open(root.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-    locks.add(lock);
+    add(lock);
     boolean locked;
     try {
       locked = lock.tryLock() != null;
@@ -69,6 +73,15 @@ final class RootLocks implements AutoCloseable {
     if (!locked) {
       throw new RefusedException(root + " is in use by another daemon");
     }
+  }
+
+  /** A folder that answered too late must not stay locked. */
+  private synchronized void add(FileChannel lock) throws IOException {
+    if (closed) {
+      lock.close();
+      throw new IOException("the daemon is closed");
+    }
+    locks.add(lock);
   }
 
   /** Refuses a folder that another user may have made, to read files there or to plant some. */
@@ -93,7 +106,8 @@ final class RootLocks implements AutoCloseable {
   }
 
   @Override
-  public void close() {
+  public synchronized void close() {
+    closed = true;
     for (FileChannel lock : locks) {
       try {
         lock.close();

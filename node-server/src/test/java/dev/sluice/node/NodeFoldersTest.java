@@ -75,6 +75,16 @@ class NodeFoldersTest extends NodeDaemonTestCase {
         .hasMessageContaining("another daemon");
   }
 
+  /** The next daemon may have it by then. */
+  @Test
+  void aFolderThatAnswersAfterTheDaemonHasClosedIsNotLocked() throws Exception {
+    RootLocks late = new RootLocks();
+    late.close();
+    assertThatThrownBy(() -> late.lock(directory.resolve("node/.sluice")))
+        .hasMessageContaining("closed");
+    start();
+  }
+
   @Test
   void anApplicationOfWhichTheSecretIsLostIsRemovedAndNotOpenToAnybody() throws Exception {
     start();
