@@ -6,6 +6,7 @@ import com.sun.net.httpserver.HttpServer;
 import dev.sluice.rdma.transfer.DaemonThreads;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.util.Collection;
 import java.util.List;
@@ -56,10 +57,20 @@ final class NodePages implements AutoCloseable {
       throws IOException {
     this.applications = applications;
     this.draining = draining;
+    requireFree(address);
     server = HttpServer.create(address, 0);
     server.createContext("/", this::answer);
     server.setExecutor(threads);
     server.start();
+  }
+
+  /**
+   * Binds the address for a moment. Where that fails, the JDK's server would leave a socket open.
+   */
+  private static void requireFree(InetSocketAddress address) throws IOException {
+    try (ServerSocket socket = new ServerSocket()) {
+      socket.bind(address);
+    }
   }
 
   /** Health: the process is alive, also while it is drained. A restart would not help. */

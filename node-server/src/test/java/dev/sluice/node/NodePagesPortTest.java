@@ -7,8 +7,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.sluice.blocks.handover.NodeClient;
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
@@ -35,6 +41,34 @@ class NodePagesPortTest extends NodeDaemonTestCase {
     daemon.close();
     assertThatThrownBy(() -> new Socket(InetAddress.getLoopbackAddress(), port).close())
         .isInstanceOf(IOException.class);
+  }
+
+  /** The daemon tries again for as long as it runs. */
+  @Test
+  void attemptsAtATakenPortLeaveNoSocketOpen() throws Exception {
+    try (ServerSocket other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      InetSocketAddress taken = (InetSocketAddress) other.getLocalSocketAddress();
+      long before = sockets();
+      for (int attempt = 0; attempt < 100; attempt++) {
+        assertThatThrownBy(() -> new NodePages(taken, List::of, () -> false))
+            .isInstanceOf(IOException.class);
+      }
+      assertThat(sockets()).as("earlier tests' threads may open some").isLessThan(before + 50);
+    }
+  }
+
+  private static long sockets() throws IOException {
+    long sockets = 0;
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
+      for (Path file : files) {
+        try {
+          sockets += Files.readSymbolicLink(file).toString().startsWith("socket:") ? 1 : 0;
+        } catch (NoSuchFileException e) {
+          // It was closed meanwhile.
+        }
+      }
+    }
+    return sockets;
   }
 
   private static boolean isServed(int port) throws IOException {
