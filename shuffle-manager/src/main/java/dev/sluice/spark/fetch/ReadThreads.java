@@ -7,6 +7,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
@@ -25,7 +26,7 @@ record ReadThreads(DeadlineTimer timer, Executor deliverer, Executor blocking, R
       Math.clamp(Runtime.getRuntime().availableProcessors() / 4, 2, 8);
 
   static ReadThreads start() {
-    ExecutorService deliverer = deliverers();
+    ExecutorService deliverer = deliverers(DaemonThreads.numbered("sluice-deliver-"));
     ExecutorService blocking = DaemonThreads.forBlocking("sluice-fallback-");
     Deadlines deadlines =
         new Deadlines(
@@ -42,16 +43,28 @@ record ReadThreads(DeadlineTimer timer, Executor deliverer, Executor blocking, R
         });
   }
 
-  /** Runs steps on the caller's thread after shutdown, as each of them has to be answered. */
-  private static ExecutorService deliverers() {
+  /**
+   * Runs steps on the caller's thread after shutdown, and where no thread can be started: each of
+   * them has to be answered.
+   */
+  static ExecutorService deliverers(ThreadFactory factory) {
     return new ThreadPoolExecutor(
         DELIVERERS,
         DELIVERERS,
         0,
         TimeUnit.SECONDS,
         new LinkedBlockingQueue<>(),
-        DaemonThreads.numbered("sluice-deliver-"),
-        (step, _) -> step.run());
+        factory,
+        (step, _) -> step.run()) {
+      @Override
+      public void execute(Runnable step) {
+        try {
+          super.execute(step);
+        } catch (OutOfMemoryError e) {
+          step.run();
+        }
+      }
+    };
   }
 
   private record Deadlines(ScheduledThreadPoolExecutor thread) implements DeadlineTimer {
