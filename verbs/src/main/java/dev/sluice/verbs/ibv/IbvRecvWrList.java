@@ -8,9 +8,16 @@ import java.lang.foreign.Arena;
  * to a queue pair or a shared receive queue, clears it, and fills it again.
  */
 public final class IbvRecvWrList extends IbvWrList {
+  private static final long SIZE = IbvStructs.RECV_WR.size();
+
   /** Takes the arguments of {@link IbvSendWrList#IbvSendWrList}. */
   public IbvRecvWrList(Arena arena, int capacity, int maxSge) {
     super(arena, IbvStructs.RECV_WR, capacity, maxSge);
+  }
+
+  @Override
+  long requestSize() {
+    return SIZE;
   }
 
   /** Adds a receive without memory. Throws an IllegalStateException if the list is full. */

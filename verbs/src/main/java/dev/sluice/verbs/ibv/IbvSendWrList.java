@@ -59,6 +59,7 @@ public final class IbvSendWrList extends IbvWrList {
     private Flags() {}
   }
 
+  private static final long SIZE = IbvStructs.SEND_WR.size();
   private static final long OPCODE = IbvStructs.SEND_WR.offset("opcode");
   private static final long SEND_FLAGS = IbvStructs.SEND_WR.offset("send_flags");
   private static final long IMM_DATA = IbvStructs.SEND_WR.offset("imm_data");
@@ -92,6 +93,11 @@ public final class IbvSendWrList extends IbvWrList {
    */
   public IbvSendWrList(Arena arena, int capacity, int maxSge) {
     super(arena, IbvStructs.SEND_WR, capacity, maxSge);
+  }
+
+  @Override
+  long requestSize() {
+    return SIZE;
   }
 
   /** Adds a request with {@link Flags}. Throws an IllegalStateException if the list is full. */

@@ -35,7 +35,6 @@ abstract sealed class IbvWrList permits IbvSendWrList, IbvRecvWrList {
   private final MemorySegment memory;
   private final MemorySegment.Scope scope;
   private final long base;
-  private final long requestSize;
   private final long slotSize;
   private final int capacity;
   private final int maxSge;
@@ -49,8 +48,7 @@ abstract sealed class IbvWrList permits IbvSendWrList, IbvRecvWrList {
     }
     this.capacity = capacity;
     this.maxSge = maxSge;
-    requestSize = request.size();
-    slotSize = requestSize + maxSge * SGE_SIZE;
+    slotSize = request.size() + maxSge * SGE_SIZE;
     memory = arena.allocate(BAD_SIZE + capacity * slotSize, Long.BYTES);
     scope = memory.scope();
     base = memory.address();
@@ -73,16 +71,22 @@ abstract sealed class IbvWrList permits IbvSendWrList, IbvRecvWrList {
     size = 0;
   }
 
+  /** Bytes of a request. A constant, for which the JIT compiler unrolls loops. */
+  abstract long requestSize();
+
   /** Adds a request of zeros. Throws an IllegalStateException if the list is full. */
   final void addRequest(long wrId) {
     if (size == capacity) {
       throw new IllegalStateException("the list is full: it has " + capacity + " work requests");
     }
-    long slot = slot(size);
-    memory.asSlice(slot, requestSize).fill((byte) 0);
-    long request = base + slot;
-    IbvStructs.ALL.set(JAVA_LONG, request, wrId);
-    IbvStructs.ALL.set(JAVA_LONG, request + SG_LIST, request + requestSize);
+    requireOpen();
+    long request = base + slot(size);
+    MemorySegment wr = IbvStructs.ALL.asSlice(request, requestSize());
+    for (int i = 0; i < requestSize(); i += Long.BYTES) { // JDK 21 has no intrinsic for fill()
+      wr.set(JAVA_LONG, i, 0L);
+    }
+    wr.set(JAVA_LONG, 0, wrId);
+    wr.set(JAVA_LONG, SG_LIST, request + requestSize());
     if (size > 0) {
       IbvStructs.ALL.set(JAVA_LONG, last + NEXT, request);
     }
@@ -98,7 +102,7 @@ abstract sealed class IbvWrList permits IbvSendWrList, IbvRecvWrList {
       throw new IllegalStateException(
           "the list's work requests have at most " + maxSge + " scatter/gather entries");
     }
-    long entry = request + requestSize + count * SGE_SIZE;
+    long entry = request + requestSize() + count * SGE_SIZE;
     IbvStructs.ALL.set(JAVA_LONG, entry, address);
     IbvStructs.ALL.set(JAVA_INT, entry + SGE_LENGTH, length);
     IbvStructs.ALL.set(JAVA_INT, entry + SGE_LKEY, lkey);
@@ -138,7 +142,7 @@ abstract sealed class IbvWrList permits IbvSendWrList, IbvRecvWrList {
    */
   final void post(MemorySegment function, long queue, String operation) throws PostException {
     requireOpen();
-    memory.set(JAVA_LONG, 0, 0L);
+    IbvStructs.ALL.set(JAVA_LONG, base, 0L);
     int error = IbvOps.post(function, queue, base + BAD_SIZE, base);
     Reference.reachabilityFence(this);
     if (error != 0) {
