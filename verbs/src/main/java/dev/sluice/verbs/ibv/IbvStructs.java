@@ -17,7 +17,8 @@ public final class IbvStructs {
   /**
    * The whole address space as a constant segment. The JIT compiler reduces an access to one
    * instruction, regardless of the segment types that the rest of the program uses. Only for the
-   * data path, which checks indices and the arena itself.
+   * data path, which checks indices and the arena itself. It has aligned memory and therefore uses
+   * unaligned layouts, whose accesses omit the check.
    */
   @SuppressWarnings("restricted")
   static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);

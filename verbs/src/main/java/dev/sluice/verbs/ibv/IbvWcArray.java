@@ -2,9 +2,9 @@
 package dev.sluice.verbs.ibv;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
 import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.ffi.CConstant;
@@ -128,7 +128,7 @@ public final class IbvWcArray {
   }
 
   public long wrId(int index) {
-    return IbvStructs.ALL.get(JAVA_LONG, at(index));
+    return IbvStructs.ALL.get(JAVA_LONG_UNALIGNED, at(index));
   }
 
   /** Status of the request; GENERAL_ERR if only {@link #statusNumber} knows the status. */
@@ -194,12 +194,12 @@ public final class IbvWcArray {
 
   /** Index of the packet's partition key; only for GSI queue pairs. */
   public int pkeyIndex(int index) {
-    return Short.toUnsignedInt(IbvStructs.ALL.get(JAVA_SHORT, at(index) + PKEY_INDEX));
+    return Short.toUnsignedInt(IbvStructs.ALL.get(JAVA_SHORT_UNALIGNED, at(index) + PKEY_INDEX));
   }
 
   /** LID of a datagram's sender; 0 on Ethernet. */
   public int slid(int index) {
-    return Short.toUnsignedInt(IbvStructs.ALL.get(JAVA_SHORT, at(index) + SLID));
+    return Short.toUnsignedInt(IbvStructs.ALL.get(JAVA_SHORT_UNALIGNED, at(index) + SLID));
   }
 
   /** Service level of a datagram. */
@@ -226,7 +226,7 @@ public final class IbvWcArray {
   }
 
   private int get(int index, long offset) {
-    return IbvStructs.ALL.get(JAVA_INT, at(index) + offset);
+    return IbvStructs.ALL.get(JAVA_INT_UNALIGNED, at(index) + offset);
   }
 
   private long at(int index) {

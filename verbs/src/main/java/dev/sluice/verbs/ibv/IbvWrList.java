@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.verbs.ibv;
 
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import dev.sluice.verbs.PostException;
 import dev.sluice.verbs.VerbsException;
@@ -83,12 +83,12 @@ abstract sealed class IbvWrList permits IbvSendWrList, IbvRecvWrList {
     long request = base + slot(size);
     MemorySegment wr = IbvStructs.ALL.asSlice(request, requestSize());
     for (int i = 0; i < requestSize(); i += Long.BYTES) { // JDK 21 has no intrinsic for fill()
-      wr.set(JAVA_LONG, i, 0L);
+      wr.set(JAVA_LONG_UNALIGNED, i, 0L);
     }
-    wr.set(JAVA_LONG, 0, wrId);
-    wr.set(JAVA_LONG, SG_LIST, request + requestSize());
+    wr.set(JAVA_LONG_UNALIGNED, 0, wrId);
+    wr.set(JAVA_LONG_UNALIGNED, SG_LIST, request + requestSize());
     if (size > 0) {
-      IbvStructs.ALL.set(JAVA_LONG, last + NEXT, request);
+      IbvStructs.ALL.set(JAVA_LONG_UNALIGNED, last + NEXT, request);
     }
     last = request;
     size++;
@@ -97,32 +97,32 @@ abstract sealed class IbvWrList permits IbvSendWrList, IbvRecvWrList {
   /** Adds a scatter/gather entry to the last request. */
   final void addSge(long address, int length, int lkey) {
     long request = last();
-    int count = IbvStructs.ALL.get(JAVA_INT, request + NUM_SGE);
+    int count = IbvStructs.ALL.get(JAVA_INT_UNALIGNED, request + NUM_SGE);
     if (count == maxSge) {
       throw new IllegalStateException(
           "the list's work requests have at most " + maxSge + " scatter/gather entries");
     }
     long entry = request + requestSize() + count * SGE_SIZE;
-    IbvStructs.ALL.set(JAVA_LONG, entry, address);
-    IbvStructs.ALL.set(JAVA_INT, entry + SGE_LENGTH, length);
-    IbvStructs.ALL.set(JAVA_INT, entry + SGE_LKEY, lkey);
-    IbvStructs.ALL.set(JAVA_INT, request + NUM_SGE, count + 1);
+    IbvStructs.ALL.set(JAVA_LONG_UNALIGNED, entry, address);
+    IbvStructs.ALL.set(JAVA_INT_UNALIGNED, entry + SGE_LENGTH, length);
+    IbvStructs.ALL.set(JAVA_INT_UNALIGNED, entry + SGE_LKEY, lkey);
+    IbvStructs.ALL.set(JAVA_INT_UNALIGNED, request + NUM_SGE, count + 1);
   }
 
   final void set(long offset, int value) {
-    IbvStructs.ALL.set(JAVA_INT, last() + offset, value);
+    IbvStructs.ALL.set(JAVA_INT_UNALIGNED, last() + offset, value);
   }
 
   final void set(long offset, long value) {
-    IbvStructs.ALL.set(JAVA_LONG, last() + offset, value);
+    IbvStructs.ALL.set(JAVA_LONG_UNALIGNED, last() + offset, value);
   }
 
   final int getInt(int index, long offset) {
-    return memory.get(JAVA_INT, slot(index) + offset);
+    return memory.get(JAVA_INT_UNALIGNED, slot(index) + offset);
   }
 
   final long getLong(int index, long offset) {
-    return memory.get(JAVA_LONG, slot(index) + offset);
+    return memory.get(JAVA_LONG_UNALIGNED, slot(index) + offset);
   }
 
   /** Returns the address of a queue to post to. Throws EINVAL if the queue is closed. */
@@ -142,13 +142,13 @@ abstract sealed class IbvWrList permits IbvSendWrList, IbvRecvWrList {
    */
   final void post(MemorySegment function, long queue, String operation) throws PostException {
     requireOpen();
-    IbvStructs.ALL.set(JAVA_LONG, base, 0L);
+    IbvStructs.ALL.set(JAVA_LONG_UNALIGNED, base, 0L);
     int error = IbvOps.post(function, queue, base + BAD_SIZE, base);
     Reference.reachabilityFence(this);
     if (error != 0) {
       // Some drivers return -1 or a negative error number. Drivers that name no request posted
       // none.
-      long bad = (memory.get(JAVA_LONG, 0) - base - BAD_SIZE) / slotSize;
+      long bad = (memory.get(JAVA_LONG_UNALIGNED, 0) - base - BAD_SIZE) / slotSize;
       throw new PostException(
           operation, Math.abs(error), "see its manual page", Math.clamp(bad, 0, size - 1));
     }
