@@ -11,7 +11,7 @@ import dev.sluice.verbs.ffi.CConstant;
 import dev.sluice.verbs.ffi.CValue;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.Objects;
+import java.util.stream.LongStream;
 
 /**
  * Work completions: an array of {@code struct ibv_wc} that {@link IbvCq#poll} fills again and
@@ -113,18 +113,23 @@ public final class IbvWcArray {
   private final MemorySegment memory;
   private final MemorySegment.Scope scope;
   private final long address;
-  private final int capacity;
+
+  /**
+   * Address of each completion. If it were a multiple of the index, C2 of JDK 21 would split the
+   * caller's loop over completions in two, which costs 3 ns a poll.
+   */
+  private final long[] addresses;
 
   /** The arena owns the memory; its owner closes it after the last use of the array. */
   public IbvWcArray(Arena arena, int capacity) {
-    this.capacity = capacity;
     memory = arena.allocate(capacity * SIZE, Long.BYTES);
     scope = memory.scope();
     address = memory.address();
+    addresses = LongStream.iterate(address, a -> a + SIZE).limit(capacity).toArray();
   }
 
   public int capacity() {
-    return capacity;
+    return addresses.length;
   }
 
   public long wrId(int index) {
@@ -214,10 +219,14 @@ public final class IbvWcArray {
 
   /** Throws an IllegalStateException if the array's arena is closed. */
   long address() {
+    requireOpen();
+    return address;
+  }
+
+  private void requireOpen() {
     if (!scope.isAlive()) {
       throw new IllegalStateException("the arena of the work completions is closed");
     }
-    return address;
   }
 
   /** Returns one {@code struct ibv_wc}. */
@@ -230,6 +239,7 @@ public final class IbvWcArray {
   }
 
   private long at(int index) {
-    return address() + Objects.checkIndex(index, capacity) * SIZE;
+    requireOpen();
+    return addresses[index];
   }
 }
