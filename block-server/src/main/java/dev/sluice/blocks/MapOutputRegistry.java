@@ -428,12 +428,13 @@ public final class MapOutputRegistry implements AutoCloseable {
       return;
     }
     BitSet places = directories.indexesOf(outputs.paths(shuffle.id(), mapId));
+    epochs.enterAgain(shuffle);
     PendingRegistration registration =
         openers.waiting(places) < MAX_WAITING ? shuffle.begin(mapId, served) : null;
     if (registration == null) {
+      epochs.leave(shuffle);
       return;
     }
-    epochs.enterAgain(shuffle);
     try {
       openers.execute(places, new Opening(registration));
     } catch (Throwable e) { // No memory: the registration must not stay pending.

@@ -118,13 +118,17 @@ class MapOutputRegistryRaceTest {
               }
             });
       }
-      while (shuffleId.incrementAndGet() < SHUFFLES_IN_TURN) {
-        ResolvedOutput.header(registry, shuffleId.get(), 0);
-        registry.invalidate(shuffleId.get(), 1); // after the other threads
-        if (registry.output(shuffleId.get(), 0) == null) {
-          dropped.add(shuffleId.get());
+      try {
+        while (shuffleId.incrementAndGet() < SHUFFLES_IN_TURN) {
+          ResolvedOutput.header(registry, shuffleId.get(), 0);
+          registry.invalidate(shuffleId.get(), 1); // after the other threads
+          if (registry.output(shuffleId.get(), 0) == null) {
+            dropped.add(shuffleId.get());
+          }
+          registry.unregister(shuffleId.get());
         }
-        registry.unregister(shuffleId.get());
+      } finally {
+        shuffleId.set(SHUFFLES_IN_TURN); // the threads end
       }
     }
     assertThat(dropped).isEmpty();
