@@ -16,7 +16,6 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Counters in Spark's own metrics: the pages of the driver's UI, and a sink of executors. */
 final class MetricsIT {
@@ -30,7 +29,12 @@ final class MetricsIT {
       Pattern.compile(
           "[a-zA-Z_:][a-zA-Z0-9_:]*\\{([a-zA-Z_][a-zA-Z0-9_]*=\"[^\"]*\",?\\s*)*\\} \\S+");
 
-  @TempDir private Path csv;
+  /** Not a {@code @TempDir}: a sink may write while that is being deleted. */
+  private final Path csv;
+
+  MetricsIT() throws IOException {
+    csv = Files.createTempDirectory(Path.of(System.getProperty("sluice.target")), "metrics-");
+  }
 
   @Test
   void sparksPagesHaveTheSumsOfTheApplication() throws Exception {
