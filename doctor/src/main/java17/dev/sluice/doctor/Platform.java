@@ -15,9 +15,13 @@ public final class Platform {
 
   private Platform() {}
 
-  /** Returns version and commit of Sluice, from the manifest of its jar; empty outside of a jar. */
+  /** Returns version and commit of Sluice, from the manifest of its jar; empty outside of it. */
   public static Optional<String> version() {
-    return Optional.ofNullable(Platform.class.getPackage().getImplementationVersion());
+    Package own = Platform.class.getPackage();
+    String title = own.getImplementationTitle(); // Another project's jar may contain Sluice.
+    return title != null && title.startsWith("Sluice ")
+        ? Optional.ofNullable(own.getImplementationVersion())
+        : Optional.empty();
   }
 
   /**

@@ -88,6 +88,9 @@ final class NodeLifetimes implements AutoCloseable {
   /** Last answer of each node. */
   private final Map<PeerAddress, NodeResponse> lastHeard = new ConcurrentHashMap<>();
 
+  /** Nodes that were asked for their version. */
+  private final Set<PeerAddress> askedVersion = ConcurrentHashMap.newKeySet();
+
   /** Time since which each silent node has not answered. */
   private final Map<PeerAddress, Long> silentSince = new ConcurrentHashMap<>();
 
@@ -323,11 +326,11 @@ final class NodeLifetimes implements AutoCloseable {
     silentSince.remove(node);
     away.answered(node);
     if (answer.nodeId().equals(node.id())) {
-      if (lastHeard.put(node, answer) == null) {
-        askVersion(node);
-      }
+      lastHeard.put(node, answer);
+      askVersion(node);
     } else {
       lastHeard.remove(node);
+      forgetVersion(node);
       if (answer.keeps(node.id())) {
         directory.nodeIsNow(node, answer.nodeId());
       } else {
@@ -338,18 +341,27 @@ final class NodeLifetimes implements AutoCloseable {
     }
   }
 
-  /** Asks a daemon for its version, once under each id, as it has another id after an update. */
+  /** Asks a daemon for its version, until it tells it. It has another id after an update. */
   private void askVersion(PeerAddress node) {
+    if (!askedVersion.add(node)) {
+      return;
+    }
     servers
         .version(node)
         .whenComplete(
             (version, failure) -> {
               if (failure == null) {
-                directory.otherVersions().found("node daemon of " + node.host(), version);
+                directory.otherVersions().found("Node daemon " + node, version);
               } else {
                 LOG.debug("Node daemon {} did not tell its version", node, failure);
+                askedVersion.remove(node);
               }
             });
+  }
+
+  private void forgetVersion(PeerAddress node) {
+    askedVersion.remove(node);
+    directory.otherVersions().ended("Node daemon " + node);
   }
 
   private void silent(PeerAddress node) {
@@ -370,6 +382,7 @@ final class NodeLifetimes implements AutoCloseable {
           executorId);
       outputs.lost(executorId);
     }
+    forgetVersion(node);
     silentSince.keySet().retainAll(directory.nodes());
     lastHeard.keySet().retainAll(directory.nodes());
   }

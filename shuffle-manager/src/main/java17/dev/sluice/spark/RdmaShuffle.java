@@ -49,9 +49,9 @@ public abstract class RdmaShuffle implements AutoCloseable {
 
   /**
    * The driver's version, unless it is unknown. The driver sets it, its user interface and event
-   * log show it, and executors compare theirs with it.
+   * log show it, and executors compare theirs with it. It is no setting, and has another prefix.
    */
-  static final String VERSION = "spark.shuffle.rdma.version";
+  static final String VERSION = "spark.sluice.version";
 
   /** Not for other packages, because abstract methods may be added. */
   RdmaShuffle() {}

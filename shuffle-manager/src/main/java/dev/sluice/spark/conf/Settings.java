@@ -267,13 +267,6 @@ final class Settings {
               "set by the driver")
           .doc("Distinguishes this run of the application from others at the node daemons.");
 
-  static final Setting<String> VERSION =
-      derived(
-              "version",
-              new Type<>("the value that the driver sets", Function.identity()),
-              "set by the driver")
-          .doc("Version and commit of Sluice on the driver, as its user interface shows them.");
-
   static final Setting<FaultPlan> SOFT_FAULTS =
       derived(
               "soft.faults",

@@ -144,7 +144,9 @@ public final class LocationDirectory {
       case Failure failure -> failed(failure);
       case Kept output -> keep(output);
       case OtherVersion(String executorId, String version) -> {
-        otherVersions.found("executor " + executorId, version);
+        if (!gone.contains(executorId)) {
+          otherVersions.found("Executor " + executorId, version);
+        }
         yield new Ack();
       }
       case Find find ->
@@ -318,8 +320,8 @@ public final class LocationDirectory {
 
   /** Removes an executor that is lost for good, with all it published, unless its node has that. */
   public void executorLost(String executorId) {
-    otherVersions.ended("executor " + executorId);
     remove(executorId);
+    otherVersions.ended("Executor " + executorId);
     destroyObsolete();
   }
 

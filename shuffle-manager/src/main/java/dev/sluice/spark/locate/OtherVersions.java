@@ -8,9 +8,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Executors and node daemons that run another version of Sluice than the driver. They may work
- * together, but two jars in one cluster are seldom meant. The {@link LocationDirectory} makes it.
- * The directory's thread and {@code NodeLifetimes} report processes, and metrics sinks read the
- * number; its lock guards all fields.
+ * together, but outside of an update two versions are usually a mistake. The {@link
+ * LocationDirectory} makes it. The directory's thread and {@code NodeLifetimes} report processes,
+ * and metrics sinks read the number; its lock guards all fields.
  */
 public final class OtherVersions {
   private static final Logger LOG = LoggerFactory.getLogger(OtherVersions.class);
@@ -31,8 +31,8 @@ public final class OtherVersions {
   }
 
   /**
-   * Returns true if both versions are known and differ. Classes outside of a jar have none, nor do
-   * those in another project's jar.
+   * Returns true if both versions are known and differ. Classes outside of Sluice's own jars have
+   * none.
    */
   public static boolean differ(String version, String another) {
     return !version.isEmpty() && !another.isEmpty() && !version.equals(another);
@@ -41,7 +41,7 @@ public final class OtherVersions {
   /**
    * Takes a process's version, and warns of it if it is another one.
    *
-   * @param process such as "executor 7"
+   * @param process such as "Executor 7"
    */
   public synchronized void found(String process, String version) {
     if (!differ(own, version)) {
@@ -51,9 +51,9 @@ public final class OtherVersions {
     others.put(process, version);
     if (logged.add(version)) {
       LOG.warn(
-          "The {} runs Sluice {}, but the driver runs {}. Use one jar for all processes (spark.jars,"
-              + " spark.executor.extraClassPath, the image or the node daemon's folder). Further"
-              + " processes of that version are not logged for 10 minutes; the metric"
+          "{} runs Sluice {}, but the driver runs {}. Unless nodes are being updated, use one release"
+              + " for all (spark.jars, spark.executor.extraClassPath, the image, the node daemon's"
+              + " folder). Other processes of that version are not logged for 10 minutes; the metric"
               + " other-versions counts them",
           process,
           version,
@@ -62,7 +62,7 @@ public final class OtherVersions {
   }
 
   /** Forgets a process that has ended. */
-  synchronized void ended(String process) {
+  public synchronized void ended(String process) {
     others.remove(process);
   }
 

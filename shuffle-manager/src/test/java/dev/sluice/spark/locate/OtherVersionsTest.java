@@ -13,13 +13,13 @@ class OtherVersionsTest {
   @Test
   void eachOtherVersionIsLoggedOnceAndEachProcessIsCounted() {
     try (LogCapture log = new LogCapture(OtherVersions.class, Level.WARN)) {
-      versions.found("executor 1", "1.0+bb");
-      versions.found("executor 2", "1.0+bb");
-      versions.found("node daemon of host-7", "2.0+cc");
+      versions.found("Executor 1", "1.0+bb");
+      versions.found("Executor 2", "1.0+bb");
+      versions.found("Node daemon of host-7", "2.0+cc");
       assertThat(log.messages())
           .hasSize(2)
-          .anyMatch(line -> line.startsWith("The executor 1 runs Sluice 1.0+bb"))
-          .anyMatch(line -> line.startsWith("The node daemon of host-7 runs Sluice 2.0+cc"))
+          .anyMatch(line -> line.startsWith("Executor 1 runs Sluice 1.0+bb"))
+          .anyMatch(line -> line.startsWith("Node daemon of host-7 runs Sluice 2.0+cc"))
           .allMatch(line -> line.contains("the driver runs 2.0+aa"));
     }
     assertThat(versions.count()).isEqualTo(3);
@@ -27,18 +27,18 @@ class OtherVersionsTest {
 
   @Test
   void processesThatEndOrAreUpdatedDoNotCount() {
-    versions.found("executor 1", "1.0+bb");
-    versions.found("node daemon of host-7", "1.0+bb");
-    versions.ended("executor 1");
-    versions.found("node daemon of host-7", "2.0+aa");
+    versions.found("Executor 1", "1.0+bb");
+    versions.found("Node daemon of host-7", "1.0+bb");
+    versions.ended("Executor 1");
+    versions.found("Node daemon of host-7", "2.0+aa");
     assertThat(versions.count()).isZero();
   }
 
   @Test
   void unknownVersionsAreNotCompared() {
     OtherVersions unknown = new OtherVersions("");
-    unknown.found("executor 1", "1.0+bb");
-    versions.found("executor 2", "");
+    unknown.found("Executor 1", "1.0+bb");
+    versions.found("Executor 2", "");
     assertThat(unknown.count() + versions.count()).isZero();
   }
 }

@@ -52,8 +52,8 @@ class MetricsDocumentTest {
       state now; the driver sums it over the executors that live, as they reported it last. All are
       gauges to Spark, totals as well.
 
-      Each source also has `version`, the version and commit of Sluice as a text, which the Prometheus
-      page leaves out. The driver's `other-versions` is the number of live executors and node daemons
+      Each source also has `version`, the version and commit of Sluice as a text, which Prometheus,
+      Graphite and StatsD leave out. The driver's `other-versions` is the number of live executors and node daemons
       that run another version than the driver; the driver's log names the first of each.
 
       In local mode one process has both sources.

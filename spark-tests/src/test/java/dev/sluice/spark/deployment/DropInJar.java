@@ -26,11 +26,11 @@ final class DropInJar {
     }
   }
 
-  /** Makes a copy with another version in its manifest. */
-  static Path copy(Path target, String version) throws IOException {
-    Files.copy(path(), target);
+  /** Makes a copy of one of Sluice's jars, with another version in its manifest. */
+  static Path copy(Path source, Path target, String version) throws IOException {
+    Files.copy(source, target);
     Manifest manifest;
-    try (JarFile jar = new JarFile(path().toFile())) {
+    try (JarFile jar = new JarFile(source.toFile())) {
       manifest = jar.getManifest();
     }
     manifest.getMainAttributes().put(Name.IMPLEMENTATION_VERSION, version);

@@ -48,7 +48,9 @@ final class DropInJarIT {
 
   @Test
   void theManifestTellsVersionAndCommit() throws IOException {
-    assertThat(DropInJar.version()).matches("\\d+\\.\\d+\\.\\d+(-\\w+)?\\+[0-9a-f]{8}");
+    boolean hasCommits = Files.exists(DropInJar.project().resolve(".git"));
+    assertThat(DropInJar.version())
+        .matches("\\d+\\.\\d+\\.\\d+(-\\w+)?\\+" + (hasCommits ? "[0-9a-f]{8}" : "unknown"));
   }
 
   /** No class has the mark of previews, which binds a class to the release that compiled it. */

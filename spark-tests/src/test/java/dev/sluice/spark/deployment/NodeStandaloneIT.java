@@ -3,6 +3,7 @@ package dev.sluice.spark.deployment;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.node.NodeMain;
 import dev.sluice.spark.account.Totals;
 import dev.sluice.spark.deployment.Deployment.Result;
 import dev.sluice.spark.other.OtherJava;
@@ -27,11 +28,21 @@ final class NodeStandaloneIT {
   }
 
   @Test
-  void theDaemonMayRunOnANewerJdkThanTheExecutors() throws Exception {
-    try (NodeProcess daemon = NodeProcess.startOn(OtherJava.home(27), directory);
+  void theDaemonMayBeNewerThanTheExecutorsAndRunOnANewerJdk() throws Exception {
+    String jar = NodeMain.class.getProtectionDomain().getCodeSource().getLocation().getPath();
+    Path newer = DropInJar.copy(Path.of(jar), directory.resolve("node.jar"), "99.0.0+cafe");
+    String classPath = System.getProperty("java.class.path").replace(jar, newer.toString());
+    try (NodeProcess daemon = NodeProcess.startOn(OtherJava.home(27), classPath, directory);
         Deployment deployment = Deployment.startAllOn(OtherJava.home(21), "node-of-27")) {
-      assertAllRead(deployment.submitLeaving(node("on")));
-      assertThat(daemon.output()).contains("Java 27").doesNotContain("WARN");
+      Result result = deployment.submitLeaving(node("on"));
+      assertAllRead(result);
+      assertThat(daemon.output())
+          .contains("This is sluice-node 99.0.0+cafe", "Java 27")
+          .doesNotContain("WARN");
+      assertThat(result.log().lines().filter(line -> line.contains("runs Sluice")))
+          .singleElement()
+          .asString()
+          .contains("Node daemon ", "runs Sluice 99.0.0+cafe, but the driver runs 0.");
     }
   }
 

@@ -70,7 +70,9 @@ final class StandaloneIT {
 
   @Test
   void theDriverWarnsOfExecutorsOfAnotherVersion() throws Exception {
-    Path older = DropInJar.copy(deployment.directory("older").resolve("sluice.jar"), "0.0.1+cafe");
+    Path older =
+        DropInJar.copy(
+            DropInJar.path(), deployment.directory("older").resolve("sluice.jar"), "0.0.1+cafe");
     Result result =
         deployment.submitWithJars(
             "older",

@@ -18,7 +18,11 @@ public final class NodeProcess implements AutoCloseable {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
   private static final int APPLICATIONS = 8;
   private static final String MAIN = "dev.sluice.node.NodeMain";
-  private static final List<String> JAVA = List.of(java(Path.of(System.getProperty("java.home"))));
+  private static final List<String> JAVA =
+      List.of(
+          java(Path.of(System.getProperty("java.home"))),
+          "-cp",
+          System.getProperty("java.class.path"));
 
   /** Options of {@code bin/sluice-node}. */
   private static final List<String> OPTIONS =
@@ -50,13 +54,14 @@ public final class NodeProcess implements AutoCloseable {
   }
 
   /**
-   * The same, on another JDK than the tests.
+   * The same, on another JDK than the tests and with other jars.
    *
    * @param home its JAVA_HOME; release 23 or newer
    */
-  public static NodeProcess startOn(Path home, Path directory)
+  public static NodeProcess startOn(Path home, String classPath, Path directory)
       throws IOException, InterruptedException {
-    List<String> java = List.of(java(home), "--sun-misc-unsafe-memory-access=allow");
+    List<String> java =
+        List.of(java(home), "--sun-misc-unsafe-memory-access=allow", "-cp", classPath);
     return start(directory, directory, socket(directory), "127.0.0.1", List.of(), List.of(), java);
   }
 
@@ -159,7 +164,7 @@ public final class NodeProcess implements AutoCloseable {
     command.addAll(java);
     command.add("-Xmx256m");
     command.addAll(OPTIONS);
-    command.addAll(List.of("-cp", System.getProperty("java.class.path"), MAIN));
+    command.add(MAIN);
     command.addAll(List.of("--conf", directory.resolve("node.properties").toString()));
     return command;
   }
