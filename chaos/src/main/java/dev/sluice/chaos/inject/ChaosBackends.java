@@ -142,7 +142,12 @@ final class ChaosBackends implements SluiceShuffle.ExecutorBackends {
                     .metricRegistry()
                     .getGauges()
                     .forEach(
-                        (name, gauge) -> counters.put(name, (Long) ((Gauge<?>) gauge).getValue())));
+                        (name, gauge) -> {
+                          // The version is a text.
+                          if (((Gauge<?>) gauge).getValue() instanceof Long count) {
+                            counters.put(name, count);
+                          }
+                        }));
     return counters;
   }
 }
