@@ -146,7 +146,7 @@ class CountersReporterTest {
     assertThat(sent.getLast().sequence()).isGreaterThan(sent.getFirst().sequence());
   }
 
-  /** Of two reports that are made at the same time, the driver keeps the one it takes for later. */
+  /** The driver keeps the later of two reports that are made at the same time. */
   @Test
   void theReportWithTheLargestSequenceHasTheNewestCounters() {
     counters.read(1, 10);
