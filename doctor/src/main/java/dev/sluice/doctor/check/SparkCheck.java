@@ -55,20 +55,22 @@ record SparkCheck(List<Path> jars, int java) implements Check {
   }
 
   private Finding spark(String version) {
+    return judged(version).with("version", version);
+  }
+
+  private Finding judged(String version) {
     String lack = Platform.lack(java, version);
     if (!lack.isEmpty()) {
-      return Finding.fail(name(), lack, "use a release of Sluice for it (docs/spark-versions.md)")
-          .with("version", version);
+      return Finding.fail(name(), lack, "use a release of Sluice for it (docs/spark-versions.md)");
     }
-    Finding finding =
-        java >= FIRST_WITHOUT_CLEANER
-            ? Finding.warn(
-                name(),
-                "Spark %s may not start on JDK %d: releases without SPARK-57877 do not"
-                    .formatted(version, java),
-                "use JDK 21 or 25")
-            : Finding.ok(name(), "Spark " + version);
-    return finding.with("version", version);
+    if (java >= FIRST_WITHOUT_CLEANER) {
+      return Finding.warn(
+          name(),
+          "Spark %s may not start on JDK %d: releases without SPARK-57877 do not"
+              .formatted(version, java),
+          "use JDK 21 or 25");
+    }
+    return Finding.ok(name(), "Spark " + version);
   }
 
   private Finding hadoop(String version) {
