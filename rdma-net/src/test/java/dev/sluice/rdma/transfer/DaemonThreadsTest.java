@@ -4,12 +4,12 @@ package dev.sluice.rdma.transfer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.rdma.FewThreads;
 import dev.sluice.rdma.transfer.RdmaEndpoint.ConnectThreads;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -62,8 +62,7 @@ class DaemonThreadsTest {
   /** The system gives one thread and no more. */
   @Test
   void aTaskWaitsForARunningThreadWhereNoFurtherOneCanBeStarted() throws Exception {
-    Semaphore left = new Semaphore(1);
-    ThreadPoolExecutor pool = DaemonThreads.atMost(2, task -> newThread(task, left));
+    ThreadPoolExecutor pool = DaemonThreads.atMost(2, FewThreads.ofPool(1));
     CountDownLatch mayEnd = new CountDownLatch(1);
     CountDownLatch ran = new CountDownLatch(1);
     pool.execute(() -> await(mayEnd));
@@ -75,7 +74,7 @@ class DaemonThreadsTest {
 
   @Test
   void aTaskIsRefusedWhereNoThreadCanBeStarted() {
-    ThreadPoolExecutor pool = DaemonThreads.atMost(2, task -> newThread(task, new Semaphore(0)));
+    ThreadPoolExecutor pool = DaemonThreads.atMost(2, FewThreads.ofPool(0));
     assertThatThrownBy(() -> pool.execute(() -> {})).isInstanceOf(OutOfMemoryError.class);
     assertThat(pool.getQueue()).isEmpty();
     assertThat(DaemonThreads.stop(pool, 10_000)).isTrue();
@@ -83,7 +82,7 @@ class DaemonThreadsTest {
 
   @Test
   void queuePairsAreClosedByTheCallerWhereNoThreadCanBeStarted() {
-    ConnectThreads threads = new ConnectThreads(task -> newThread(task, new Semaphore(0)));
+    ConnectThreads threads = new ConnectThreads(FewThreads.ofPool(0));
     AtomicInteger ran = new AtomicInteger();
     threads.execute(ran::incrementAndGet);
     assertThat(threads.stop(10_000)).isTrue();
@@ -94,7 +93,7 @@ class DaemonThreadsTest {
   /** The device is closed afterwards. */
   @Test
   void tasksThatRunOnTheirCallersAreWaitedFor() throws Exception {
-    ConnectThreads threads = new ConnectThreads(task -> newThread(task, new Semaphore(0)));
+    ConnectThreads threads = new ConnectThreads(FewThreads.ofPool(0));
     CountDownLatch begun = new CountDownLatch(1);
     CountDownLatch mayEnd = new CountDownLatch(1);
     Thread caller =
@@ -111,13 +110,6 @@ class DaemonThreadsTest {
     mayEnd.countDown();
     caller.join();
     assertThat(threads.stop(10_000)).isTrue();
-  }
-
-  private static Thread newThread(Runnable task, Semaphore left) {
-    if (!left.tryAcquire()) {
-      throw new OutOfMemoryError("thrown by a test: unable to create native thread");
-    }
-    return Thread.ofPlatform().daemon().unstarted(task);
   }
 
   private static void await(CountDownLatch latch) {

@@ -4,9 +4,9 @@ package dev.sluice.spark.fetch;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 
+import dev.sluice.rdma.FewThreads;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -19,8 +19,7 @@ class ReadThreadsTest {
   @ParameterizedTest
   @ValueSource(ints = {0, 1})
   void aStepRunsWhereNoFurtherThreadCanBeStarted(int threads) {
-    Semaphore left = new Semaphore(threads);
-    ExecutorService deliverer = ReadThreads.deliverers(step -> newThread(step, left));
+    ExecutorService deliverer = ReadThreads.deliverers(FewThreads.ofPool(threads));
     CountDownLatch mayEnd = new CountDownLatch(1);
     try {
       for (int thread = 0; thread < threads; thread++) {
@@ -40,13 +39,6 @@ class ReadThreadsTest {
     deliverer.shutdown();
     deliverer.execute(ran::incrementAndGet);
     assertThat(ran).hasValue(1);
-  }
-
-  private static Thread newThread(Runnable step, Semaphore left) {
-    if (!left.tryAcquire()) {
-      throw new OutOfMemoryError("thrown by a test: unable to create native thread");
-    }
-    return Thread.ofPlatform().daemon().unstarted(step);
   }
 
   private static void await(CountDownLatch latch) {
