@@ -20,6 +20,11 @@ public final class IbvRecvWrList extends IbvWrList {
     return SIZE;
   }
 
+  @Override
+  long clearedSize() {
+    return SIZE;
+  }
+
   /** Adds a receive without memory. Throws an IllegalStateException if the list is full. */
   public IbvRecvWrList add(long wrId) {
     addRequest(wrId);

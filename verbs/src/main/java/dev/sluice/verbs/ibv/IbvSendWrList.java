@@ -69,6 +69,10 @@ public final class IbvSendWrList extends IbvWrList {
   private static final long ATOMIC_COMPARE_ADD = IbvStructs.SEND_WR.offset("wr.atomic.compare_add");
   private static final long ATOMIC_SWAP = IbvStructs.SEND_WR.offset("wr.atomic.swap");
   private static final long ATOMIC_RKEY = IbvStructs.SEND_WR.offset("wr.atomic.rkey");
+
+  /** Begin of the members that only atomics, XRC and binding have. */
+  private static final long RARE = ATOMIC_SWAP;
+
   private static final long XRC_SRQN = IbvStructs.SEND_WR.offset("qp_type.xrc.remote_srqn");
   private static final long UD_AH = IbvStructs.SEND_WR.offset("wr.ud.ah");
   private static final long UD_QPN = IbvStructs.SEND_WR.offset("wr.ud.remote_qpn");
@@ -86,6 +90,9 @@ public final class IbvSendWrList extends IbvWrList {
 
   private boolean binds;
 
+  /** True if slots may hold members from {@link #RARE} on. The arena's memory was zero at first. */
+  private boolean hadRare;
+
   /**
    * @param arena owns the memory; its owner closes it after the last use of the list
    * @param capacity maximum number of requests
@@ -100,9 +107,17 @@ public final class IbvSendWrList extends IbvWrList {
     return SIZE;
   }
 
+  @Override
+  long clearedSize() {
+    return RARE;
+  }
+
   /** Adds a request with {@link Flags}. Throws an IllegalStateException if the list is full. */
   public IbvSendWrList add(long wrId, IbvSendWrList.Opcode opcode, int flags) {
     addRequest(wrId);
+    for (long i = RARE; hadRare && i < SIZE; i += Long.BYTES) {
+      set(i, 0L);
+    }
     if (objects != null) {
       objects[2 * size() - 2] = null;
       objects[2 * size() - 1] = null;
@@ -133,6 +148,7 @@ public final class IbvSendWrList extends IbvWrList {
    * @param swap value that a compare-and-swap stores
    */
   public IbvSendWrList atomic(long remoteAddress, int rkey, long compareAdd, long swap) {
+    hadRare = true;
     set(ATOMIC_ADDR, remoteAddress);
     set(ATOMIC_COMPARE_ADD, compareAdd);
     set(ATOMIC_SWAP, swap);
@@ -193,6 +209,7 @@ public final class IbvSendWrList extends IbvWrList {
 
   /** Sets the peer's shared receive queue, for a queue pair of type XRC_SEND. */
   public IbvSendWrList xrc(int remoteSrqNumber) {
+    hadRare = true;
     set(XRC_SRQN, remoteSrqNumber);
     return this;
   }
@@ -218,6 +235,7 @@ public final class IbvSendWrList extends IbvWrList {
    */
   public IbvSendWrList bind(IbvMw mw, int rkey, IbvMr mr, long address, long length, int access)
       throws VerbsException {
+    hadRare = true;
     refer(BIND_MW, mw, 0);
     refer(BIND_MR, mr, 1);
     set(BIND_RKEY, rkey);

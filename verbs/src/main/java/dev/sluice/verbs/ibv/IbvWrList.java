@@ -71,10 +71,16 @@ abstract sealed class IbvWrList permits IbvSendWrList, IbvRecvWrList {
     size = 0;
   }
 
-  /** Bytes of a request. A constant, for which the JIT compiler unrolls loops. */
+  /** Bytes of a request: a constant for the JIT compiler. */
   abstract long requestSize();
 
-  /** Adds a request of zeros. Throws an IllegalStateException if the list is full. */
+  /** Bytes to clear in a slot that is used again: a constant, so that the loop is unrolled. */
+  abstract long clearedSize();
+
+  /**
+   * Adds a request whose {@link #clearedSize} first bytes are zeros but for its id. Throws an
+   * IllegalStateException if the list is full.
+   */
   final void addRequest(long wrId) {
     if (size == capacity) {
       throw new IllegalStateException("the list is full: it has " + capacity + " work requests");
@@ -82,7 +88,7 @@ abstract sealed class IbvWrList permits IbvSendWrList, IbvRecvWrList {
     requireOpen();
     long request = base + slot(size);
     MemorySegment wr = IbvStructs.ALL.asSlice(request, requestSize());
-    for (int i = 0; i < requestSize(); i += Long.BYTES) { // JDK 21 has no intrinsic for fill()
+    for (int i = 0; i < clearedSize(); i += Long.BYTES) { // JDK 21 has no intrinsic for fill()
       wr.set(JAVA_LONG_UNALIGNED, i, 0L);
     }
     wr.set(JAVA_LONG_UNALIGNED, 0, wrId);
@@ -140,7 +146,7 @@ abstract sealed class IbvWrList permits IbvSendWrList, IbvRecvWrList {
    * @param function of {@link IbvOps}
    * @throws IllegalStateException if the list's arena is closed
    */
-  final void post(MemorySegment function, long queue, String operation) throws PostException {
+  final void post(long function, long queue, String operation) throws PostException {
     requireOpen();
     IbvStructs.ALL.set(JAVA_LONG_UNALIGNED, base, 0L);
     int error = IbvOps.post(function, queue, base + BAD_SIZE, base);

@@ -185,6 +185,30 @@ class FakeVerbsContextTest {
   }
 
   @Test
+  void aReusedRequestHasNoMembersOfAnAtomic() throws Exception {
+    sends.add(1, IbvSendWrList.Opcode.ATOMIC_CMP_AND_SWP, 0).atomic(-1, -1, -1, -1).xrc(-1);
+    requireOnlyItsId();
+  }
+
+  @Test
+  void aReusedRequestHasNoMembersOfABind() throws Exception {
+    IbvMr mr = new IbvMr(pd, device.object(48, pd.pointer()));
+    sends
+        .add(1, IbvSendWrList.Opcode.BIND_MW, 0)
+        .bind(pd.allocMw(IbvMw.Type.TYPE_2), -1, mr, -1, -1, -1);
+    requireOnlyItsId();
+  }
+
+  /** Uses the list's slot again, and requires a request of zeros but for its id. */
+  private void requireOnlyItsId() throws Exception {
+    sends.clear();
+    sends.add(3, IbvSendWrList.Opcode.RDMA_WRITE, 0);
+    PostedSend posted = post();
+    assertThat(posted.words().get(0)).isEqualTo(3);
+    assertThat(posted.words().subList(1, posted.words().size())).containsOnly(0);
+  }
+
+  @Test
   void anEmptyListCallsNothing() throws Exception {
     device.refuse(0, EINVAL);
     qp.postSend(sends);
