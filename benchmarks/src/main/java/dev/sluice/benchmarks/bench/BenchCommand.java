@@ -8,6 +8,7 @@ import dev.sluice.benchmarks.read.ReadCommand;
 import dev.sluice.benchmarks.report.ReportCommand;
 import dev.sluice.benchmarks.row.RowCommand;
 import dev.sluice.benchmarks.stage.StageCommand;
+import dev.sluice.benchmarks.start.StartCommand;
 import dev.sluice.benchmarks.storm.StormCommand;
 import dev.sluice.benchmarks.terasort.TeraSortCommand;
 import dev.sluice.benchmarks.tpcds.TpcdsCommand;
@@ -38,6 +39,7 @@ import picocli.CommandLine.ScopeType;
       NodeCommand.class,
       ReadCommand.class,
       StageCommand.class,
+      StartCommand.class,
       StormCommand.class,
       TeraSortCommand.class,
       ReportCommand.class,

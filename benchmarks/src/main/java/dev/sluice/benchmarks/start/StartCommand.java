@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.sluice.benchmarks.start;
+
+import dev.sluice.benchmarks.ComparisonOutput;
+import dev.sluice.benchmarks.Pairs;
+import dev.sluice.testkit.Directories;
+import dev.sluice.testkit.DriverProcess;
+import dev.sluice.testkit.DriverProcess.ClusterConf;
+import dev.sluice.testkit.JsonFile;
+import dev.sluice.testkit.Shuffle;
+import dev.sluice.testkit.Sums;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/**
+ * The command {@code bin/bench start}: executors from the start of their processes to their first
+ * blocks, by Sluice and stock. With {@code --java} it also compares Sluice on that JDK with Sluice
+ * on the JDK that builds it.
+ */
+@Command(
+    name = "start",
+    sortOptions = false,
+    description = {
+      "Measure new executors up to their first blocks, compared with the stock shuffle",
+      "With --java also Sluice on that JDK, compared with Sluice on the JDK that builds it."
+    })
+public final class StartCommand implements Callable<Integer> {
+  private static final int EXECUTORS = 2;
+  private static final int MEMORY_MB = 1000;
+
+  @Option(
+      names = "--rounds",
+      paramLabel = "N",
+      description = "Driver processes of each kind (default: ${DEFAULT-VALUE})")
+  private int rounds = 7;
+
+  @Mixin private ComparisonOutput output;
+
+  private final Pairs pairs = new Pairs();
+  private final List<String> problems = new ArrayList<>();
+  private final Set<Sums> sums = new LinkedHashSet<>();
+
+  /** A driver process: its shuffle, and the JDK of its executors. */
+  private enum Kind {
+    SLUICE(Shuffle.SLUICE),
+    STOCK(Shuffle.STOCK),
+    SLUICE_ON_BUILD_JDK(Shuffle.SLUICE);
+
+    private final Shuffle shuffle;
+
+    Kind(Shuffle shuffle) {
+      this.shuffle = shuffle;
+    }
+  }
+
+  @Override
+  public Integer call() throws IOException, InterruptedException {
+    Path directory = Directories.ofRun("start");
+    for (int round = 0; round < rounds; round++) {
+      measure(directory, round);
+    }
+    if (sums.size() > 1) {
+      problems.add("answers differ: " + sums);
+    }
+    if (problems.isEmpty()) {
+      Directories.delete(directory);
+    }
+    return output.write(pairs.comparisons(), problems);
+  }
+
+  private void measure(Path directory, int round) throws IOException, InterruptedException {
+    List<Kind> kinds = new ArrayList<>(List.of(Kind.SLUICE, Kind.STOCK));
+    if (!buildJdk().equals(System.getProperty("java.home"))) {
+      kinds.add(Kind.SLUICE_ON_BUILD_JDK);
+    }
+    Map<Kind, StartJob.Result> results = new EnumMap<>(Kind.class);
+    for (Kind kind : round % 2 == 0 ? kinds : kinds.reversed()) {
+      System.err.printf("start: round %d of %d, %s%n", round + 1, rounds, kind);
+      results.put(kind, run(directory.resolve(kind + "-" + (round + 1)), kind));
+    }
+    StartJob.Result sluice = results.get(Kind.SLUICE);
+    add("start", sluice, "stock", results.get(Kind.STOCK));
+    if (kinds.contains(Kind.SLUICE_ON_BUILD_JDK)) {
+      String name = "start-java-" + Runtime.version().feature();
+      add(name, sluice, "java of the build", results.get(Kind.SLUICE_ON_BUILD_JDK));
+    }
+  }
+
+  private void add(
+      String name, StartJob.Result sluice, String partner, StartJob.Result partnerResult) {
+    pairs.less(
+        name + "-first-block",
+        "s",
+        sluice.firstBlockSeconds(),
+        partner,
+        partnerResult.firstBlockSeconds());
+    pairs.less(
+        name + "-reduce-stage",
+        "s",
+        sluice.reduceStageSeconds(),
+        partner,
+        partnerResult.reduceStageSeconds());
+    pairs.less(name + "-cpu", "s", sluice.cpuSeconds(), partner, partnerResult.cpuSeconds());
+  }
+
+  private StartJob.Result run(Path directory, Kind kind) throws IOException, InterruptedException {
+    Map<String, String> conf =
+        kind == Kind.SLUICE_ON_BUILD_JDK
+            ? Map.of("spark.executorEnv.JAVA_HOME", buildJdk())
+            : Map.of();
+    Path file = directory.resolve("result.json");
+    new DriverProcess(directory)
+        .run(
+            StartJob.class,
+            kind.shuffle,
+            new ClusterConf(EXECUTORS, 1, MEMORY_MB, "auto", conf),
+            file.toString());
+    StartJob.Result result = JsonFile.read(file, StartJob.Result.class);
+    sums.add(result.sums());
+    if (kind.shuffle == Shuffle.SLUICE && result.totals().readBytes() != result.remoteBytes()) {
+      problems.add(
+          "%s: %d of %d remote bytes came by READ"
+              .formatted(directory, result.totals().readBytes(), result.remoteBytes()));
+    }
+    return result;
+  }
+
+  /** Returns the home of the JDK that builds Sluice, which bin/lib.sh exports. */
+  private static String buildJdk() {
+    return System.getenv("JAVA_HOME");
+  }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.sluice.benchmarks.start;
+
+import dev.sluice.benchmarks.CompletedStages;
+import dev.sluice.benchmarks.SluiceTotals;
+import dev.sluice.benchmarks.storm.RddStorm;
+import dev.sluice.testkit.AnsweringProcess;
+import dev.sluice.testkit.Executors;
+import dev.sluice.testkit.JsonFile;
+import dev.sluice.testkit.Sums;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.IntStream;
+import org.apache.spark.HashPartitioner;
+import org.apache.spark.SparkConf;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.api.java.JavaSparkContext;
+import scala.Tuple2;
+
+/**
+ * The driver process of a start: runs one small shuffle on executors that have run nothing yet, on
+ * its main thread. Configured by system properties; {@link StartCommand} starts it and waits for
+ * its end.
+ */
+public final class StartJob {
+  /** Map tasks and reduce tasks: each executor runs two of each. */
+  private static final int TASKS = 4;
+
+  private static final int BLOCK_BYTES = 1000;
+
+  private StartJob() {}
+
+  /**
+   * What a driver measured; the command reads it from a file of JSON.
+   *
+   * @param firstBlockSeconds time from the start of an executor's process until its first reduce
+   *     task has read its blocks; mean over the executors
+   * @param reduceStageSeconds wall time of the reduce stage
+   * @param cpuSeconds CPU time of all executors from their start to the end of the stage
+   * @param remoteBytes Spark's remoteBytesRead of all tasks
+   */
+  record Result(
+      double firstBlockSeconds,
+      double reduceStageSeconds,
+      double cpuSeconds,
+      Sums sums,
+      long remoteBytes,
+      SluiceTotals totals) {}
+
+  /**
+   * @param arguments the result file
+   */
+  public static void main(String[] arguments) throws Exception {
+    PrintStream out = AnsweringProcess.claimOutput();
+    SparkConf conf = new SparkConf();
+    try (JavaSparkContext spark = new JavaSparkContext(conf)) {
+      CompletedStages stages = new CompletedStages();
+      spark.sc().addSparkListener(stages);
+      Executors.await(spark);
+      JsonFile.write(Path.of(arguments[0]), run(spark, stages));
+    }
+    out.println("done");
+  }
+
+  private static Result run(JavaSparkContext spark, CompletedStages stages) throws Exception {
+    List<Tuple2<String, long[]>> reads =
+        spark
+            .parallelize(IntStream.range(0, TASKS).boxed().toList(), TASKS)
+            .flatMapToPair(task -> RddStorm.records(task, TASKS, BLOCK_BYTES))
+            .partitionBy(new HashPartitioner(TASKS))
+            .mapPartitions(StartJob::read)
+            .collect();
+    double cpu = Executors.usedSince(Map.of());
+    double stage = CompletedStages.wallSeconds(stages.await());
+    long remoteBytes = stages.remoteBytes();
+    return new Result(
+        firstBlockSeconds(reads),
+        stage,
+        cpu,
+        Sums.of(reads.stream().map(Tuple2::_2).toList()),
+        remoteBytes,
+        SluiceTotals.await(spark.getConf(), remoteBytes));
+  }
+
+  /** Returns the executor, the {@link Sums} of the task, and the age of its process in ns. */
+  private static Iterator<Tuple2<String, long[]>> read(Iterator<Tuple2<Integer, byte[]>> records) {
+    long[] sums = RddStorm.sums(records).next();
+    Instant start = ProcessHandle.current().info().startInstant().orElseThrow();
+    long[] read = Arrays.copyOf(sums, sums.length + 1);
+    read[sums.length] = Duration.between(start, Instant.now()).toNanos();
+    return List.of(new Tuple2<>(SparkEnv.get().executorId(), read)).iterator();
+  }
+
+  private static double firstBlockSeconds(List<Tuple2<String, long[]>> reads) {
+    Map<String, Long> first = new TreeMap<>();
+    reads.forEach(read -> first.merge(read._1(), read._2()[read._2().length - 1], Math::min));
+    return first.values().stream().mapToLong(Long::longValue).average().orElseThrow() / 1e9;
+  }
+}

@@ -1,0 +1,5 @@
+/**
+ * The command {@code bin/bench start}: time that new executors take to their first blocks. {@link
+ * StartCommand} starts the drivers in turn, and {@link StartJob} measures in them.
+ */
+package dev.sluice.benchmarks.start;
