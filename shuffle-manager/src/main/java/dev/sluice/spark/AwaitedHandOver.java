@@ -115,7 +115,4 @@ final class AwaitedHandOver implements HandOver {
       return reason;
     }
   }
-
-  @Override
-  public void close() {}
 }

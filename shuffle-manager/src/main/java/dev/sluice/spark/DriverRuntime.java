@@ -101,7 +101,7 @@ final class DriverRuntime implements AutoCloseable {
     return new NodeLifetimes(
         opened,
         servers,
-        new TrackedOutputs(tracker, conf.isNodeRequired()),
+        new TrackedOutputs(tracker),
         times,
         new AwayNodes(
             TimeUnit.MILLISECONDS.toNanos(conf.nodeAwayTimeoutMs()),

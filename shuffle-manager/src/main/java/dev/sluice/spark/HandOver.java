@@ -6,10 +6,9 @@ import java.io.IOException;
 /**
  * Offers an executor's map outputs to the node daemon, and tells which of them the executor serves.
  * {@link ReadingRuntime} makes it. Map tasks' threads call it, and threads of Spark's transport for
- * map outputs that migrate here, which none do with {@code node=on}. The runtime closes it if it
- * has a thread.
+ * map outputs that migrate here. There is nothing to close.
  */
-interface HandOver extends AutoCloseable {
+interface HandOver {
   /** Offers nothing: all map outputs stay with the executor. */
   HandOver NONE =
       new HandOver() {
@@ -20,9 +19,6 @@ interface HandOver extends AutoCloseable {
         public boolean committed(int shuffleId, long mapId) {
           return true;
         }
-
-        @Override
-        public void close() {}
       };
 
   /** Called when a map task begins. Never waits. */
@@ -36,13 +32,9 @@ interface HandOver extends AutoCloseable {
    */
   boolean committed(int shuffleId, long mapId) throws IOException;
 
-  @Override
-  void close();
-
   /**
    * An executor's map outputs at the node daemon. {@link NodeHandOver} implements and closes it;
-   * {@link AwaitedHandOver} and {@link BackgroundHandOver} call it. Any thread; calls other than
-   * {@link #isKnown} may wait.
+   * {@link AwaitedHandOver} calls it. Any thread; calls other than {@link #isKnown} may wait.
    */
   interface NodeOutputs {
     /** Returns true once the daemon knows this executor. */

@@ -44,8 +44,8 @@ import org.slf4j.LoggerFactory;
  * Runtime of an executor with RDMA: assembles the parts that register, publish, serve and READ map
  * outputs. With {@code spark.shuffle.rdma.node=on} it hands map outputs over to the node daemon. It
  * registers none of these, and reads its own from their files. When the daemon first refuses a map
- * output, the executor is published and serves all map outputs it wrote, as with {@code auto}. It
- * registers those that stay, and others only when a peer asks for them.
+ * output, the executor is published and serves all map outputs it wrote. It registers those that
+ * stay, and others only when a peer asks for them.
  *
  * <p>{@link SluiceRuntime} names threads and owner. A part that needs closing goes through {@link
  * #started} at once, or a failed start leaks it. They close in the reverse order of these calls.
@@ -146,13 +146,11 @@ final class ReadingRuntime extends SluiceRuntime {
     started(ExecutorFolders.hold(env.localDirectories()));
     NodeHandOver node =
         started(new NodeHandOver(access.get(), self(), server.provider(), env, counters));
-    return conf.isNodeRequired()
-        ? new AwaitedHandOver(
-            node,
-            keptOutputs(conf, env, Optional.of(server)),
-            counters,
-            DaemonThreads.perTask("sluice-ask-node-"))
-        : started(new BackgroundHandOver(node, env.files(), counters, this::taskEnded));
+    return new AwaitedHandOver(
+        node,
+        keptOutputs(conf, env, Optional.of(server)),
+        counters,
+        DaemonThreads.perTask("sluice-ask-node-"));
   }
 
   private ExecutorEndpoint serve(RdmaEndpoint endpoint) throws IOException {

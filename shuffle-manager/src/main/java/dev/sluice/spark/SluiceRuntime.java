@@ -126,16 +126,14 @@ abstract sealed class SluiceRuntime implements AutoCloseable, CountersReporter.S
     return new KeptOutputs(env.executor().id(), server, env.driver(), conf.rpcTimeoutMs());
   }
 
-  /**
-   * Returns the state of node daemons. A daemon that is away is waited for only if Spark was
-   * promised that map outputs outlive executors. Otherwise Spark writes them again at once.
-   */
+  /** Returns the state of node daemons. */
   static RdmaBlockStoreClient.Nodes nodes(SluiceConf conf, UnresponsiveNodes unresponsive) {
-    long limitMs = conf.isNodeRequired() ? conf.nodeAwayTimeoutMs() : 0;
     return new RdmaBlockStoreClient.Nodes(
         unresponsive,
-        new AwayNodes(TimeUnit.MILLISECONDS.toNanos(limitMs), AwayNodes::refuses, System::nanoTime),
-        conf.hasSparksService());
+        new AwayNodes(
+            TimeUnit.MILLISECONDS.toNanos(conf.nodeAwayTimeoutMs()),
+            AwayNodes::refuses,
+            System::nanoTime));
   }
 
   /** Adds a part that {@link #close} closes, before the parts that were started earlier. */
@@ -203,7 +201,7 @@ abstract sealed class SluiceRuntime implements AutoCloseable, CountersReporter.S
    */
   abstract void committed(int shuffleId, long mapId) throws IOException;
 
-  /** Called when a task that wrote or read has ended, or its map output was counted later. */
+  /** Called when a task that wrote or read has ended. */
   final void taskEnded() {
     reporter.changed();
   }

@@ -18,12 +18,8 @@ import scala.jdk.javaapi.CollectionConverters;
  * Map outputs as the driver's map output tracker knows them. {@link NodeLifetimes} calls it on its
  * timer's, the listener bus's and virtual threads. {@code ShuffleStatus} locks itself, one shuffle
  * at a time. Executors learn of a change only if the tracker's epoch grows.
- *
- * @param promised true if Spark was told that map outputs outlive their executors, so that it does
- *     not itself unregister those of a lost executor
  */
-record TrackedOutputs(MapOutputTrackerMaster tracker, boolean promised)
-    implements NodeLifetimes.MapOutputs {
+record TrackedOutputs(MapOutputTrackerMaster tracker) implements NodeLifetimes.MapOutputs {
   private Map<Object, ShuffleStatus> shuffles() {
     return CollectionConverters.asJava(tracker.shuffleStatuses());
   }
@@ -76,10 +72,9 @@ record TrackedOutputs(MapOutputTrackerMaster tracker, boolean promised)
         .collect(Collectors.toMap(Function.identity(), mapIndex -> statuses[mapIndex]));
   }
 
+  /** Spark was told that map outputs outlive executors, so it does not unregister these itself. */
   @Override
   public void lost(String executorId) {
-    if (promised) {
-      tracker.removeOutputsOnExecutor(executorId);
-    }
+    tracker.removeOutputsOnExecutor(executorId);
   }
 }

@@ -12,12 +12,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Changes the driver's configuration for {@code spark.shuffle.rdma.node}. With {@code on} or {@code
- * required}, Spark is told that map outputs outlive their executors. Then it neither keeps an
- * executor because of them nor looks for them where it was. With {@code auto}, Spark is told
- * nothing. {@link RdmaShuffle#create} calls it on the driver, in a shuffle manager's constructor:
- * before Spark reads any of these keys, and before executors start, which receive the changed keys.
- * Executors only read them. Compiled for Java 17.
+ * Changes the driver's configuration for {@code spark.shuffle.rdma.node=on}. Spark is told that map
+ * outputs outlive their executors. Then it neither keeps an executor because of them nor looks for
+ * them where it was. {@link RdmaShuffle#create} calls it on the driver, in a shuffle manager's
+ * constructor: before Spark reads any of these keys, and before executors start, which receive the
+ * changed keys. Executors only read them. Compiled for Java 17.
  */
 final class NodeConfiguration {
   static final String NODE = "spark.shuffle.rdma.node";
@@ -69,17 +68,6 @@ final class NodeConfiguration {
     conf.remove(INCARNATION); // a copied configuration may have one
     if (isRequired(conf)) {
       require(conf, lack);
-    } else if (conf.get(NODE, "off").equals("auto")) {
-      use(conf);
-    }
-  }
-
-  private static void use(SparkConf conf) {
-    String notSpoken = notSpoken(conf);
-    if (notSpoken.isEmpty()) {
-      name(conf);
-    } else {
-      LOG.warn("Node daemons are not used: {}", notSpoken);
     }
   }
 
@@ -94,10 +82,6 @@ final class NodeConfiguration {
         .map(key -> key + " is " + conf.get(key) + ", which node daemons do not support")
         .findFirst()
         .orElse("");
-  }
-
-  private static void name(SparkConf conf) {
-    conf.set(INCARNATION, HexFormat.of().toHexDigits(new SecureRandom().nextLong()));
   }
 
   /** Returns true if one of our shuffle managers has called {@link #prepare}. */
@@ -129,7 +113,7 @@ final class NodeConfiguration {
       throw refusal(conf, PLUGIN + " is " + plugin + ", whose map outputs may not be files");
     }
     OF_SPARK.forEach(conf::set);
-    name(conf);
+    conf.set(INCARNATION, HexFormat.of().toHexDigits(new SecureRandom().nextLong()));
     LOG.info(
         "Map outputs are handed over to node daemons; therefore these keys are set: {}",
         new TreeMap<>(OF_SPARK));

@@ -88,28 +88,9 @@ class NodeConfigurationTest {
     assertThat(conf.getAll()).containsExactlyInAnyOrder(before.getAll());
   }
 
-  @ParameterizedTest
-  @ValueSource(booleans = {true, false})
-  void autoNamesTheRunAndPromisesSparkNothing(boolean sparksService) {
-    conf.set(NodeConfiguration.NODE, "auto")
-        .set("spark.shuffle.service.enabled", "" + sparksService);
-    SparkConf before = conf.clone();
-    create(true, "").close();
-    assertThat(conf.get(NodeConfiguration.INCARNATION)).hasSize(16);
-    assertThat(plugin()).isExactlyInstanceOf(LocalDiskShuffleDataIO.class);
-    conf.remove(NodeConfiguration.INCARNATION).remove(OVERHEAD).remove(RdmaShuffle.VERSION);
-    assertThat(conf.getAll()).containsExactlyInAnyOrder(before.getAll());
-  }
-
-  @ParameterizedTest
-  @CsvSource({
-    "spark.ssl.rpc.enabled, true",
-    "spark.network.crypto.authEngineVersion, 2",
-    "spark.network.crypto.cipher, AES/GCM/NoPadding"
-  })
-  void autoGoesOnWithoutWhereNodesDoNotEncryptThatWay(String key, String value) {
-    conf.set(NodeConfiguration.NODE, "auto").set(NodeConfiguration.INCARNATION, "of another run");
-    conf.set("spark.network.crypto.enabled", "true").set(key, value);
+  @Test
+  void theNameOfAnotherRunGoesWithoutNodes() {
+    conf.set(NodeConfiguration.NODE, "off").set(NodeConfiguration.INCARNATION, "of another run");
     create(true, "").close();
     assertThat(conf.contains(NodeConfiguration.INCARNATION)).isFalse();
   }

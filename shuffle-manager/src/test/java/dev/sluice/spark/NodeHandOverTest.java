@@ -91,10 +91,6 @@ class NodeHandOverTest {
   }
 
   private void startSpark() {
-    startSpark("required");
-  }
-
-  private void startSpark(String node) {
     context =
         new JavaSparkContext(
             new SparkConf(false)
@@ -106,7 +102,7 @@ class NodeHandOverTest {
                 .set("spark.cleaner.referenceTracking", "false")
                 .set("spark.shuffle.manager", RdmaShuffleManager.class.getName())
                 .set("spark.shuffle.rdma.provider", "soft")
-                .set("spark.shuffle.rdma.node", node)
+                .set("spark.shuffle.rdma.node", "on")
                 .set("spark.shuffle.rdma.node.socket", socket())
                 .set("spark.shuffle.rdma.testing.loopback", "true"));
   }
@@ -183,7 +179,7 @@ class NodeHandOverTest {
     JavaPairRDD<Integer, Iterable<Integer>> shuffled = shuffle(MAPS);
     assertRight(shuffled);
     MapOutputTrackerMaster tracker = (MapOutputTrackerMaster) SparkEnv.get().mapOutputTracker();
-    TrackedOutputs outputs = new TrackedOutputs(tracker, true);
+    TrackedOutputs outputs = new TrackedOutputs(tracker);
 
     assertThat(outputs.unregister("other", 0, Set.of(0L, 1L))).isZero();
     assertThat(outputs.unregister("driver", 7, Set.of(0L, 1L))).isZero();
@@ -198,12 +194,9 @@ class NodeHandOverTest {
   void anExecutorThatIsNewerThanItsNodeGoesOnWithout() throws Exception {
     try (ServerSocketChannel node = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
       node.bind(UnixDomainSocketAddress.of(socket()));
-      CountDownLatch refused = new CountDownLatch(2);
+      CountDownLatch refused = new CountDownLatch(1);
       Thread.ofVirtual().start(() -> refuse(node, refused));
-      startSpark("auto");
-      assertRight(shuffle(MAPS));
-      context.close();
-      startSpark("on");
+      startSpark();
       assertRight(shuffle(MAPS));
       refused.await();
     }
@@ -246,7 +239,7 @@ class NodeHandOverTest {
   @Test
   void migratedMapOutputsAreHandedOverAsWell() throws IOException {
     startNode();
-    startSpark("auto");
+    startSpark();
     assertRight(shuffle(MAPS));
     IndexShuffleBlockResolver resolver = manager().shuffleBlockResolver();
     migrate(new ShuffleDataBlockId(0, 77, 0), resolver.getDataFile(0, 0));

@@ -23,24 +23,19 @@ class TrackedOutputsTest {
             .set("spark.driver.host", "127.0.0.1");
     try (JavaSparkContext context = new JavaSparkContext(conf)) {
       MapOutputTrackerMaster tracker = (MapOutputTrackerMaster) SparkEnv.get().mapOutputTracker();
-      TrackedOutputs promised = new TrackedOutputs(tracker, true);
-      TrackedOutputs others = new TrackedOutputs(tracker, false);
-      assertThat(promised.executors()).isEmpty();
+      TrackedOutputs outputs = new TrackedOutputs(tracker);
+      assertThat(outputs.executors()).isEmpty();
       context
           .parallelize(List.of(1, 2, 3), 2)
           .mapToPair(number -> new Tuple2<>(number, number))
           .groupByKey(2)
           .count();
-      assertThat(promised.liveShuffles()).containsExactly(0);
-      assertThat(promised.executors()).containsExactly("driver");
+      assertThat(outputs.liveShuffles()).containsExactly(0);
+      assertThat(outputs.executors()).containsExactly("driver");
 
-      others.lost("driver");
-      assertThat(promised.executors())
-          .as("Spark removes these map outputs itself")
-          .containsExactly("driver");
-      promised.lost("driver");
-      assertThat(promised.executors()).isEmpty();
-      assertThat(promised.liveShuffles()).containsExactly(0);
+      outputs.lost("driver");
+      assertThat(outputs.executors()).isEmpty();
+      assertThat(outputs.liveShuffles()).containsExactly(0);
     }
   }
 }

@@ -221,7 +221,7 @@ final class Settings {
                   + " use no such port.");
 
   static final Setting<String> NODE =
-      with("node", Type.oneOf("off", "auto", "on", "required"), "off")
+      with("node", Type.oneOf("off", "on", "required"), "off")
           .doc(
               "Which process serves map outputs. `off`: the executors that wrote them. `on`: the"
                   + " node daemon. Each map output is handed over when its task commits, so that it"
@@ -231,11 +231,7 @@ final class Settings {
                   + " external shuffle service, another shuffle data plug-in,"
                   + " `spark.ssl.rpc.enabled`, `spark.network.crypto.authEngineVersion=2`, a"
                   + " `spark.network.crypto.cipher` other than AES/CTR/NoPadding, or"
-                  + " `spark.shuffle.useOldFetchProtocol`. `required` means the same as `on`."
-                  + " `auto`: executors serve map outputs, and hand them over after the commit if"
-                  + " their node has a daemon that takes them. Once the executor is gone, readers"
-                  + " ask the daemon, but Spark is not told that map outputs outlive their"
-                  + " executors.");
+                  + " `spark.shuffle.useOldFetchProtocol`. `required` means the same as `on`.");
 
   static final Setting<Path> NODE_SOCKET =
       with("node.socket", Type.PATH, "/run/sluice/node.sock")

@@ -94,7 +94,7 @@ public final class SluiceConf {
 
   /** Returns the way to the node daemon; empty if map outputs are not handed over. */
   public Optional<NodeAccess> node() {
-    return isNodeRequired() || isNodeUsed()
+    return isNodeRequired()
         ? Optional.of(
             new NodeAccess(
                 conf.get(Settings.NODE_INCARNATION.key(), ""),
@@ -121,23 +121,9 @@ public final class SluiceConf {
     return value(Settings.NODE).equals("on") || value(Settings.NODE).equals("required");
   }
 
-  /** Returns true if map outputs are handed over where possible. The driver has to want it, too. */
-  private boolean isNodeUsed() {
-    return value(Settings.NODE).equals("auto")
-        && conf.contains(Settings.NODE_INCARNATION.key())
-        && !readsForbidden()
-        && offReason().isEmpty();
-  }
-
   /** Returns how long a node daemon that takes no connections is waited for. */
   public long nodeAwayTimeoutMs() {
-    // Without a promise to Spark, nothing depends on the daemon.
-    return value(isNodeRequired() ? Settings.NODE_AWAY_TIMEOUT : Settings.NODE_TIMEOUT);
-  }
-
-  /** Returns true if Spark's external shuffle service answers for executors. */
-  public boolean hasSparksService() {
-    return conf.getBoolean("spark.shuffle.service.enabled", false);
+    return value(Settings.NODE_AWAY_TIMEOUT);
   }
 
   /** Returns the application with a mark of this run. Other runs may have the same id. */

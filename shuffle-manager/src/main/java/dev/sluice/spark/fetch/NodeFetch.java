@@ -76,8 +76,6 @@ final class NodeFetch {
    *
    * @param executor runs steps that block, each on a virtual thread
    * @param timeoutMs an attempt at a daemon ends after this time without progress
-   * @param sparksService true if Spark's external shuffle service answers for executors, including
-   *     those that are gone
    */
   record Shared(
       BlockStoreClient client,
@@ -86,8 +84,7 @@ final class NodeFetch {
       AwayNodes away,
       Executor executor,
       DeadlineTimer timer,
-      long timeoutMs,
-      boolean sparksService) {}
+      long timeoutMs) {}
 
   private final Shared shared;
   private final BlockManagerId target;
@@ -171,9 +168,8 @@ final class NodeFetch {
   /** Chooses and runs the next step. Blocks, also while the daemon may be starting. */
   private void next(Whereabouts where, Map<String, Throwable> failed) {
     String[] blockIds = failed.keySet().stream().sorted().toArray(String[]::new);
-    boolean answers = shared.sparksService() || !where.gone();
     try {
-      if (answers && !executorAsked) {
+      if (!where.gone() && !executorAsked) {
         leaveNodeAlone();
         fromExecutor(blockIds);
       } else if (isAwaited(where)) {

@@ -70,21 +70,13 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
    *
    * @param unresponsive daemons that did not answer
    * @param away daemons that refuse connections
-   * @param sparksService true if Spark's external shuffle service answers for executors
    */
-  public record Nodes(UnresponsiveNodes unresponsive, AwayNodes away, boolean sparksService) {
+  public record Nodes(UnresponsiveNodes unresponsive, AwayNodes away) {
     /** Makes the state that all fetches from node daemons share. */
     NodeFetch.Shared shared(
         BlockStoreClient client, Locator locator, ReadThreads threads, long timeoutMs) {
       return new NodeFetch.Shared(
-          client,
-          locator,
-          unresponsive,
-          away,
-          threads.blocking(),
-          threads.timer(),
-          timeoutMs,
-          sparksService);
+          client, locator, unresponsive, away, threads.blocking(), threads.timer(), timeoutMs);
     }
   }
 

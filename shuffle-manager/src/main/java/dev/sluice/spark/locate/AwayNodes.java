@@ -47,7 +47,7 @@ public final class AwayNodes {
   private final Map<PeerAddress, Absence> absences = new ConcurrentHashMap<>();
 
   /**
-   * @param limitNanos how long to wait for a daemon that is away; 0 for not at all
+   * @param limitNanos how long to wait for a daemon that is away
    * @param refusal tells whether a daemon refuses connections: {@link #refuses(PeerAddress)}
    */
   public AwayNodes(long limitNanos, Predicate<PeerAddress> refusal, LongSupplier nanoClock) {
@@ -97,7 +97,7 @@ public final class AwayNodes {
 
   /** Returns true if a caller that has waited for this long is still within the longer limit. */
   public boolean isWithin(long waitedNanos, long moreNanos) {
-    return limitNanos > 0 && waitedNanos < limitNanos + moreNanos;
+    return waitedNanos < limitNanos + moreNanos;
   }
 
   /** Returns the time on the clock of absences. */

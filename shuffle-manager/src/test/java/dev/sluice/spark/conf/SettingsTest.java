@@ -55,6 +55,7 @@ class SettingsTest {
     "retryCount, 8",
     "retryCount, 1.0",
     "port, 80",
+    "node, auto",
     "devices, mlx5_0:x",
     "gid.index, 70000",
     "gid.roceVersion, 3",

@@ -152,21 +152,6 @@ class SluiceConfTest {
   }
 
   @Test
-  void executorsMayRegisterMapOutputsOfAnOptionalNode() {
-    conf.set("spark.shuffle.rdma.node", "auto");
-    assertThat(new SluiceConf(conf).node()).as("the driver does not use a node").isEmpty();
-
-    conf.set("spark.shuffle.rdma.node.incarnation", "ab");
-    SluiceConf made = new SluiceConf(conf);
-    assertThat(made.node()).isPresent();
-    assertThat(made.registrationMaxBytes()).isPositive();
-    assertThat(made.stagingMaxBytes()).isPositive();
-
-    conf.set("spark.network.crypto.enabled", "true");
-    assertThat(new SluiceConf(conf).node()).as("nothing is READ").isEmpty();
-  }
-
-  @Test
   void runsOfAnApplicationHaveNamesOfTheirOwn() {
     conf.set("spark.app.id", "app-1").set("spark.app.startTime", "17");
     assertThat(new SluiceConf(conf).application()).isEqualTo("app-1 since 17");

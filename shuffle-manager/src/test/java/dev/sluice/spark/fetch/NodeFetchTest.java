@@ -75,12 +75,10 @@ class NodeFetchTest {
   }
 
   private Executor executor = Runnable::run;
-  private boolean sparksService;
 
   private void fetch(FallbackReason reason, BlockFetchingListener answers, String... blockIds) {
     NodeFetch.Shared nodes =
-        new NodeFetch.Shared(
-            client, driver, unresponsive, awayNodes, executor, timer, TIMEOUT_MS, sparksService);
+        new NodeFetch.Shared(client, driver, unresponsive, awayNodes, executor, timer, TIMEOUT_MS);
     new SparkTransfer(client, new ShuffleCounters(), Runnable::run, Optional.of(nodes))
         .fetch(TARGET, blockIds, reason, answers, null);
   }
@@ -370,16 +368,6 @@ class NodeFetchTest {
     driver.gone = true;
     fetch(FallbackReason.CONNECT, listener, BLOCK, OTHER);
     assertThat(client.fetches).containsExactly("node-host:5000" + ALL);
-    assertAllCame();
-  }
-
-  @Test
-  void sparksServiceAnswersForExecutorsThatAreGone() {
-    sparksService = true;
-    driver.gone = true;
-    client.failures.add(new IOException("closed"));
-    fetch();
-    assertThat(client.fetches).containsExactly("node-host:5000" + ALL, "host:7" + REST);
     assertAllCame();
   }
 

@@ -23,7 +23,7 @@ final class NodeStandaloneIT {
   void blocksOfExecutorsThatHaveLeftAreReadAtTheirNode() throws Exception {
     try (NodeProcess _ = NodeProcess.start(directory);
         Deployment deployment = Deployment.start("node")) {
-      assertAllRead(deployment.submitLeaving(node("on")));
+      assertAllRead(deployment.submitLeaving(node()));
     }
   }
 
@@ -34,7 +34,7 @@ final class NodeStandaloneIT {
     String classPath = System.getProperty("java.class.path").replace(jar, newer.toString());
     try (NodeProcess daemon = NodeProcess.startOn(OtherJava.home(27), classPath, directory);
         Deployment deployment = Deployment.startAllOn(OtherJava.home(21), "node-of-27")) {
-      Result result = deployment.submitLeaving(node("on"));
+      Result result = deployment.submitLeaving(node());
       assertAllRead(result);
       assertThat(daemon.output())
           .contains("This is sluice-node 99.0.0+cafe", "Java 27")
@@ -53,7 +53,7 @@ final class NodeStandaloneIT {
     try (Deployment deployment = Deployment.startOnHosts("nodes", hosts);
         NodeProcess _ = startNode(deployment, 0, hosts[0]);
         NodeProcess _ = startNode(deployment, 1, hosts[1])) {
-      Map<String, String> settings = new HashMap<>(node("on"));
+      Map<String, String> settings = new HashMap<>(node());
       // The path is relative to an executor's directory, so that each node has its own.
       settings.put("spark.shuffle.rdma.node.socket", "../../node.sock");
       assertAllRead(deployment.submitLeaving(settings));
@@ -69,22 +69,10 @@ final class NodeStandaloneIT {
         host);
   }
 
-  /** Spark relies on its service, and blocks that are not READ at the node come from there. */
-  @Test
-  void blocksThatSparksServiceHasAsWellAreReadAtTheNode() throws Exception {
-    Map<String, String> service = Deployment.service();
-    try (NodeProcess _ = NodeProcess.start(directory);
-        Deployment deployment = Deployment.startWithService("node-and-service", service)) {
-      Map<String, String> settings = new HashMap<>(service);
-      settings.putAll(node("auto"));
-      assertAllRead(deployment.submitLeaving(settings));
-    }
-  }
-
-  private Map<String, String> node(String use) {
+  private Map<String, String> node() {
     return Map.of(
         "spark.shuffle.rdma.node",
-        use,
+        "on",
         "spark.shuffle.rdma.node.socket",
         NodeProcess.socket(directory).toString());
   }

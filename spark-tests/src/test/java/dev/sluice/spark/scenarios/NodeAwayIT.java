@@ -82,6 +82,27 @@ final class NodeAwayIT {
     }
   }
 
+  @Test
+  void executorsGoOnWhenTheirServerDoesNotComeBack() throws Exception {
+    try (NodeProcess node = NodeProcess.start(directory);
+        LocalCluster cluster = start(directory, "spark.shuffle.rdma.node.awayTimeout", "1s")) {
+      assertRight(cluster);
+      assertThat(cluster.totals().of("node.taken")).isEqualTo(DATA.maps());
+      node.kill();
+      Failures failures = new Failures(cluster);
+      assertRight(cluster);
+      failures.assertNone(cluster);
+      PathAssert.allRead(cluster);
+      assertThat(cluster.totals().of("node.refused")).isEqualTo(DATA.maps());
+      assertThat(cluster.totals().of("node.taken")).isEqualTo(DATA.maps());
+    }
+  }
+
+  private static void assertRight(LocalCluster cluster) {
+    assertThat(KnownShuffle.answerOf(DATA.repartitioned(cluster.context(), PARTITIONS)))
+        .isEqualTo(DATA.answer());
+  }
+
   /** Kills the server for the given time while map tasks write. */
   static void assertMapTasksWait(Path directory, Duration away, String... settings)
       throws Exception {

@@ -25,6 +25,10 @@ import org.junit.jupiter.api.io.TempDir;
 /** Map outputs outlive their executors if the node daemon has them. */
 final class NodeIT {
   private static final KnownShuffle DATA = new KnownShuffle(16, 5_000, 400, 100);
+
+  /** Larger than what a reduce task has in flight, with the settings of the tests that use it. */
+  private static final KnownShuffle LARGE = new KnownShuffle(16, 20_000, 400, 200);
+
   private static final int PARTITIONS = 8;
   private static final Duration TIMEOUT = Duration.ofMinutes(2);
 
@@ -93,24 +97,45 @@ final class NodeIT {
   }
 
   @Test
-  void aNodeThatIsKilledAndStartedAgainInMidReduceFailsNothing() throws Exception {
-    KnownShuffle data = new KnownShuffle(16, 20_000, 400, 200);
+  void anExecutorThatIsKilledInMidReduceFailsNothing() throws Exception {
     Gate gate = Gate.create(directory);
     try (NodeProcess node = NodeProcess.start(directory);
         LocalCluster cluster = start("spark.reducer.maxSizeInFlight", "1m")) {
-      JavaPairRDD<Integer, byte[]> shuffled = data.repartitioned(cluster.context(), PARTITIONS);
+      JavaPairRDD<Integer, byte[]> shuffled = LARGE.repartitioned(cluster.context(), PARTITIONS);
+      shuffled.count();
+      Written again = new Written(cluster);
+      CompletableFuture<Map<Integer, Long>> answer = answerAfter(gate, shuffled);
+      gate.awaitArrivals(2);
+      kill(cluster, executors(cluster, node).subList(0, 1));
+      gate.open();
+
+      assertThat(answer.get(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)).isEqualTo(LARGE.answer());
+      again.assertNothing(cluster);
+    }
+  }
+
+  private static CompletableFuture<Map<Integer, Long>> answerAfter(
+      Gate gate, JavaPairRDD<Integer, byte[]> shuffled) {
+    JavaPairRDD<Integer, byte[]> gated = shuffled.mapPartitionsToPair(gate::pass, true);
+    return CompletableFuture.supplyAsync(() -> KnownShuffle.answerOf(gated));
+  }
+
+  @Test
+  void aNodeThatIsKilledAndStartedAgainInMidReduceFailsNothing() throws Exception {
+    Gate gate = Gate.create(directory);
+    try (NodeProcess node = NodeProcess.start(directory);
+        LocalCluster cluster = start("spark.reducer.maxSizeInFlight", "1m")) {
+      JavaPairRDD<Integer, byte[]> shuffled = LARGE.repartitioned(cluster.context(), PARTITIONS);
       shuffled.count();
       PathAssert.allRead(cluster); // and all is counted
       kill(cluster, executors(cluster, node));
       Written again = new Written(cluster);
-      JavaPairRDD<Integer, byte[]> gated = shuffled.mapPartitionsToPair(gate::pass, true);
-      CompletableFuture<Map<Integer, Long>> answer =
-          CompletableFuture.supplyAsync(() -> KnownShuffle.answerOf(gated));
+      CompletableFuture<Map<Integer, Long>> answer = answerAfter(gate, shuffled);
       gate.awaitArrivals(2);
       node.restart();
       gate.open();
 
-      assertThat(answer.get(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)).isEqualTo(data.answer());
+      assertThat(answer.get(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)).isEqualTo(LARGE.answer());
       again.assertNothing(cluster);
       assertThat(cluster.totals().read()).isPositive();
     }
