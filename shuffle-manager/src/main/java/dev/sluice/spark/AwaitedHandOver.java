@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark;
 
-import dev.sluice.spark.HandOver.NodeOutputs;
 import dev.sluice.spark.metrics.ShuffleCounter;
 import dev.sluice.spark.metrics.ShuffleCounters;
 import java.io.IOException;
@@ -21,8 +20,32 @@ import org.slf4j.LoggerFactory;
  * <p>{@link ReadingRuntime} makes it for {@code spark.shuffle.rdma.node=on}. Map tasks' threads
  * call it and wait. There is nothing to close.
  */
-final class AwaitedHandOver implements HandOver {
+final class AwaitedHandOver {
   private static final Logger LOG = LoggerFactory.getLogger(AwaitedHandOver.class);
+
+  /**
+   * An executor's map outputs at the node daemon. {@link NodeHandOver} implements and closes it.
+   * Any thread; calls other than {@link #isKnown} may wait.
+   */
+  interface NodeOutputs {
+    /** Returns true once the daemon knows this executor. */
+    boolean isKnown();
+
+    /**
+     * Returns when the daemon knows the executor and, as far as it can tell, takes map outputs, and
+     * the driver knows the node.
+     *
+     * @throws IOException if that is not possible; the message is the reason
+     */
+    void ask() throws IOException;
+
+    /**
+     * Returns when the node has the map output, and readers can find it there.
+     *
+     * @throws IOException if that is not possible; the message is the reason
+     */
+    void handOver(int shuffleId, long mapId) throws IOException;
+  }
 
   private final NodeOutputs node;
   private final KeptOutputs kept;
@@ -46,8 +69,8 @@ final class AwaitedHandOver implements HandOver {
     this.threads = threads;
   }
 
-  @Override
-  public void expect() {
+  /** Called when a map task begins. Never waits. */
+  void expect() {
     if (refusal.isPresent() || !node.isKnown()) {
       askSoon();
     }
@@ -80,12 +103,13 @@ final class AwaitedHandOver implements HandOver {
   }
 
   /**
-   * Returns when the node has the map output, or the driver knows that it stays with this executor.
+   * Called when a map task has committed. Returns when the node has the map output, or the driver
+   * knows that it stays with this executor.
    *
+   * @return true if the executor serves the map output, false if its node does so instead
    * @throws IOException if the driver does not answer, or the task is killed meanwhile
    */
-  @Override
-  public boolean committed(int shuffleId, long mapId) throws IOException {
+  boolean committed(int shuffleId, long mapId) throws IOException {
     Optional<String> reason = refusal;
     if (reason.isPresent()) {
       counters.add(ShuffleCounter.NODE_REFUSED, 1);

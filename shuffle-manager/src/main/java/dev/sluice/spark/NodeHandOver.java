@@ -6,7 +6,7 @@ import dev.sluice.blocks.handover.NodeClient;
 import dev.sluice.blocks.handover.NodeClient.NodeEndpoint;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.transfer.DaemonThreads;
-import dev.sluice.spark.HandOver.NodeOutputs;
+import dev.sluice.spark.AwaitedHandOver.NodeOutputs;
 import dev.sluice.spark.conf.NodeAccess;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.DriverChannel;

@@ -68,7 +68,10 @@ final class ReadingRuntime extends SluiceRuntime {
   private final MapOutputRegistry registry;
   private final ExecutorEndpoint server;
   private final Publisher publisher;
-  private final HandOver handOver;
+
+  /** Empty if the executor serves all its map outputs. */
+  private final Optional<AwaitedHandOver> handOver;
+
   private final UnresponsiveNodes unresponsiveNodes = new UnresponsiveNodes(System::nanoTime);
   private final LocatorClient locator;
 
@@ -97,7 +100,7 @@ final class ReadingRuntime extends SluiceRuntime {
       started(publisher); // It closes before the block server that it has announced.
       CompletableFuture<Void> announced =
           conf.isNodeRequired() ? CompletableFuture.completedFuture(null) : publisher.start(server);
-      handOver = handOver();
+      handOver = conf.node().map(this::handOver);
       locator = locator(endpoint, servers);
       ready(
           reading(endpoint, servers),
@@ -138,14 +141,9 @@ final class ReadingRuntime extends SluiceRuntime {
     return new ProcessName(conf.application(), env.executor().id());
   }
 
-  private HandOver handOver() {
-    Optional<NodeAccess> access = conf.node();
-    if (access.isEmpty()) {
-      return HandOver.NONE;
-    }
+  private AwaitedHandOver handOver(NodeAccess access) {
     started(ExecutorFolders.hold(env.localDirectories()));
-    NodeHandOver node =
-        started(new NodeHandOver(access.get(), self(), server.provider(), env, counters));
+    NodeHandOver node = started(new NodeHandOver(access, self(), server.provider(), env, counters));
     return new AwaitedHandOver(
         node,
         keptOutputs(conf, env, Optional.of(server)),
@@ -297,12 +295,12 @@ final class ReadingRuntime extends SluiceRuntime {
 
   @Override
   void aboutToWrite() {
-    handOver.expect();
+    handOver.ifPresent(AwaitedHandOver::expect);
   }
 
   @Override
   void committed(int shuffleId, long mapId) throws IOException {
-    if (handOver.committed(shuffleId, mapId)) {
+    if (handOver.isEmpty() || handOver.get().committed(shuffleId, mapId)) {
       publisher.start(server);
       registry.add(shuffleId, mapId);
     } else {

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.sluice.rdma.log.LogCapture;
 import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.rdma.transfer.PeerAddress;
-import dev.sluice.spark.HandOver.NodeOutputs;
+import dev.sluice.spark.AwaitedHandOver.NodeOutputs;
 import dev.sluice.spark.locate.DirectoryMessage;
 import dev.sluice.spark.locate.DirectoryMessage.Ack;
 import dev.sluice.spark.locate.DirectoryMessage.Kept;
@@ -71,7 +71,7 @@ class AwaitedHandOverTest {
       };
 
   private Executor threads = DaemonThreads.perTask("test-ask-");
-  private final HandOver handOver =
+  private final AwaitedHandOver handOver =
       new AwaitedHandOver(
           node,
           new KeptOutputs("3", SERVER, this::tell, TimeUnit.SECONDS.toMillis(WAIT_S), PAUSE_MS),
