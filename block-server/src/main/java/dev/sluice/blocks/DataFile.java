@@ -7,16 +7,17 @@ import dev.sluice.blocks.RegistrationBudget.Cost;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.StoredFile;
 import dev.sluice.rdma.file.DiskFile;
-import dev.sluice.rdma.transfer.Counters;
 import java.io.Closeable;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,8 +27,8 @@ import org.jspecify.annotations.Nullable;
  * registry's thread. {@link RegistrationProbe} does both on one thread.
  *
  * <p>The file's length is compared with the index three times: when the file is opened, right
- * before it is mapped and right afterwards. Mapping for writing beyond the end of a file makes the
- * file longer. Access to a mapping beyond the end of its file is a SIGBUS.
+ * before it is mapped and right afterwards. Access to a mapping beyond the end of its file is a
+ * SIGBUS.
  */
 final class DataFile implements Closeable {
   private final Path path;
@@ -48,7 +49,7 @@ final class DataFile implements Closeable {
     this.bytes = bytes;
     this.form = form;
     file = form.isMapping() ? null : openFile(path);
-    channel = file == null ? FileChannel.open(path, form.openOptions()) : null;
+    channel = file == null ? FileChannel.open(path, StandardOpenOption.READ) : null;
   }
 
   /** Tells a missing file from other failures; Java throws FileNotFoundException for them all. */
@@ -93,7 +94,7 @@ final class DataFile implements Closeable {
   /** Maps the file's bytes for as long as the arena lives. */
   MemorySegment map(Arena arena) throws IOException {
     checkLength();
-    return form.map(requireNonNull(channel), bytes, arena);
+    return requireNonNull(channel).map(MapMode.READ_ONLY, 0, bytes, arena);
   }
 
   /** Registers the memory that {@link #map} returned, for READs only. */
@@ -117,11 +118,6 @@ final class DataFile implements Closeable {
   /** Returns its cost once it is registered. */
   Cost cost() {
     return form.cost(bytes);
-  }
-
-  /** Counts the pages that its registration dirtied, if any. */
-  void count(Counters<RegistryCounter> counters) {
-    form.countBytes(counters, bytes);
   }
 
   @Override

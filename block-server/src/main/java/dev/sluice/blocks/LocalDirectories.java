@@ -49,11 +49,11 @@ public final class LocalDirectories {
   }
 
   /**
-   * Finds each directory's best form by trying it out there ({@link RegistrationProbe}).
+   * Tries the mode's form out in each directory ({@link RegistrationProbe}).
    *
    * @param domain protection domain of the trials, those of later retries included
-   * @throws RegistrationUnavailableException if the mode requires a form and a directory refuses
-   *     all of them; the message lists the attempts
+   * @throws RegistrationUnavailableException if the mode requires its form, and a directory refuses
+   *     it; the message has the reason
    */
   public static LocalDirectories probe(
       ProtectionDomain domain, RegistrationMode mode, Collection<Path> directories)
@@ -83,7 +83,7 @@ public final class LocalDirectories {
       throws RegistrationUnavailableException {
     StringBuilder said = new StringBuilder();
     RegistrationProbe probe = new RegistrationProbe(domain, LoopbackRead::read, said::append);
-    boolean registers = probe.bestForm(mode, directory).form() != null;
+    boolean registers = probe.form(mode, directory).form() != null;
     return new Trial(registers, said.toString());
   }
 

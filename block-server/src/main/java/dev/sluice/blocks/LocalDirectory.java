@@ -11,11 +11,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A directory of map outputs, with the form in which they are registered there. If a better form
- * could not be tried when the process started, it is tried again with the first map output that is
- * registered there, and then less and less often. Called by the threads that open map outputs
- * there; owns nothing. The lock is held during a new trial: only map outputs of this directory wait
- * for a slow disk.
+ * A directory of map outputs, with the form in which they are registered there. If it could not be
+ * tried when the process started, it is tried again with the first map output that is registered
+ * there, and then less and less often. Called by the threads that open map outputs there; owns
+ * nothing. The lock is held during a new trial: only map outputs of this directory wait for a slow
+ * disk.
  */
 final class LocalDirectory {
   private static final Logger LOG = LoggerFactory.getLogger(LocalDirectory.class);
@@ -45,15 +45,15 @@ final class LocalDirectory {
   /**
    * Tries the directory out.
    *
-   * @throws RegistrationUnavailableException if the mode requires a form and the directory refuses
-   *     all of them; the message lists the attempts
+   * @throws RegistrationUnavailableException if the mode requires its form, and the directory
+   *     refuses it; the message has the reason
    */
   LocalDirectory(Path path, RegistrationMode mode, RegistrationProbe probe)
       throws RegistrationUnavailableException {
     this.path = path;
     this.mode = mode;
     this.probe = probe;
-    found = probe.bestForm(mode, path);
+    found = probe.form(mode, path);
   }
 
   Path path() {
@@ -63,7 +63,7 @@ final class LocalDirectory {
   /**
    * Returns the form to register a map output in.
    *
-   * @throws RegistrationUnavailableException if no allowed form works, or could be tried yet
+   * @throws RegistrationUnavailableException if it does not work, or could not be tried yet
    */
   synchronized RegistrationMethod form(long nowMs) throws RegistrationUnavailableException {
     if (!found.isConclusive() && !attempts.isOpen(nowMs)) {
@@ -77,15 +77,10 @@ final class LocalDirectory {
 
   private void tryAgain(long nowMs) {
     try {
-      RegistrationProbe.Result result = requireNonNull(probe).bestForm(requireNonNull(mode), path);
-      if (result.form() != null || result.isConclusive()) {
-        count(-1);
-        found = result;
-        count(1);
-      }
+      found = requireNonNull(probe).form(requireNonNull(mode), path);
+      count();
     } catch (RegistrationUnavailableException e) {
-      LOG.info(
-          "Probing {} again failed; map outputs there are registered or staged as before", path, e);
+      LOG.info("Probing {} again failed; map outputs there are staged as before", path, e);
     }
     attempts.failed(nowMs);
   }
@@ -98,12 +93,12 @@ final class LocalDirectory {
   /** Counts the directory from now on. */
   synchronized void countIn(Counters<RegistryCounter> counters) {
     this.counters = counters;
-    count(1);
+    count();
   }
 
-  private void count(int directories) {
+  private void count() {
     if (counters != null && found.form() != null) {
-      counters.add(found.form().directories(), directories);
+      counters.add(found.form().directories(), 1);
     }
   }
 }

@@ -383,7 +383,7 @@ final class RegisteredShuffle {
       MapOutputData data =
           file == null
               ? new MapOutputData.Unregistered(openFiles, files.data(), 0)
-              : register(file, memory);
+              : memory.register(file);
       MapOutput output = output(true, mapId, files, index, data, table);
       table.set(output.header());
       tables.keep(table);
@@ -401,12 +401,6 @@ final class RegisteredShuffle {
         memory.giveBack();
       }
     }
-  }
-
-  private MapOutputData register(DataFile file, ShuffleMemory memory) throws IOException {
-    MapOutputData data = memory.register(file);
-    file.count(counters);
-    return data;
   }
 
   /** True for ENOMEM of the provider, or of mmap as wrapped by FileChannel.map; not of the heap. */

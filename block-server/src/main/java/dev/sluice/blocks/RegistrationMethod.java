@@ -3,14 +3,6 @@ package dev.sluice.blocks;
 
 import dev.sluice.blocks.RegistrationBudget.Cost;
 import dev.sluice.rdma.AccessFlag;
-import dev.sluice.rdma.transfer.Counters;
-import java.io.IOException;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileChannel.MapMode;
-import java.nio.file.OpenOption;
-import java.nio.file.StandardOpenOption;
 import java.util.EnumSet;
 import java.util.Set;
 
@@ -22,14 +14,11 @@ enum RegistrationMethod {
   /** The file itself, neither mapped nor pinned, if the device sends files. */
   OPEN_FILE("open files", RegistryCounter.DIRECTORIES_OPEN_FILES),
 
-  /** The file's pages in the page cache, pinned for reading. Kernels before 6.2 answer EFAULT. */
-  READ_ONLY_MAPPING("read-only mappings", RegistryCounter.DIRECTORIES_READ_ONLY),
-
   /**
-   * The same pages, mapped for writing, as kernels before 6.2 require. These pin pages for writing
-   * whatever the access, so each page is written back to disk once more. No code writes to them.
+   * The file's pages in the page cache, pinned for reading. Kernels before 6.2 pin pages for
+   * writing whatever the access, and answer EFAULT.
    */
-  READ_WRITE_MAPPING("read-write mappings", RegistryCounter.DIRECTORIES_READ_WRITE),
+  READ_ONLY_MAPPING("read-only mappings", RegistryCounter.DIRECTORIES_READ_ONLY),
 
   /**
    * The file's pages in the page cache, which the device faults in as it needs them. None is
@@ -55,26 +44,9 @@ enum RegistrationMethod {
   /** Returns the cost of a registered file of this length. */
   Cost cost(long bytes) {
     return switch (this) {
-      case READ_ONLY_MAPPING, READ_WRITE_MAPPING -> Cost.region(bytes);
+      case READ_ONLY_MAPPING -> Cost.region(bytes);
       case OPEN_FILE, ON_DEMAND_MAPPING -> Cost.NO_MEMORY;
     };
-  }
-
-  /** Returns the options for opening the file, which is never created. */
-  Set<OpenOption> openOptions() {
-    return this == READ_WRITE_MAPPING
-        ? Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE)
-        : Set.of(StandardOpenOption.READ);
-  }
-
-  /**
-   * Maps the file's first bytes for as long as the arena lives.
-   *
-   * @param bytes no more than the file has, or {@link MapMode#READ_WRITE} would make it longer
-   */
-  MemorySegment map(FileChannel file, long bytes, Arena arena) throws IOException {
-    MapMode mode = this == READ_WRITE_MAPPING ? MapMode.READ_WRITE : MapMode.READ_ONLY;
-    return file.map(mode, 0, bytes, arena);
   }
 
   /** Returns rights to read and no more: no peer and no device can change a map output. */
@@ -87,13 +59,6 @@ enum RegistrationMethod {
   /** Returns the counter of the local directories that have this form. */
   RegistryCounter directories() {
     return directories;
-  }
-
-  /** Counts the pages that registering a file of this length dirties, if any. */
-  void countBytes(Counters<RegistryCounter> counters, long bytes) {
-    if (this == READ_WRITE_MAPPING) {
-      counters.add(RegistryCounter.DIRTIED_BYTES, Cost.wholePages(bytes));
-    }
   }
 
   @Override

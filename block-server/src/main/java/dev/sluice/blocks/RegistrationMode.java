@@ -1,29 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.blocks;
 
-import java.util.List;
 import java.util.Locale;
 
 /**
- * Forms of registration that the configuration allows for a process's map outputs. {@link
- * RegistrationProbe} asks for them. The names of the constants are the configured values:
- * SluiceConf parses them. A node daemon always has {@link #AUTO}.
+ * Ways in which the configuration has a process's map outputs registered. {@link RegistrationProbe}
+ * asks for the form. The names of the constants are the configured values. A node daemon always has
+ * {@link #AUTO}.
  */
 public enum RegistrationMode {
-  /** Pins the files themselves, in the local directories where that leaves them clean. */
-  AUTO(RegistrationMethod.READ_ONLY_MAPPING),
-
-  /** Pins the files themselves, even if that dirties their pages. */
-  FILE(RegistrationMethod.READ_ONLY_MAPPING, RegistrationMethod.READ_WRITE_MAPPING),
+  /** Registers files in the local directories where that leaves them clean, and stages others. */
+  AUTO,
 
   /** Registers the files themselves and pins nothing. */
-  ODP(RegistrationMethod.ON_DEMAND_MAPPING);
-
-  private final List<RegistrationMethod> forms;
-
-  RegistrationMode(RegistrationMethod... forms) {
-    this.forms = List.of(forms);
-  }
+  ODP;
 
   /** Returns the configured value. */
   @Override
@@ -31,17 +21,20 @@ public enum RegistrationMode {
     return name().toLowerCase(Locale.ROOT);
   }
 
-  /** Returns true if it is an error that no form works in a local directory. */
+  /** Returns true if it is an error that its form does not work in a local directory. */
   boolean isRequired() {
     return this != AUTO;
   }
 
   /**
-   * Returns the allowed forms, the best one first.
+   * Returns the form in which files are registered.
    *
-   * @param sendsFiles true if the device sends open files: these then replace the pinned forms
+   * @param sendsFiles true if the device sends open files, which then need not be mapped
    */
-  List<RegistrationMethod> forms(boolean sendsFiles) {
-    return sendsFiles && this != ODP ? List.of(RegistrationMethod.OPEN_FILE) : forms;
+  RegistrationMethod form(boolean sendsFiles) {
+    return switch (this) {
+      case AUTO -> sendsFiles ? RegistrationMethod.OPEN_FILE : RegistrationMethod.READ_ONLY_MAPPING;
+      case ODP -> RegistrationMethod.ON_DEMAND_MAPPING;
+    };
   }
 }

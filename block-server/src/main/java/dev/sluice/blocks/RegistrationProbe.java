@@ -13,18 +13,17 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Random;
-import java.util.StringJoiner;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Finds the best form of registration for a directory by registering a small file there as map
- * outputs would be. This is more reliable than a table of kernels, devices and file systems. Costs
- * a few system calls a directory, and leaves no file or region behind. {@link LocalDirectories}
- * calls it at the start, {@link LocalDirectory} again on threads that open map outputs. It has no
- * state, so directories share it.
+ * Finds out whether map outputs can be registered in a directory: registers a small file there as
+ * they would be. This is more reliable than a table of kernels, devices and file systems. Costs a
+ * few system calls a directory, and leaves no file or region behind. {@link LocalDirectories} calls
+ * it at the start, {@link LocalDirectory} again on threads that open map outputs. It has no state,
+ * so directories share it.
  *
  * <p>A refusal by the device or the file system is conclusive. A full disk, or a lack of memory or
  * descriptors, is not: the directory is probed again later ({@link LocalDirectory}).
@@ -42,8 +41,8 @@ final class RegistrationProbe {
   /**
    * Result of a probe.
    *
-   * @param form null if no form that the mode allows works: map outputs there are staged
-   * @param isConclusive true if all better forms are refused there, false if one could not be tried
+   * @param form null if the mode's form does not work: map outputs there are staged
+   * @param isConclusive false if the form could not be tried
    */
   record Result(@Nullable RegistrationMethod form, boolean isConclusive) {}
 
@@ -75,43 +74,43 @@ final class RegistrationProbe {
   }
 
   /**
-   * Returns the best form that works in the directory.
+   * Returns the mode's form if it works in the directory.
    *
-   * @throws RegistrationUnavailableException if the mode requires a form and the directory refuses
-   *     all of them; the message lists the attempts
+   * @throws RegistrationUnavailableException if the mode requires its form, and the directory
+   *     refuses it; the message has the reason
    */
-  Result bestForm(RegistrationMode mode, Path directory) throws RegistrationUnavailableException {
-    StringJoiner refusals = new StringJoiner("; ", ": ", "").setEmptyValue("");
-    boolean conclusive = true;
-    for (RegistrationMethod form : mode.forms(domain.registersFiles())) {
-      try {
-        tryOut(form, directory);
-        said.accept(
-            "Map outputs in %s are registered as %s%s (registration.mode is \"%s\")%s"
-                .formatted(
-                    directory,
-                    form,
-                    conclusive ? "" : " until better forms can be tried",
-                    mode,
-                    refusals));
-        return new Result(form, conclusive);
-      } catch (IOException e) {
-        conclusive &= isRefusal(e);
-        refusals.add(form + " do not work there (" + e + ")");
-      }
-    }
-    if (conclusive && mode.isRequired()) {
-      throw new RegistrationUnavailableException(
-          "spark.shuffle.rdma.registration.mode is \"%s\", which does not work in %s%s"
-              .formatted(mode, directory, refusals));
+  Result form(RegistrationMode mode, Path directory) throws RegistrationUnavailableException {
+    RegistrationMethod form = mode.form(domain.registersFiles());
+    try {
+      tryOut(form, directory);
+    } catch (IOException e) {
+      return refused(form, mode, directory, e);
     }
     said.accept(
-        "Map outputs in %s are not registered but staged%s (registration.mode is \"%s\")%s"
+        "Map outputs in %s are registered as %s (registration.mode is \"%s\")"
+            .formatted(directory, form, mode));
+    return new Result(form, true);
+  }
+
+  private Result refused(
+      RegistrationMethod form, RegistrationMode mode, Path directory, IOException reason)
+      throws RegistrationUnavailableException {
+    boolean conclusive = isRefusal(reason);
+    if (conclusive && mode.isRequired()) {
+      throw new RegistrationUnavailableException(
+          ("spark.shuffle.rdma.registration.mode is \"%s\", which does not work in %s: %s do not"
+                  + " work there (%s)")
+              .formatted(mode, directory, form, reason));
+    }
+    said.accept(
+        ("Map outputs in %s are not registered but staged%s (registration.mode is \"%s\"): %s do"
+                + " not work there (%s)")
             .formatted(
                 directory,
                 conclusive ? "" : " until registering can be tried again",
                 mode,
-                refusals));
+                form,
+                reason));
     return new Result(null, conclusive);
   }
 

@@ -70,21 +70,11 @@ public enum RegistryCounter {
       total(
           "directories",
           "Local directories whose map outputs are registered as read-only mappings.")),
-  DIRECTORIES_READ_WRITE(
-      total(
-          "directories",
-          "Local directories whose map outputs are registered as read-write mappings, because the"
-              + " kernel refuses read-only ones.")),
   DIRECTORIES_ON_DEMAND(
       total(
           "directories",
           "Local directories whose map outputs are registered with on-demand paging, which does not"
-              + " pin them.")),
-  DIRTIED_BYTES(
-      total(
-          "bytes",
-          "Bytes, in whole pages, that registering read-write mappings made dirty. A disk writes"
-              + " them once more."));
+              + " pin them."));
 
   private final CounterDescription description;
 

@@ -4,7 +4,6 @@ package dev.sluice.blocks;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.sluice.rdma.transfer.Counters;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.nio.channels.FileChannel;
@@ -95,15 +94,5 @@ class DataFileTest {
     }
     assertThat(path).hasSize(0);
     assertThat(domain.openRegions()).isZero();
-  }
-
-  @Test
-  void dirtiedBytesAreCounted() throws Exception {
-    Counters<RegistryCounter> counters = new Counters<>(RegistryCounter.class);
-    try (DataFile file = DataFile.open(path, BYTES, form)) {
-      file.count(counters);
-    }
-    assertThat(counters.get(RegistryCounter.DIRTIED_BYTES))
-        .isEqualTo(form == RegistrationMethod.READ_WRITE_MAPPING ? 13 * 4096 : 0);
   }
 }

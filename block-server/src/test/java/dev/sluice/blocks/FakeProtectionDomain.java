@@ -39,7 +39,6 @@ public final class FakeProtectionDomain implements ProtectionDomain {
   private volatile long limitBytes = Long.MAX_VALUE;
   private volatile boolean sendsFiles;
   private volatile Runnable registering = () -> {};
-  private volatile Runnable refusing = () -> {};
   private volatile Runnable closing = () -> {};
 
   public FakeProtectionDomain() {
@@ -63,11 +62,6 @@ public final class FakeProtectionDomain implements ProtectionDomain {
   /** Runs the action in the middle of each registration from now on. */
   public void whenRegistering(Runnable action) {
     registering = action;
-  }
-
-  /** Runs the action after each registration that fails with ENOMEM from now on. */
-  public void whenRefusing(Runnable action) {
-    refusing = action;
   }
 
   /** Runs the action at the end of each deregistration from now on. */
@@ -125,7 +119,6 @@ public final class FakeProtectionDomain implements ProtectionDomain {
   private Region register(String operation, Bytes of) throws VerbsException {
     if (bytes.addAndGet(of.length()) > limitBytes) {
       bytes.addAndGet(-of.length());
-      refusing.run();
       throw new VerbsException(operation, VerbsException.ENOMEM, "limit");
     }
     registering.run();

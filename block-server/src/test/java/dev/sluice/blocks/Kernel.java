@@ -9,24 +9,25 @@ import java.util.Set;
 /** Results of ibv_reg_mr(3) for REMOTE_READ memory, as observed with rdma_rxe. */
 enum Kernel {
   /** Kernels before 6.2: all pages are pinned for writing. */
-  PINS_FOR_WRITING(VerbsException.EFAULT, 0, VerbsException.EINVAL),
+  PINS_FOR_WRITING(VerbsException.EFAULT, VerbsException.EINVAL),
 
   /** Kernels since 6.2. */
-  PINS_FOR_READING(0, 0, VerbsException.EOPNOTSUPP),
+  PINS_FOR_READING(0, VerbsException.EOPNOTSUPP),
 
   /** Later kernels, with a device that supports on-demand paging. */
-  PAGES_ON_DEMAND(0, 0, 0),
+  PAGES_ON_DEMAND(0, 0),
 
   /** Any kernel, on a file system whose pages cannot be pinned for long, such as DAX. */
-  PINS_NO_FILE(VerbsException.EOPNOTSUPP, VerbsException.EOPNOTSUPP, VerbsException.EOPNOTSUPP);
+  PINS_NO_FILE(VerbsException.EOPNOTSUPP, VerbsException.EOPNOTSUPP);
 
-  private final int readOnlyErrno;
-  private final int readWriteErrno;
+  private final int mappingErrno;
   private final int onDemandErrno;
 
-  Kernel(int readOnlyErrno, int readWriteErrno, int onDemandErrno) {
-    this.readOnlyErrno = readOnlyErrno;
-    this.readWriteErrno = readWriteErrno;
+  /**
+   * @param mappingErrno answer for a read-only mapping of a file
+   */
+  Kernel(int mappingErrno, int onDemandErrno) {
+    this.mappingErrno = mappingErrno;
     this.onDemandErrno = onDemandErrno;
   }
 
@@ -35,9 +36,6 @@ enum Kernel {
     if (access.contains(AccessFlag.ON_DEMAND)) {
       return onDemandErrno;
     }
-    if (!memory.isMapped()) {
-      return 0;
-    }
-    return memory.isReadOnly() ? readOnlyErrno : readWriteErrno;
+    return memory.isMapped() ? mappingErrno : 0;
   }
 }

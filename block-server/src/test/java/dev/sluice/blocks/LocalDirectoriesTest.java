@@ -50,7 +50,6 @@ class LocalDirectoriesTest {
 
     assertThat(counters.get(RegistryCounter.DIRECTORIES_READ_ONLY)).isEqualTo(1);
     assertThat(counters.get(RegistryCounter.DIRECTORIES_ON_DEMAND)).isEqualTo(1);
-    assertThat(counters.get(RegistryCounter.DIRECTORIES_READ_WRITE)).isZero();
   }
 
   @Test
@@ -81,8 +80,8 @@ class LocalDirectoriesTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"FILE, READ_ONLY_MAPPING", "ODP, ON_DEMAND_MAPPING"})
-  void aFailedProbeOfARequestedModeIsRepeated(
+  @CsvSource({"AUTO, READ_ONLY_MAPPING", "ODP, ON_DEMAND_MAPPING"})
+  void aFailedProbeOfAnyModeIsRepeated(
       RegistrationMode mode, RegistrationMethod form, @TempDir Path directory) throws Exception {
     FakeProtectionDomain domain = new FakeProtectionDomain();
     domain.limitBytes(0);
@@ -154,19 +153,5 @@ class LocalDirectoriesTest {
     assertThatThrownBy(() -> directories.form(file, nowMs))
         .isInstanceOf(RegistrationUnavailableException.class)
         .hasMessageContaining(file.getParent().toString());
-  }
-
-  @Test
-  void aRequestedFormIsKeptIfABetterOneCannotBeProbed(@TempDir Path directory) throws Exception {
-    FakeProtectionDomain domain = new FakeProtectionDomain();
-    domain.limitBytes(0);
-    domain.whenRefusing(() -> domain.limitBytes(Long.MAX_VALUE));
-    LocalDirectories probed =
-        LocalDirectories.probe(domain, RegistrationMode.FILE, List.of(directory));
-    domain.limitBytes(0);
-    domain.whenRefusing(() -> {});
-
-    assertThat(probed.form(directory.resolve("shuffle_0_0_0.data"), 0))
-        .isEqualTo(RegistrationMethod.READ_WRITE_MAPPING);
   }
 }

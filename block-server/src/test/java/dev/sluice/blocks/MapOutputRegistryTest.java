@@ -71,8 +71,7 @@ class MapOutputRegistryTest {
   }
 
   private boolean isPinned() {
-    return form == RegistrationMethod.READ_ONLY_MAPPING
-        || form == RegistrationMethod.READ_WRITE_MAPPING;
+    return form == RegistrationMethod.READ_ONLY_MAPPING;
   }
 
   private MapOutputHeader resolve(int shuffleId, long mapId) throws Exception {

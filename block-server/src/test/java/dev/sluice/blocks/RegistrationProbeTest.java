@@ -16,16 +16,16 @@ import org.junit.jupiter.params.provider.EnumSource;
 class RegistrationProbeTest {
   @TempDir Path directory;
 
-  private RegistrationMethod bestForm(Kernel kernel, RegistrationMode mode) throws Exception {
+  private RegistrationMethod form(Kernel kernel, RegistrationMode mode) throws Exception {
     FakeProtectionDomain domain = new FakeProtectionDomain(kernel);
-    return bestForm(domain, (_, remote) -> domain.read(remote), mode);
+    return form(domain, (_, remote) -> domain.read(remote), mode);
   }
 
-  private RegistrationMethod bestForm(
+  private RegistrationMethod form(
       FakeProtectionDomain domain, RegistrationProbe.Reader reader, RegistrationMode mode)
       throws Exception {
     try {
-      return new RegistrationProbe(domain, reader).bestForm(mode, directory).form();
+      return new RegistrationProbe(domain, reader).form(mode, directory).form();
     } finally {
       assertThat(directory).isEmptyDirectory();
       assertThat(domain.openRegions()).isZero();
@@ -36,37 +36,35 @@ class RegistrationProbeTest {
   @ParameterizedTest
   @CsvSource({
     "PINS_FOR_WRITING, AUTO,",
-    "PINS_FOR_WRITING, FILE, READ_WRITE_MAPPING",
     "PINS_FOR_READING, AUTO, READ_ONLY_MAPPING",
-    "PINS_FOR_READING, FILE, READ_ONLY_MAPPING",
     "PAGES_ON_DEMAND, AUTO, READ_ONLY_MAPPING",
     "PAGES_ON_DEMAND, ODP, ON_DEMAND_MAPPING",
     "PINS_NO_FILE, AUTO,"
   })
-  void theBestFormThatWorksIsChosenOrNone(
+  void theFormOfTheModeIsChosenIfItWorks(
       Kernel kernel, RegistrationMode mode, RegistrationMethod form) throws Exception {
-    assertThat(bestForm(kernel, mode)).isEqualTo(form);
+    assertThat(form(kernel, mode)).isEqualTo(form);
   }
 
   @ParameterizedTest
-  @CsvSource({"AUTO, OPEN_FILE", "FILE, OPEN_FILE", "ODP, ON_DEMAND_MAPPING"})
+  @CsvSource({"AUTO, OPEN_FILE", "ODP, ON_DEMAND_MAPPING"})
   void byDefaultNothingIsMappedIfTheDeviceSendsFiles(RegistrationMode mode, RegistrationMethod form)
       throws Exception {
     FakeProtectionDomain domain = new FakeProtectionDomain();
     domain.sendFiles();
-    assertThat(bestForm(domain, (_, remote) -> domain.read(remote), mode)).isEqualTo(form);
+    assertThat(form(domain, (_, remote) -> domain.read(remote), mode)).isEqualTo(form);
     assertThat(new TestMapOutputs(directory).openFiles()).isZero();
   }
 
   @ParameterizedTest
   @CsvSource({
-    "PINS_NO_FILE, FILE, errno 95",
+    "PINS_NO_FILE, ODP, errno 95",
     "PINS_FOR_WRITING, ODP, errno 22",
     "PINS_FOR_READING, ODP, errno 95"
   })
   void aRequestedModeThatDoesNotWorkIsReported(
       Kernel kernel, RegistrationMode mode, String reason) {
-    assertThatThrownBy(() -> bestForm(kernel, mode))
+    assertThatThrownBy(() -> form(kernel, mode))
         .isInstanceOf(RegistrationUnavailableException.class)
         .hasMessageContainingAll(
             "spark.shuffle.rdma.registration.mode is \"" + mode + "\"",
@@ -80,16 +78,16 @@ class RegistrationProbeTest {
     RegistrationProbe.Reader fromThePagesBeginning =
         (_, remote) -> domain.read(remote, -(remote.address() % 4096), (int) remote.length());
 
-    assertThatThrownBy(() -> bestForm(domain, fromThePagesBeginning, RegistrationMode.ODP))
+    assertThatThrownBy(() -> form(domain, fromThePagesBeginning, RegistrationMode.ODP))
         .isInstanceOf(RegistrationUnavailableException.class)
         .hasMessageContaining("a READ returned other bytes than the file has");
   }
 
   @Test
-  void theFormIsLoggedWithWhyItIsNotABetterOne() throws Exception {
+  void theFormIsLoggedOrWhyItDoesNotWork() throws Exception {
     try (LogCapture log = new LogCapture(RegistrationProbe.class, Level.INFO)) {
-      bestForm(Kernel.PINS_FOR_READING, RegistrationMode.AUTO);
-      bestForm(Kernel.PINS_FOR_WRITING, RegistrationMode.AUTO);
+      form(Kernel.PINS_FOR_READING, RegistrationMode.AUTO);
+      form(Kernel.PINS_FOR_WRITING, RegistrationMode.AUTO);
 
       assertThat(log.messages()).hasSize(2);
       assertThat(log.messages().getFirst())
@@ -115,7 +113,7 @@ class RegistrationProbeTest {
     RegistrationProbe probe =
         new RegistrationProbe(new FakeProtectionDomain(), (_, _) -> new byte[0]);
     try (LogCapture log = new LogCapture(RegistrationProbe.class, Level.INFO)) {
-      assertThat(probe.bestForm(mode, full)).isEqualTo(new RegistrationProbe.Result(null, false));
+      assertThat(probe.form(mode, full)).isEqualTo(new RegistrationProbe.Result(null, false));
       assertThat(log.messages()).hasSize(1);
       assertThat(log.messages().getFirst())
           .contains(
@@ -126,27 +124,14 @@ class RegistrationProbeTest {
   }
 
   @Test
-  void aFormThatCanBeTriedOutServesUntilABetterOneCan() throws Exception {
-    FakeProtectionDomain domain = new FakeProtectionDomain();
-    domain.limitBytes(0);
-    domain.whenRefusing(() -> domain.limitBytes(Long.MAX_VALUE));
-    RegistrationProbe probe = new RegistrationProbe(domain, (_, _) -> new byte[0]);
-    try (LogCapture log = new LogCapture(RegistrationProbe.class, Level.INFO)) {
-      assertThat(probe.bestForm(RegistrationMode.FILE, directory))
-          .isEqualTo(new RegistrationProbe.Result(RegistrationMethod.READ_WRITE_MAPPING, false));
-      assertThat(log.messages().getFirst()).contains("until better forms can be tried");
-    }
-  }
-
-  @Test
   void whereNothingCanBeTriedOutMapOutputsAreStaged() throws Exception {
     Path missing = directory.resolve("missing");
     RegistrationProbe probe =
         new RegistrationProbe(new FakeProtectionDomain(), (_, _) -> new byte[0]);
 
-    assertThat(probe.bestForm(RegistrationMode.AUTO, missing))
+    assertThat(probe.form(RegistrationMode.AUTO, missing))
         .isEqualTo(new RegistrationProbe.Result(null, true));
-    assertThatThrownBy(() -> probe.bestForm(RegistrationMode.FILE, missing))
+    assertThatThrownBy(() -> probe.form(RegistrationMode.ODP, missing))
         .isInstanceOf(RegistrationUnavailableException.class)
         .hasMessageContaining("NoSuchFileException");
   }

@@ -6,6 +6,7 @@ import dev.sluice.rdma.soft.SoftProvider;
 import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
 import java.io.IOException;
 import java.net.InetAddress;
+import java.util.Optional;
 
 class SoftRegistrationTest extends RegistrationContract {
   @Override
@@ -14,7 +15,7 @@ class SoftRegistrationTest extends RegistrationContract {
   }
 
   @Override
-  RegistrationMethod best() {
-    return RegistrationMethod.OPEN_FILE;
+  Optional<RegistrationMethod> form() {
+    return Optional.of(RegistrationMethod.OPEN_FILE);
   }
 }

@@ -8,6 +8,7 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
@@ -46,6 +47,16 @@ public final class RdmaDevices {
   public static boolean isSoftRoce() {
     String[] names = DEVICES.toFile().list();
     return names != null && names.length > 0 && Files.exists(DEVICES.resolve(names[0] + "/parent"));
+  }
+
+  /**
+   * True if the kernel registers read-only mappings of files. Kernels before 6.2 pin pages for
+   * writing only.
+   */
+  public static boolean kernelPinsForReading() {
+    String[] version = System.getProperty("os.version").split("[^0-9]+");
+    int[] kernel = {Integer.parseInt(version[0]), Integer.parseInt(version[1])};
+    return Arrays.compare(kernel, new int[] {6, 2}) >= 0;
   }
 
   /** Reads a GID table. Unset entries cannot be read, or are zero. */

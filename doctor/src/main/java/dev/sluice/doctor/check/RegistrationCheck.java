@@ -13,9 +13,9 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * Check that tries out in which form map outputs are registered in a local directory. {@link
- * Checks} makes one for each directory. It opens a device and closes it. Its messages must not name
- * an executor's own directory, or equal findings are no longer one row.
+ * Check that tries out whether map outputs can be registered in a local directory. {@link Checks}
+ * makes one for each directory. It opens a device and closes it. Its messages must not name an
+ * executor's own directory, or equal findings are no longer one row.
  */
 record RegistrationCheck(CheckContext context, Path directory) implements Check {
   /** Directory that Spark makes in a local directory, with a different name for each executor. */
@@ -67,10 +67,7 @@ record RegistrationCheck(CheckContext context, Path directory) implements Check 
       Finding finding =
           trial.registers()
               ? Finding.ok(name(), said)
-              : Finding.warn(
-                  name(),
-                  said,
-                  "change spark.shuffle.rdma.registration.mode, or use another file system");
+              : Finding.warn(name(), said, "use Linux 6.2 or newer, or another file system");
       return finding
           .with("directory", place())
           .with("provider", device.providerName())

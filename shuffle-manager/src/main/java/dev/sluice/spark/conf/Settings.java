@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.conf;
 
+import dev.sluice.blocks.RegistrationMode;
 import dev.sluice.blocks.conf.MemoryBudget;
 import dev.sluice.blocks.conf.Setting;
 import dev.sluice.blocks.conf.SettingTable;
@@ -66,16 +67,15 @@ final class Settings {
               "Limit of the registered memory into which an executor copies blocks of unregistered"
                   + " map outputs when readers ask for them.");
 
-  static final Setting<String> REGISTRATION_MODE =
-      with("registration.mode", Type.oneOf("auto", "file", "odp"), "auto")
+  static final Setting<RegistrationMode> REGISTRATION_MODE =
+      with("registration.mode", Type.constantOf(RegistrationMode.class), "auto")
           .doc(
               "How map output files become memory regions. With `verbs`, `auto` maps them read-only"
                   + " and pins them; map outputs in a local directory where that does not work are"
-                  + " staged. `file` maps them read-write if the kernel requires it (before 6.2),"
-                  + " which writes every page to disk once more. `odp` maps them without pinning,"
-                  + " on devices with on-demand paging. With `soft`, `auto` and `file` both keep"
-                  + " the files open and send from them. If a mode that is set by name fails in any"
-                  + " local directory, the application ends with the reason.");
+                  + " staged, and all of them on kernels before 6.2. With `soft`, `auto` keeps the"
+                  + " files open and sends from them. `odp` maps them without pinning, on devices"
+                  + " with on-demand paging. If `odp` fails in any local directory, the application"
+                  + " ends with the reason.");
 
   static final Setting<Long> REGISTRATION_IDLE_TIMEOUT =
       with("registration.idleTimeout", Type.millis("1s", "24h"), "60s")

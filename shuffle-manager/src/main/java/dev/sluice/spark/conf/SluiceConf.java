@@ -21,7 +21,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import org.apache.spark.SparkConf;
@@ -158,7 +157,7 @@ public final class SluiceConf {
 
   /** Returns how map outputs become memory regions. */
   public RegistrationMode registrationMode() {
-    return RegistrationMode.valueOf(value(Settings.REGISTRATION_MODE).toUpperCase(Locale.ROOT));
+    return value(Settings.REGISTRATION_MODE);
   }
 
   public long registrationIdleTimeoutMs() {

@@ -51,7 +51,7 @@ class SettingsTest {
     "read.timeout, 0",
     "read.timeout, -1s",
     "read.timeout, soon",
-    "registration.mode, pinned",
+    "registration.mode, file",
     "retryCount, 8",
     "retryCount, 1.0",
     "port, 80",

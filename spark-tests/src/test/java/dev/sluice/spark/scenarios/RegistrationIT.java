@@ -32,7 +32,6 @@ final class RegistrationIT {
       assertThat(totals.of("registry.directories-open-files")).isEqualTo(EXECUTORS);
       assertThat(totals.of("registry.registered-bytes")).isBetween(1L, TABLE_BYTES);
       assertThat(totals.stagedBytes()).isZero();
-      assertThat(totals.of("registry.dirtied-bytes")).isZero();
       Reference.reachabilityFence(shuffled);
     }
   }

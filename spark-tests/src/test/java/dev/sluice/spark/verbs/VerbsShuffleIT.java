@@ -2,12 +2,14 @@
 package dev.sluice.spark.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.sluice.spark.scenarios.KnownShuffle;
 import dev.sluice.spark.scenarios.LocalCluster;
 import dev.sluice.spark.scenarios.PathAssert;
 import dev.sluice.verbs.Cable;
 import dev.sluice.verbs.NeedsRdmaDevice;
+import dev.sluice.verbs.RdmaDevices;
 import java.lang.ref.Reference;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,7 +17,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -46,7 +47,7 @@ final class VerbsShuffleIT {
   @Test
   void everyRemoteBlockIsReadAndTheKernelHasSeenIt() throws Exception {
     long packets = RdmaResources.receivedPackets();
-    try (LocalCluster cluster = start()) {
+    try (LocalCluster cluster = startRegistering()) {
       JavaPairRDD<Integer, byte[]> kept = shuffle(cluster);
       PathAssert.allRead(cluster);
       RdmaResources during = RdmaResources.now();
@@ -64,7 +65,7 @@ final class VerbsShuffleIT {
 
   @Test
   void regionsGoWithTheirShuffle() throws Exception {
-    try (LocalCluster cluster = start()) {
+    try (LocalCluster cluster = startRegistering()) {
       JavaPairRDD<Integer, byte[]> kept = shuffle(cluster);
       int during = RdmaResources.now().count("mr");
       Reference.reachabilityFence(kept); // otherwise Spark may remove the shuffle before
@@ -83,7 +84,7 @@ final class VerbsShuffleIT {
     long buffers = 1 << 20;
     KnownShuffle large = new KnownShuffle(96, 500, 400, 1_000); // 24 MB for each of two executors
     try (LocalCluster cluster =
-            start(
+            startRegistering(
                 "spark.shuffle.rdma.registration.maxBytes", budget + "b",
                 "spark.shuffle.rdma.staging.maxBytes", staging + "b",
                 "spark.shuffle.rdma.buffers.maxBytes", buffers + "b");
@@ -100,7 +101,7 @@ final class VerbsShuffleIT {
   @Test
   void aShuffleThatIsOverGivesWayToTheNext() {
     try (LocalCluster cluster =
-        start(
+        startRegistering(
             "spark.shuffle.rdma.registration.maxBytes",
             "1m",
             "spark.shuffle.rdma.registration.idleTimeout",
@@ -122,7 +123,7 @@ final class VerbsShuffleIT {
   @Test
   @Cable.Needed
   void executorsOnTwoDevicesReadFromEachOther() throws Exception {
-    try (LocalCluster cluster = start("spark.shuffle.rdma.devices", "rxe0,rxe1")) {
+    try (LocalCluster cluster = VerbsCluster.start("spark.shuffle.rdma.devices", "rxe0,rxe1")) {
       shuffle(cluster);
       PathAssert.allRead(cluster);
       Map<String, Set<Long>> connected = RdmaResources.connected();
@@ -135,17 +136,17 @@ final class VerbsShuffleIT {
   @Test
   @Cable.Needed
   void onlyADeviceThatIsNamedIsUsed() throws Exception {
-    try (LocalCluster cluster = start("spark.shuffle.rdma.devices", "=rxe1")) {
+    try (LocalCluster cluster = VerbsCluster.start("spark.shuffle.rdma.devices", "=rxe1")) {
       shuffle(cluster);
       PathAssert.allRead(cluster);
       assertThat(RdmaResources.connected()).isEqualTo(Map.of("rxe1", executors(cluster)));
     }
   }
 
-  /** Map outputs are registered on any kernel. By default, kernels before 6.2 have them staged. */
-  private static LocalCluster start(String... settings) {
-    Stream<String> mode = Stream.of("spark.shuffle.rdma.registration.mode", "file");
-    return VerbsCluster.start(Stream.concat(mode, Stream.of(settings)).toArray(String[]::new));
+  /** Starts a cluster that registers map outputs, instead of staging all of them. */
+  private static LocalCluster startRegistering(String... settings) {
+    assumeThat(RdmaDevices.kernelPinsForReading()).as("the kernel is 6.2 or newer").isTrue();
+    return VerbsCluster.start(settings);
   }
 
   private static JavaPairRDD<Integer, byte[]> shuffle(LocalCluster cluster) {
