@@ -223,8 +223,7 @@ public final class SluiceShuffle extends RdmaShuffle {
       if (cause instanceof RegistrationUnavailableException || known == null) {
         throw new IllegalStateException(cause.getMessage(), cause);
       }
-      boolean promised = known.isNodeRequired();
-      if (known.isRequired() || promised && !canBeTold()) {
+      if (known.isRequired() || known.isNodeRequired() && !canBeTold()) {
         throw new IllegalStateException(unavailable(known, cause), cause);
       }
       if (environment == null) {

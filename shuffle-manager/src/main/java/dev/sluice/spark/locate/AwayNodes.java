@@ -83,7 +83,7 @@ public final class AwayNodes {
 
   /** Returns true if a daemon that {@link #isAway} is still within its limit. */
   public boolean isWaitedFor(PeerAddress node) {
-    return awayNanos(node) < limitNanos;
+    return isWaitedFor(node, 0);
   }
 
   /**
