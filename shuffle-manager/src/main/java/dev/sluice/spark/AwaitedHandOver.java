@@ -15,7 +15,8 @@ import org.slf4j.LoggerFactory;
  * with this executor, which serves it and tells the driver: a refusal fails no task. After a
  * refusal it asks the daemon, because the reason may be one directory or one map output. If the
  * daemon answers that it takes none, nothing is handed over until it answers otherwise. Each new
- * task asks it again, on a virtual thread.
+ * task asks it again, on a virtual thread. Each map output is counted once: here if the daemon is
+ * not asked, else in {@link NodeOutputs#handOver}.
  *
  * <p>{@link ReadingRuntime} makes it for {@code spark.shuffle.rdma.node=on}. Map tasks' threads
  * call it and wait. There is nothing to close.

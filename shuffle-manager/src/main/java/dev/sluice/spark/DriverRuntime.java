@@ -32,8 +32,8 @@ import org.slf4j.LoggerFactory;
  * Parts of the shuffle manager on the driver: the location directory, from the first shuffle on,
  * and the application's counters. Needs no RDMA device. Threads that register shuffles call {@link
  * #open}, the block manager's threads {@link #unregister}, the listener bus's {@code executorLost},
- * and the directory's thread {@code check}. {@link SluiceShuffle} closes it. {@link #open} sets the
- * volatile fields once, with the lock; other threads read them without it.
+ * and the directory's thread {@code check}. {@link SluiceShuffle} makes and closes it. {@link
+ * #open} sets the volatile fields once, with the lock; other threads read them without it.
  */
 final class DriverRuntime implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(DriverRuntime.class);
@@ -41,7 +41,7 @@ final class DriverRuntime implements AutoCloseable {
   private final ApplicationTotals totals = new ApplicationTotals();
   private final ApplicationSummary summary = new ApplicationSummary(totals, LOG::info);
 
-  /** Thread that makes the directory's broadcasts. */
+  /** Thread that makes the directory's broadcasts, which may take long. */
   private final ExecutorService shipper = DaemonThreads.atMost(1, "sluice-broadcast");
 
   /** Null before the first shuffle. */
@@ -143,9 +143,9 @@ final class DriverRuntime implements AutoCloseable {
 
   /**
    * Times that the driver has to decide about a node daemon that did not answer an executor. {@link
-   * NodeLifetimes} asks the daemon, then finds out whether its port refuses connections, then asks
-   * it once more. The executor waits for the decision, and goes on without it when its own time is
-   * over.
+   * DriverRuntime} makes it from the executors' own limit. {@link NodeLifetimes} asks the daemon,
+   * then finds out whether its port refuses connections, then asks it once more. The executor waits
+   * for the decision, and goes on without it when its own time is over.
    *
    * @param checkMs time for the answer to the first question
    * @param connectMs time for a connection to the daemon's port to be taken or refused

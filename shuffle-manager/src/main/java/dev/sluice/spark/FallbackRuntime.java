@@ -15,11 +15,10 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * Runtime of an executor without READs: registers no map outputs, holds no shuffle, and counts
- * blocks that go by Spark's own transfer. Where Spark was promised that map outputs outlive their
- * executors, it tells the driver of each map output that this executor keeps. Its readers then find
- * map outputs of other executors at node daemons. {@link SluiceShuffle} makes it where RDMA is off
- * or cannot start; {@link SluiceRuntime} names threads and owner. Both Optionals have a value with
- * {@code spark.shuffle.rdma.node=on} only.
+ * blocks that go by Spark's own transfer. With {@code spark.shuffle.rdma.node=on} it tells the
+ * driver of each map output that this executor keeps, and its reduce tasks find map outputs of
+ * other executors at node daemons. Only then both Optionals have a value. {@link SluiceShuffle}
+ * makes it where RDMA is off or cannot start; {@link SluiceRuntime} names threads and owner.
  */
 final class FallbackRuntime extends SluiceRuntime {
   private final Optional<KeptOutputs> kept;

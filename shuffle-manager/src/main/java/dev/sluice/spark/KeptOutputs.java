@@ -11,11 +11,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Map outputs that stay with this executor although Spark was promised that they outlive it. Tells
- * the driver of each one before its task ends. Then readers find the executor's block server, and
- * the driver unregisters the map outputs when the executor is lost. {@link AwaitedHandOver} and
- * {@link FallbackRuntime} call it on map tasks' threads, which wait for the driver and hold no
- * lock. Nothing to close.
+ * Map outputs that stay with this executor although Spark was promised that they outlive it ({@code
+ * spark.shuffle.rdma.node=on}). Tells the driver of each one before its task ends. Then readers
+ * find the executor's block server, and the driver unregisters the map outputs when the executor is
+ * lost. The executor's runtime makes it. {@link AwaitedHandOver} and {@link FallbackRuntime} call
+ * it on map tasks' threads, which wait for the driver and hold no lock. Nothing to close.
  */
 final class KeptOutputs {
   private static final Logger LOG = LoggerFactory.getLogger(KeptOutputs.class);
@@ -30,10 +30,10 @@ final class KeptOutputs {
   private final long timeoutMs;
   private final long pauseMs;
 
-  /** Guarded by this. */
+  /** Time of the last warning; guarded by this. */
   private long saidNanos;
 
-  /** Guarded by this. */
+  /** Number of map outputs that stay; guarded by this. */
   private long count;
 
   /**

@@ -18,7 +18,8 @@ import java.util.function.Supplier;
  * thread of its own for two reasons. On a task's thread, killing that task would interrupt the
  * start and fail it for all other tasks. And it may hang, because it probes disks and devices.
  * {@link SluiceShuffle} makes and closes it. Tasks' threads wait for it; a transport thread that
- * takes a migrated map output only begins the start.
+ * takes a migrated map output only begins the start. At most one runtime is given to tasks; one
+ * that comes too late is closed.
  */
 final class LazyRuntime implements AutoCloseable {
   /** Steps of a start. */
@@ -28,13 +29,13 @@ final class LazyRuntime implements AutoCloseable {
 
     /**
      * Returns a substitute runtime after {@link #start} has thrown or timed out. Called once at
-     * most; tasks wait for it.
+     * most, on {@code sluice-start} or a task's thread; tasks wait for it.
      *
      * @throws RuntimeException if there is no substitute; each task fails with this reason
      */
     SluiceRuntime startWithout(Throwable cause);
 
-    /** Called with the runtime, before tasks get it. */
+    /** Called with the runtime, before tasks get it. If it throws, the runtime is closed. */
     void started(SluiceRuntime runtime);
 
     /** Called when there is no runtime; tasks know it by then. */
@@ -66,7 +67,7 @@ final class LazyRuntime implements AutoCloseable {
     this.timeoutMs = timeoutMs;
   }
 
-  /** Returns the runtime; empty before it has started, or if its start failed. */
+  /** Returns the runtime; empty before it has started, or if its start failed. Never waits. */
   Optional<SluiceRuntime> ifStarted() {
     boolean started = start.isDone() && !start.isCompletedExceptionally();
     return started ? Optional.of(start.join()) : Optional.empty();
@@ -168,7 +169,7 @@ final class LazyRuntime implements AutoCloseable {
     try {
       get().close();
     } catch (IllegalStateException e) {
-      // The start failed, as its users know, or this thread may not wait: closes a late runtime.
+      // The start failed, as its users know, or the wait for it: closes a runtime that comes later.
       start.thenAccept(SluiceRuntime::close);
     }
   }

@@ -37,7 +37,7 @@ import org.slf4j.LoggerFactory;
  * <p>{@link DriverRuntime} makes and closes it. The listener bus's thread calls {@link
  * #unregisterKept}, the block manager's {@link #unregister}, the directory's {@link #check}, its
  * own timer {@link #renew}. Answers are handled on virtual threads, as {@link AwayNodes} blocks.
- * Each time costs one message a node. Only the end of the application waits for answers.
+ * Each of these calls costs one message per node. Only {@link #close} waits for answers.
  */
 final class NodeLifetimes implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(NodeLifetimes.class);
@@ -60,7 +60,7 @@ final class NodeLifetimes implements AutoCloseable {
   /** Fewer entries are not worth a look at each map status: some 200 bytes each. */
   private static final int MIN_GONE = 100;
 
-  /** Map outputs as Spark knows them. Any thread. */
+  /** Map outputs as Spark knows them, implemented by {@link TrackedOutputs}. Any thread. */
   interface MapOutputs {
     int[] liveShuffles();
 

@@ -38,6 +38,7 @@ final class SharedAttempt<T> implements AutoCloseable {
   /**
    * Returns the result of the work, which runs again unless the last result is still good.
    *
+   * @param isGood judges the last result; called with the lock, so it must not block
    * @throws IOException if the work failed, with its message, or could not be started, or the
    *     caller was interrupted
    */

@@ -37,10 +37,14 @@ import org.slf4j.LoggerFactory;
 /**
  * All parts that an executor runs: {@link ReadingRuntime} with RDMA, {@link FallbackRuntime}
  * without. Parts start in the order in which they need each other; {@link #close} stops them in
- * reverse order. {@link LazyRuntime} has it created when the first task writes or reads, on its
- * thread {@code sluice-start}, or on a task's thread after a late start, and closes it. Tasks'
- * threads call it, threads of the block manager {@link #unregister}, and the reporter's {@code
- * held} and {@code over}. Plain fields are set before LazyRuntime hands it to other threads.
+ * reverse order.
+ *
+ * <p>{@link LazyRuntime} creates it when the first task writes or reads, on its thread {@code
+ * sluice-start}. If that start is late, a task's thread creates a FallbackRuntime instead.
+ * LazyRuntime also closes it. Plain fields are set before LazyRuntime hands it to other threads.
+ * Tasks' threads call it. Threads of Spark's transport call {@link #committed} for map outputs that
+ * migrate here, threads of the block manager call {@link #unregister}, and a {@code sluice-driver}
+ * thread calls {@code held} and {@code over}.
  */
 abstract sealed class SluiceRuntime implements AutoCloseable, CountersReporter.Shuffles
     permits ReadingRuntime, FallbackRuntime {
@@ -116,8 +120,8 @@ abstract sealed class SluiceRuntime implements AutoCloseable, CountersReporter.S
   }
 
   /**
-   * Returns the reporter of map outputs that stay here. Its deadline is that of Spark's own RPC
-   * messages.
+   * Makes the object that tells the driver of map outputs that stay with this executor, because its
+   * node daemon does not take them. Its deadline is that of Spark's own RPC messages.
    *
    * @param server the executor's block server; empty if its map outputs are not READ
    */
@@ -142,7 +146,8 @@ abstract sealed class SluiceRuntime implements AutoCloseable, CountersReporter.S
   }
 
   /**
-   * Ends the start: from now on tasks can read, and reports begin.
+   * Ends the start: from now on tasks can read, and reports begin. A subclass's constructor calls
+   * it once.
    *
    * @param device provider and device in use
    */
@@ -194,10 +199,11 @@ abstract sealed class SluiceRuntime implements AutoCloseable, CountersReporter.S
   abstract void aboutToWrite();
 
   /**
-   * Called when a map task has committed.
+   * Called when a map task has committed, or when a map output has migrated here.
    *
-   * @throws IOException if Spark was promised that the map output outlives this executor, and the
-   *     driver cannot be told that it does not; the message is the reason
+   * @throws IOException if Spark was promised by {@code spark.shuffle.rdma.node=on} that the map
+   *     output outlives this executor, and the driver cannot be told that it does not; the message
+   *     is the reason
    */
   abstract void committed(int shuffleId, long mapId) throws IOException;
 
@@ -206,7 +212,7 @@ abstract sealed class SluiceRuntime implements AutoCloseable, CountersReporter.S
     reporter.changed();
   }
 
-  /** Called before the shuffle's files are deleted. */
+  /** Called on threads of the block manager, before the shuffle's files are deleted. */
   abstract void unregister(int shuffleId);
 
   /** Logs the bytes by path, unless the log has them already. */

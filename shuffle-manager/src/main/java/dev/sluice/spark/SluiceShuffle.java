@@ -52,10 +52,11 @@ import scala.runtime.BoxedUnit;
 
 /**
  * {@link RdmaShuffle} for a JVM that is new enough and a Spark version that Sluice supports. {@link
- * RdmaShuffle#create} loads it by name. Threads of the driver call {@link #register}, tasks'
- * threads get writers and readers, transport threads report migrated map outputs, and threads of
- * the block manager call {@link #unregister}. The shuffle manager closes it. It closes the runtime
- * first, whose last report goes to the driver's side of the same process in local mode.
+ * RdmaShuffle#create} loads it by name, once in each process. Threads of the driver call {@link
+ * #register}, tasks' threads get writers and readers, transport threads report migrated map
+ * outputs, and threads of the block manager call {@link #unregister}. The shuffle manager closes
+ * it. In local mode one object has both sides. It closes the executor's runtime first, because the
+ * last report goes to the driver's side.
  */
 @SuppressWarnings("this-escape") // Receivers of this reference call it only when tasks run.
 public final class SluiceShuffle extends RdmaShuffle {
@@ -95,7 +96,7 @@ public final class SluiceShuffle extends RdmaShuffle {
   private final DriverRuntime driverSide = new DriverRuntime();
   private final LazyRuntime runtime;
 
-  /** Gives tasks the runtime, and tells it once when each of these tasks ends. */
+  /** Gives tasks the runtime, and tells the runtime once when each of these tasks ends. */
   private final PerTask<SluiceRuntime> runtimes;
 
   /** Null until the runtime has started. */

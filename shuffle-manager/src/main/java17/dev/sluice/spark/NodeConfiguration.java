@@ -20,6 +20,8 @@ import org.slf4j.LoggerFactory;
  */
 final class NodeConfiguration {
   static final String NODE = "spark.shuffle.rdma.node";
+
+  /** Distinguishes runs of one application id; {@code SluiceConf#application} contains it. */
   static final String INCARNATION = "spark.shuffle.rdma.node.incarnation";
 
   private static final Logger LOG = LoggerFactory.getLogger(NodeConfiguration.class);

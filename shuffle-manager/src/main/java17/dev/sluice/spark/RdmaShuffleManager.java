@@ -65,8 +65,8 @@ public class RdmaShuffleManager extends SortShuffleManager {
   }
 
   /**
-   * Creates a manager with an RdmaShuffle that the caller makes, for example one with another
-   * {@code Outside}.
+   * Creates a manager with an RdmaShuffle that the caller makes, for example a {@code
+   * SluiceShuffle} with other {@code ExecutorBackends}.
    *
    * @param shuffle makes it, given Spark's resolver
    */

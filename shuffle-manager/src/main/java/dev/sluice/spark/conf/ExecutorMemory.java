@@ -8,7 +8,8 @@ import org.apache.spark.SparkConf;
 
 /**
  * Reads the memory of an executor from Spark's configuration. {@link SluiceConf} asks for it, for
- * {@link MemoryBudget}. On the driver, {@code SluiceShuffle}'s constructor calls {@link #announce}.
+ * {@link MemoryBudget}, on any thread. On the driver, {@code SluiceShuffle}'s constructor calls
+ * {@link #announce}.
  */
 public final class ExecutorMemory {
   private static final long MIB = 1L << 20;

@@ -293,7 +293,7 @@ final class Settings {
             .collect(Collectors.toMap(Tuple2::_1, Tuple2::_2)));
   }
 
-  /** Returns the value that is set, else the default; null if that is derived. */
+  /** Returns the value that is set, else the default; null for a {@link #derived} default. */
   static <T> @Nullable T get(SparkConf conf, Setting<T> setting) {
     return setting.get(key -> conf.get(key, null));
   }

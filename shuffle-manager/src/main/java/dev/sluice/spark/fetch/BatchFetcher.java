@@ -25,10 +25,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Fetches a reader's blocks of other executors in batches, within the reader's part of the task's
- * limit. A group is one executor's blocks. Released bytes make room for more. One thread starts it
- * and takes the batches, which are verified then; any thread answers. The lock is held for
- * operations on queues only. A group's lock may be taken with it. Never READ, release memory or
- * block while holding it.
+ * limit of bytes. {@link RdmaBlockStoreClient#gather} opens one for each reader. A group is one
+ * executor's blocks. Released batches make room for more. The reader's thread starts groups, and
+ * takes and verifies batches; any thread answers. The lock is held for operations on queues only. A
+ * group's lock may be taken inside it. Never READ, release memory or block while holding it.
  *
  * <p>It owns every batch until the batch is released. The reader closes it after reading
  * everything. {@link TaskReads} closes it when the task ends, perhaps on another thread and perhaps
@@ -39,7 +39,7 @@ import org.slf4j.LoggerFactory;
  * thread waits, and no timer wakes for each batch.
  */
 final class BatchFetcher implements RemoteBatches {
-  /** A step that the task waits for. Called with the lock held. */
+  /** A step that the reader waits for: {@link Locating} or a batch. Called with the lock held. */
   interface Step {
     /** Returns the deadline of the step. */
     long deadlineNanos();
@@ -51,7 +51,7 @@ final class BatchFetcher implements RemoteBatches {
     int bytes();
   }
 
-  /** An entry of the task's queue. */
+  /** An entry of the reader's queue. */
   sealed interface Arrived permits TaskBatchRead, Answered {}
 
   /** An answer of one of Spark's iterators. */
@@ -92,7 +92,7 @@ final class BatchFetcher implements RemoteBatches {
   /** Null while no batch waits. */
   private @Nullable Future<?> touching;
 
-  /** True if blocks may have been left to Spark since the task last waited. */
+  /** True if blocks may have been left to Spark since the reader last waited. */
   private boolean left;
 
   private boolean closed;
@@ -354,7 +354,7 @@ final class BatchFetcher implements RemoteBatches {
     return waiting.poll();
   }
 
-  /** Returns true if the task still waits for an answer of the step. */
+  /** Returns true if the reader still waits for an answer of the step. */
   synchronized boolean awaits(Step step) {
     return underWay.contains(step);
   }

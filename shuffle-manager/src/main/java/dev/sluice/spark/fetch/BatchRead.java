@@ -21,8 +21,8 @@ import org.slf4j.LoggerFactory;
  * there. A block that is larger than one staging request is READ part by part. {@link
  * ClientBatchRead} and {@link TaskBatchRead} each have one. Answers come on the thread that ended
  * the READ, or on the caller's. No method blocks. Plain fields suffice, as one step follows the
- * other. The sink gets no answer only where it {@link Sink#awaits} none; the buffer is then
- * released here.
+ * other. The sink gets its answer unless it {@link Sink#awaits} none; then the buffer is released
+ * here.
  */
 final class BatchRead implements BufferPermit.User, DataRead.Sink {
   private static final Logger LOG = LoggerFactory.getLogger(BatchRead.class);

@@ -16,7 +16,8 @@ import org.slf4j.LoggerFactory;
  * acquires a staging slot of the task at this peer, then part of the peer's quota. A slow peer thus
  * leaves buffers to others. The fixed order prevents deadlock. Each of them is released once, also
  * after an exception. {@link BatchRead} and {@link BlockSlices} use it, and release it. Any thread,
- * one step at a time; never blocks.
+ * one step at a time; never blocks. Hold no lock at a release: it may run the next step of another
+ * permit.
  */
 final class BufferPermit {
   private static final Logger LOG = LoggerFactory.getLogger(BufferPermit.class);

@@ -182,7 +182,7 @@ final class DataRead implements ReadListener {
         && (lease.crc32c() != Staged.NO_CHECKSUM || staged().allMatch(FileRange::hasChecksums));
   }
 
-  /** Returns the regions in the order of the extents. */
+  /** Returns the regions in the order of the ranges. */
   private List<RemoteRegion> regions() {
     List<RemoteRegion> regions = new ArrayList<>();
     for (FileRange range : staged == null ? ranges : readable(staged)) {
@@ -191,7 +191,7 @@ final class DataRead implements ReadListener {
     return regions;
   }
 
-  /** Replaces staged extents by their copies, which adjoin like one registered map output. */
+  /** Replaces staged ranges by their copies, which adjoin like one registered map output. */
   private List<FileRange> readable(Staged lease) {
     MapOutputHeader copy = new MapOutputHeader(0, lease.region(), ChecksumAlgorithm.NONE);
     List<FileRange> readable = new ArrayList<>();

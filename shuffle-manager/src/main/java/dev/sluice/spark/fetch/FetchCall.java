@@ -17,10 +17,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * One call of {@link RdmaBlockStoreClient#fetchBlocks}. Gives each block exactly one answer: from a
- * READ or, at the deadline at the latest, from Spark's own transport. The task's thread starts it;
- * delivery threads, the timer's and any that ends a step answer. It has no lock: the thread that
- * claims a block answers it, and only that one. No lock may be held while Spark's listener is
- * called. Nothing to close.
+ * READ or, at the deadline at the latest, from Spark's own transport. The task's thread makes and
+ * starts it. The thread that ends a step answers: a delivery thread, the timer's or another. It has
+ * no lock: only the thread that claims a block answers it. No lock may be held while Spark's
+ * listener is called. Nothing to close.
  */
 final class FetchCall {
   private static final Logger LOG = LoggerFactory.getLogger(FetchCall.class);

@@ -98,6 +98,7 @@ final class FetchQueue {
     return firsts;
   }
 
+  /** Returns true if no batch may be requested, at least until a staged batch has ended. */
   boolean isEmpty() {
     return turns.isEmpty();
   }

@@ -11,11 +11,11 @@ import java.util.function.Consumer;
 import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
 
 /**
- * Members of a {@link ExecutorBlocks} in one piece of memory, complete and verified, one after the
- * other. {@link RemoteBatches} or {@link LocalBatches} makes it for {@link
- * RdmaBlockFetcherIterator}, whose streams release it after reading it. RemoteBatches releases it
- * if the task ends before, on another thread: all access to the bytes goes through {@link #memory},
- * which throws then.
+ * Members of an {@link ExecutorBlocks} in one piece of memory, complete and verified, one after the
+ * other. {@link TaskBatchRead} or {@link LocalBatches} makes it on the reader's thread for {@link
+ * RdmaBlockFetcherIterator}, whose streams release it after reading it. If the task ends before,
+ * {@link RemoteBatches} releases it, on another thread. Therefore all access to the bytes goes
+ * through {@link #memory}, which throws then.
  */
 public final class FetchedBatch implements Arrival {
   /**

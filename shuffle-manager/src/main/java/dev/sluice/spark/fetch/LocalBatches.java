@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Batches of this executor's own map outputs. They are copied from registered memory when the task
- * asks for them. {@link RdmaBlockFetcherIterator} uses it on the task's thread. Nothing to close,
- * as batches are heap.
+ * asks for them. Each {@link RdmaBlockFetcherIterator} has one, and uses it on the task's thread.
+ * Nothing to close, as batches are heap.
  */
 final class LocalBatches {
   /**

@@ -14,8 +14,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A block that is written to one of Spark's download files, on delivery threads. It closes the file
- * at its end; Spark deletes files that it took, and this deletes all others.
+ * A block that is written to one of Spark's download files. {@link PartialBlock} names owner and
+ * threads. It closes the file at its end. Spark deletes files that it took; this deletes all
+ * others.
  */
 final class PartialDownload extends PartialBlock {
   private static final Logger LOG = LoggerFactory.getLogger(PartialDownload.class);

@@ -12,7 +12,8 @@ import org.apache.spark.network.buffer.NettyManagedBuffer;
 
 /**
  * A block that is received into memory of the kind that Spark's own transport uses. The block is
- * larger than a buffer of the pool, or than one staging request.
+ * larger than a buffer of the pool, or than one staging request. {@link PartialBlock} names owner
+ * and threads. {@link #finish} gives the memory away, {@link #abort} frees it.
  */
 final class PartialMemory extends PartialBlock {
   /**

@@ -5,9 +5,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A block that Spark requested: partitions [startPartition, endPartition) of a map output. The
- * caller that claims it answers it, so that it gets exactly one answer. {@link FetchCall} alone
- * claims blocks, on any thread.
+ * A block that Spark requested: partitions [startPartition, endPartition) of a map output. {@link
+ * RdmaBlockStoreClient} parses it from its name. The caller that claims it answers it, so that it
+ * gets exactly one answer. {@link FetchCall} alone claims blocks, on any thread.
  */
 final class RequestedBlock {
   private static final String PREFIX = "shuffle_";

@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
 final class SerialSteps {
   private static final Logger LOG = LoggerFactory.getLogger(SerialSteps.class);
 
-  /** A step. Never blocks. */
+  /** A step. It waits for nothing but a disk. */
   interface Step {
     void run() throws IOException;
   }

@@ -18,8 +18,8 @@ import org.apache.spark.network.shuffle.checksum.Cause;
 
 /**
  * Block store client of an executor, in front of Spark's own. It passes all calls other than
- * fetches to Spark's client, which Spark closes. The executor's runtime makes it. Task threads and
- * Spark's own threads call it.
+ * fetches to Spark's client, which Spark closes. The executor's runtime makes and closes it. Task
+ * threads and Spark's own threads call it.
  */
 public abstract sealed class ShuffleClient extends BlockStoreClient
     permits RdmaBlockStoreClient, FallbackClient {

@@ -7,11 +7,11 @@ import dev.sluice.spark.transport.ReadTransport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * READs members of a group for {@link BatchFetcher}. The task verifies the bytes on its own thread.
- * The resulting {@link FetchedBatch} owns them; they may have left the buffer pool by then.
- * BatchFetcher calls {@link #begin} and {@link #leave} with its lock, {@link #start} without. Its
- * queue, under that lock, hands the plain fields over from the thread that ended the READ to the
- * task's.
+ * READs members of a group for {@link BatchFetcher}, which makes it. The task verifies the bytes on
+ * its own thread. The resulting {@link FetchedBatch} owns them; they may have left the buffer pool
+ * by then. BatchFetcher calls {@link #begin} and {@link #leave} with its lock, and {@link #start}
+ * without it. The thread that ended the READ writes the plain fields; BatchFetcher's queue, under
+ * that lock, hands them over to the task's thread.
  */
 final class TaskBatchRead implements BatchFetcher.Step, BatchFetcher.Arrived, BatchRead.Sink {
   private final FetchContext path;
@@ -25,7 +25,7 @@ final class TaskBatchRead implements BatchFetcher.Step, BatchFetcher.Arrived, Ba
   private volatile long deadlineNanos;
   private long requestNanos;
 
-  /** Bytes that arrived. */
+  /** Bytes that arrived, with one reference, which the batch's release gives back. */
   @SuppressWarnings("NullAway.Init") // set by arrived()
   private RdmaManagedBuffer bytes;
 

@@ -19,9 +19,10 @@ import org.jspecify.annotations.Nullable;
  * answer. An answer ends an absence, a mere connection does not: a daemon that ends at its first
  * request, and is restarted each time, stays within one limit.
  *
- * <p>On the driver, {@code NodeLifetimes} asks it, on executors {@code NodeFetch}: on virtual
- * threads, as {@link #isAway} and {@link #refuses} block. Without a lock, two of them may probe at
- * once. Ask {@link #isAway} before {@link #isWaitedFor}. Nothing to close.
+ * <p>The driver and each executor have one. On the driver {@code NodeLifetimes} asks it, on
+ * executors {@code NodeFetch}: on virtual threads, as {@link #isAway} and {@link #refuses} block.
+ * It has no lock, so two threads may probe at once. Ask {@link #isAway} before {@link
+ * #isWaitedFor}. Nothing to close.
  */
 public final class AwayNodes {
 

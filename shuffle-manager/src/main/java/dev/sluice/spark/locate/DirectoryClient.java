@@ -90,7 +90,8 @@ final class DirectoryClient {
   /**
    * Asks a question unless an equal one is pending.
    *
-   * @param failed log text with one argument, if the driver cannot be asked
+   * @param thread runs the question, which blocks
+   * @param failed log text if the driver cannot be asked; its one argument is {@code about}
    * @return completes always normally, with null if there is no answer
    */
   CompletableFuture<DirectoryMessage> once(

@@ -26,7 +26,7 @@ import java.util.List;
  * change. Any thread may call it.
  */
 public final class DirectoryCodec {
-  /** The block server's messages have the ids below. */
+  /** The block server's messages have smaller ids, those of node daemons ids from 64 on. */
   private static final int FIRST_ID = 32;
 
   private static final List<MessageType<?>> TYPES =

@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Messages between executors and the driver's {@link LocationDirectory}. {@link DirectoryCodec}
  * turns them into {@code byte[]} for the wire; a new one needs an id there. They are encoded as
- * their components, in their order, which never changes.
+ * their components, in their order, which never changes. Any thread; no array is changed after it
+ * is in a message.
  */
 public sealed interface DirectoryMessage {
 

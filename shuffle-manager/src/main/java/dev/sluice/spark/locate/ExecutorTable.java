@@ -15,9 +15,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Executors whose map outputs are served, by themselves or by their node daemons. The {@link
- * LocationDirectory} uses it under its lock. An executor takes some 200 bytes. It keeps a lost
- * executor only if its node has map outputs of it. If both have them, the executor serves until it
- * is lost, then its node does.
+ * LocationDirectory} has one and uses it under its lock. An executor takes some 200 bytes. The
+ * table keeps a lost executor only if its node has map outputs of it. If executor and node have
+ * them, the executor serves until it is lost, then its node does.
  *
  * <p>The table's version is the number of its last change, and an executor's number is that of its
  * arrival. A reader that knows a version gets the executors that arrived since. If any was lost
@@ -25,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  * a second at most. In return the table keeps nothing for askers that may never come.
  */
 final class ExecutorTable {
+  /** Number that no executor has: numbers begin at 1. */
   static final int NONE = 0;
 
   private final TreeMap<Integer, ExecutorEndpoint> byNumber = new TreeMap<>();

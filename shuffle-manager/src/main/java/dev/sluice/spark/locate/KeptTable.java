@@ -13,8 +13,8 @@ import java.util.TreeMap;
 
 /**
  * Map outputs that end with their executors, although Spark was told that map outputs outlive their
- * executors. The {@link LocationDirectory} uses it under its lock. It costs some 50 bytes a map
- * output, and is empty if nodes take all of them.
+ * executors. The {@link LocationDirectory} has one and uses it under its lock. It costs some 50
+ * bytes a map output, and is empty if nodes take all of them.
  */
 final class KeptTable {
   /** Map ids by shuffle, by executor. */

@@ -40,10 +40,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The driver's table of locations of map outputs, by shuffle. {@link DirectoryEndpoint} passes the
- * executors' messages on a thread of its own. Spark's listener bus reports lost executors, threads
- * of the driver's block manager finished shuffles, and {@code NodeLifetimes} asks for nodes and
- * reports theirs. Its broadcasts end with their shuffles, and with the application.
+ * The driver's table of locations of map outputs, by shuffle. {@code DriverRuntime} makes it with
+ * the first shuffle. {@link DirectoryEndpoint} passes the executors' messages on a thread of its
+ * own. Spark's listener bus reports lost executors, and threads of the driver's block manager
+ * report shuffles that are over. {@code NodeLifetimes} asks for node daemons, and reports lost and
+ * restarted ones. There is nothing to close: broadcasts end with their shuffles, and with the
+ * application.
  *
  * <p>The lock guards all tables; private methods that use them need it, or take it. Nothing blocks
  * while it is held: broadcasts are made and destroyed without it, and only askers that need one
@@ -318,7 +320,7 @@ public final class LocationDirectory {
     return new Ack();
   }
 
-  /** Removes an executor that is lost for good, with all it published, unless its node has that. */
+  /** Removes an executor that is lost for good, with all that it published and its node lacks. */
   public void executorLost(String executorId) {
     remove(executorId);
     otherVersions.ended("Executor " + executorId);

@@ -13,8 +13,9 @@ import java.util.Map;
 
 /**
  * Log of the locations of a shuffle's map outputs, in the order of their publication. It is kept in
- * the form in which it travels: some 6 bytes a location, 600 KB for 100,000 maps. The driver's
- * {@link PublishedShuffle} ensures that one thread at a time uses it.
+ * the form in which it travels: some 6 bytes a location, 600 KB for 100,000 maps. {@link
+ * LocationDirectory} makes one for each shuffle and changes it, and {@link PublishedShuffle} reads
+ * it, both under the directory's lock.
  *
  * <p>It consists of two kinds of records, with numbers of variable length. A segment record is 0,
  * the executor's number, and the segment; segments are numbered from 1 in the order of the log. A
@@ -30,7 +31,7 @@ final class LocationLog {
 
   /**
    * Last registered segment of an executor by its number, and last unregistered one by the negative
-   * number: an executor may publish both kinds alternately.
+   * number: an executor may publish both kinds alternately. Executors' numbers begin at 1.
    */
   private final Map<Integer, Numbered> lastSegments = new HashMap<>();
 
@@ -58,6 +59,7 @@ final class LocationLog {
     }
     int number = number(executor, location.segment());
     output.writeInt(number, true);
+    // A slot is at most TableSegment.MAX_SLOTS - 1, so one byte is enough.
     output.writeByte(location.slot());
     output.writeLong(location.mapId() - lastMapId, false);
     lastMapId = location.mapId();
@@ -84,7 +86,8 @@ final class LocationLog {
 
   /**
    * Drops the records of an executor, at the next read of the log: dropping rewrites all records,
-   * so one pass drops those of several executors. Returns false if there were none.
+   * so one pass drops those of several executors. Byte positions then change, so the directory
+   * begins a new generation if this returns true. Returns false if there were no records.
    */
   boolean remove(int executor) {
     Numbered registered = lastSegments.remove(executor);

@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads the records of one {@link LocationLog}, piece by piece, and keeps its segments, 24 bytes
  * each. {@link LocationTable} has one for its life, and a log makes one to drop records. Not
- * thread-safe, not even for lookups: it remembers the last segment. Both owners have a lock.
+ * thread-safe, not even for lookups, as it remembers the last segment: its owners' locks guard it.
+ * Segments are numbered from 1; {@code segments} has no entry for number 0.
  */
 final class LocationReader {
   /**

@@ -7,7 +7,7 @@ import java.util.Arrays;
 
 /**
  * An executor's copy of a {@link LocationLog} in sorted arrays: 12 bytes a map output, and 24 a
- * segment. {@link ShuffleTable} ensures that one thread at a time uses it.
+ * segment. {@link ShuffleTable} makes one for each generation, and uses it under its lock.
  */
 final class LocationTable {
   /** No index, or no place. */

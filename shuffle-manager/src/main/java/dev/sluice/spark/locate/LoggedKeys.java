@@ -7,8 +7,8 @@ import java.util.function.LongSupplier;
 
 /**
  * Keys of messages that were logged within the last ten minutes, so that each is logged once in
- * that time. It remembers a limited number of keys and forgets the oldest first. The {@link
- * LocationDirectory} uses it under its lock.
+ * that time. It remembers a limited number of keys and forgets the oldest first. {@link
+ * LocationDirectory} and {@link OtherVersions} make some, and use them under their own locks.
  */
 final class LoggedKeys {
   static final long QUIET_NANOS = TimeUnit.MINUTES.toNanos(10);

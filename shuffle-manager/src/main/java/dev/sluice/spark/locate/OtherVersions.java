@@ -7,18 +7,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Executors and node daemons that run another version of Sluice than the driver. They may work
- * together, but outside of an update two versions are usually a mistake. The {@link
+ * Executors and node daemons that run another version of Sluice than the driver. Two versions can
+ * work together during an update; otherwise they are usually a mistake. The {@link
  * LocationDirectory} makes it. The directory's thread and {@code NodeLifetimes} report processes,
- * and metrics sinks read the number; its lock guards all fields.
+ * and metrics sinks read the number. This object's lock guards all fields. A process that {@link
+ * #found} has counted must come to {@link #ended}, under the same name.
  */
 public final class OtherVersions {
   private static final Logger LOG = LoggerFactory.getLogger(OtherVersions.class);
 
-  /** Number of versions to remember, so as not to warn of them again. */
+  /** Number of versions to remember, so as not to warn of them again for ten minutes. */
   private static final int MAX_LOGGED = 100;
 
-  /** The driver's version; empty if it is unknown, and then no process has another one. */
+  /** The driver's version; empty if it is unknown, and then no process is reported. */
   private final String own;
 
   /** Versions by process. */
@@ -31,8 +32,8 @@ public final class OtherVersions {
   }
 
   /**
-   * Returns true if both versions are known and differ. Classes outside of Sluice's own jars have
-   * none.
+   * Returns true if both versions are known and differ. An executor's runtime calls it, too. The
+   * version is empty where Sluice's classes do not come from its own jars.
    */
   public static boolean differ(String version, String another) {
     return !version.isEmpty() && !another.isEmpty() && !version.equals(another);
@@ -51,10 +52,10 @@ public final class OtherVersions {
     others.put(process, version);
     if (logged.add(version)) {
       LOG.warn(
-          "{} runs Sluice {}, but the driver runs {}. Unless nodes are being updated, use one release"
-              + " for all (spark.jars, spark.executor.extraClassPath, the image, the node daemon's"
-              + " folder). Other processes of that version are not logged for 10 minutes; the metric"
-              + " other-versions counts them",
+          "{} runs Sluice {}, but the driver runs {}. Unless nodes are being updated, use one"
+              + " release for all (spark.jars, spark.executor.extraClassPath, the image, the node"
+              + " daemon's folder). Other processes of that version are not logged for 10 minutes;"
+              + " the metric other-versions counts them",
           process,
           version,
           own);

@@ -11,9 +11,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
 /**
- * A generation of one shuffle's table in the {@link LocationDirectory}, which uses it under its
- * lock. Records are only added to it. It decides when a broadcast is due; the directory makes it
- * without the lock.
+ * A generation of one shuffle's table in the {@link LocationDirectory}, which makes it and uses it
+ * under its lock. Records are only added to it. It decides when a broadcast is due; the directory
+ * makes it without the lock.
  */
 final class PublishedShuffle {
   private static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);

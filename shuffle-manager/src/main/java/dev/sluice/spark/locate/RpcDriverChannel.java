@@ -17,8 +17,9 @@ import scala.reflect.ClassTag;
 import scala.reflect.ClassTag$;
 
 /**
- * Asks the driver over Spark's RPC. {@link DriverChannel} names the callers. Not for threads of
- * Spark's RPC, whose answers it waits for. Nothing to close.
+ * Asks the driver over Spark's RPC. {@code SluiceShuffle} makes one when an executor's runtime
+ * starts. {@link DriverChannel} names the callers' threads. Threads of Spark's RPC must not call
+ * it, as it waits for their answers. Nothing to close.
  */
 public final class RpcDriverChannel implements DriverChannel {
   private static final ClassTag<byte[]> BYTES = ClassTag$.MODULE$.apply(byte[].class);

@@ -21,7 +21,8 @@ import scala.reflect.ClassTag$;
  * each other, as Spark distributes broadcast variables. Spark's variables go through the
  * application's serializer, which may need the application's classes and fail; bytes need none. Any
  * thread that runs no task may call it. Only the driver may {@link #ship}, as each process counts
- * ids from the same value. Spark closes the block manager.
+ * ids from the same value. {@code DriverRuntime} and {@code ExecutorEnvironment} each make one;
+ * Spark closes the block manager.
  */
 public final class SparkBroadcasts implements Broadcasts {
   private static final Logger LOG = LoggerFactory.getLogger(SparkBroadcasts.class);

@@ -14,9 +14,10 @@ import org.apache.spark.scheduler.SparkListenerTaskEnd;
  * after their tasks, and the application may end at once. The lines therefore wait a little until
  * the reports have as many blocks as Spark's own task metrics.
  *
- * <p>{@code DriverRuntime} makes it. Spark's listener bus, the location directory's thread, with
- * the directory's lock, and the thread that stops the context call it. Only {@link #say} waits, and
- * gives its lock up meanwhile. Nothing to close.
+ * <p>{@code DriverRuntime} makes it. Spark's listener bus calls {@link #onTaskEnd}, the location
+ * directory's thread {@link #accept}, with the directory's lock, and the thread that stops the
+ * context {@link #say}. Only {@code say} waits, and gives this object's lock up meanwhile. Nothing
+ * to close.
  */
 public final class ApplicationSummary extends SparkListener {
   /** Limit of the wait. Lost executors never report, so their applications end this much later. */

@@ -48,7 +48,7 @@ public final class CountersReporter implements AutoCloseable {
   /** Limit of the wait for the last report. A driver that stops waits no longer for it either. */
   private static final long CLOSE_TIMEOUT_MS = 1_000;
 
-  /** Shuffles whose map outputs the executor holds. */
+  /** Shuffles whose map outputs the executor holds. The scheduler's threads ask its runtime. */
   public interface Shuffles {
     List<Integer> held();
 

@@ -15,8 +15,8 @@ import java.util.stream.Collectors;
 /**
  * All counters of an executor, by name. {@link MetricsSource} shows them to Spark's metrics system.
  * {@link CountersReporter} sends them to the driver and the log. The executor's runtime makes it;
- * any thread reads it. Immutable: a new counter needs a description, or the driver has no gauge of
- * it and takes it for a total.
+ * any thread reads it. Immutable. A new counter needs a description: without one the driver has no
+ * gauge of it and takes it for a total.
  */
 public final class ExecutorMetrics {
   private static final Map<String, CounterDescription> DESCRIPTIONS = describe();

@@ -9,9 +9,8 @@ import java.util.TreeMap;
 import java.util.function.LongSupplier;
 
 /**
- * Counts blocks and bytes by path. The executor's runtime makes one; reading, hand-overs and their
- * tasks count on any thread, without a lock. Blocks and bytes of one arrival may differ for a
- * moment.
+ * Counts blocks and bytes by path. The executor's runtime makes one. Readers and hand-overs count
+ * on any thread, without a lock. Blocks and bytes of one arrival may differ for a moment.
  */
 public final class ShuffleCounters {
   private static final String FALLBACK_BLOCKS = "fallback.blocks.";

@@ -7,7 +7,8 @@ import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
 
 /**
  * Passes a task's read metrics on to Spark. Also counts local blocks and bytes, of this executor
- * and of its host, in the shuffle's counters. Called on the task's thread, as every reporter.
+ * and of its host, in the executor's counters. Each {@link RdmaShuffleReader} makes one. Called on
+ * the task's thread, as every reporter.
  */
 record CountingReadMetrics(ShuffleReadMetricsReporter task, ShuffleCounters counters)
     implements ShuffleReadMetricsReporter {

@@ -16,8 +16,9 @@ import scala.Some;
 
 /**
  * Map outputs as Spark's resolver lays them out in the executor's local directories. {@code
- * SluiceShuffle} makes it when the executor starts. The registry's thread, map tasks' and those of
- * hand-overs call it without a lock. {@link #find} may block on a disk, {@link #paths} does not.
+ * SluiceShuffle} makes it when the executor's runtime starts. {@link #find} may block on a disk:
+ * the registry's opener threads, map tasks and hand-overs call it. {@link #paths} touches no disk,
+ * so any thread calls it. There is no lock.
  */
 public final class ResolverMapOutputFiles implements MapOutputFiles {
   /** Stands for the resolver's own directories, in which it makes missing folders. */

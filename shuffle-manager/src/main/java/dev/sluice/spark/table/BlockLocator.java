@@ -14,15 +14,16 @@ import java.util.concurrent.Executor;
 import java.util.function.LongSupplier;
 
 /**
- * Finds blocks, for all fetches of an executor. First it locates their map outputs, in the driver's
- * table or at the executor that has them. Then it gets their partition tables by READ, or by
- * request if they are not registered. {@code RdmaBlockStoreClient} makes one for each executor.
- * Fetches call it by {@code FetchContext} on any thread; it never blocks. Nothing to close.
+ * Finds blocks of other executors, for all fetches of this one. First it locates their map outputs,
+ * in the driver's table or at the executor that has them. Then it gets their partition tables by
+ * READ, or by request if they are not registered. {@code RdmaBlockStoreClient} makes one for its
+ * own executor. Fetches call it by {@code FetchContext} on any thread; it never blocks. Nothing to
+ * close.
  */
 public final class BlockLocator {
   /**
-   * Limit of the heap for cached tables: headers of a million map outputs, or 60,000 whole tables
-   * of 32 partitions.
+   * Limit of the heap for cached tables: a million headers of map outputs, 32 bytes each, or 60,000
+   * whole tables of 32 partitions.
    */
   private static final long HEADER_CACHE_BYTES = 32 << 20;
 
@@ -39,7 +40,7 @@ public final class BlockLocator {
 
   /**
    * @param deliverer evaluates partition tables
-   * @param maxReadBytes maximum bytes of partition tables in one READ request
+   * @param maxReadBytes maximum bytes of partition tables that are READ together
    * @param nanoClock clock of the deadlines
    */
   public BlockLocator(
@@ -59,8 +60,8 @@ public final class BlockLocator {
   }
 
   /**
-   * Finds an executor's blocks. Completes on the thread that finished the last step, which may be
-   * the caller's; exceptionally only after a defect.
+   * Finds the blocks of one remote executor. Completes on the thread that finished the last step,
+   * which may be the caller's; exceptionally only after a defect.
    *
    * @param verifiable true to have map outputs without checksums staged even if they are registered
    * @param bufferDeadlineNanos returns the deadline for a buffer, when one is requested for
@@ -119,7 +120,7 @@ public final class BlockLocator {
     }
   }
 
-  /** Forgets a shuffle that is unregistered. */
+  /** Forgets cached tables of a shuffle that is over. The runtime tells the locator itself. */
   public void forget(int shuffleId) {
     tables.drop(shuffleId);
   }

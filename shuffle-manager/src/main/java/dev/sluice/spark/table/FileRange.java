@@ -29,17 +29,17 @@ public record FileRange(MapOutputHeader output, boolean isStaged, long position,
     return new Piece(output.mapId(), position, Math.toIntExact(length));
   }
 
-  /** Appends an extent, or extends the last one that it adjoins. */
+  /** Appends a range, or extends the last one if they adjoin. */
   public static void add(List<FileRange> ranges, FileRange next) {
     boolean adjoins = !ranges.isEmpty() && ranges.getLast().adjoins(next);
     ranges.add(adjoins ? ranges.removeLast().with(next) : next);
   }
 
   /**
-   * Divides extents into requests, because a peer stages a limited number of bytes at a time. The
-   * result is all extents together, or equal parts of one that is larger.
+   * Divides ranges into requests, because a peer stages a limited number of bytes at a time. The
+   * result is all ranges together, or equal parts of one that is larger.
    *
-   * @param ranges together at most {@code maxStagedBytes} that are staged, or a single extent
+   * @param ranges together at most {@code maxStagedBytes} that are staged, or a single range
    */
   public static List<List<FileRange>> split(List<FileRange> ranges, int maxStagedBytes) {
     FileRange first = ranges.getFirst();

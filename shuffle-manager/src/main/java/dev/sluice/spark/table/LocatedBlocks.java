@@ -22,8 +22,10 @@ import org.jspecify.annotations.Nullable;
  * Regions of an executor's blocks, and their lengths and checksums, in arrays of some 60 bytes a
  * block. A block that cannot be READ has the reason instead. {@link BlockLocator} makes it and
  * fills it, on a delivery thread or the caller's. The {@link #parts} share the arrays: one thread
- * at a time may use each, and only for its {@link #members}. After that, only {@link #leaveOut}
- * changes it; call it before {@link #spans}, and use a span with the object that made it.
+ * at a time may use each, and only for its {@link #members}. Lengths, checksums and {@link
+ * #isStaged(int)} exist only for filled blocks without {@link #failure}. After the filling only
+ * {@link #leaveOut} changes it; call it before {@link #spans}, and use a span with the object that
+ * made it.
  */
 public final class LocatedBlocks {
   /** Maximum number of pieces that a peer stages for one request. */
@@ -32,8 +34,13 @@ public final class LocatedBlocks {
   private final BlockList blocks;
   private final boolean verifiable;
   private final @Nullable PeerAddress peer;
+
+  /** Location of each block's map output; null for one that is not located. */
   private final MapOutputLocation[] locations;
+
+  /** Header of each block's map output; null until it was filled, and if that failed. */
   private final MapOutputHeader[] outputs;
+
   private final FallbackReason[] failures;
 
   /** Blocks that this object concerns; it ignores all others. */
@@ -321,7 +328,7 @@ public final class LocatedBlocks {
     return ends;
   }
 
-  /** Returns the extents of a span's blocks, in their order; adjoining blocks are one extent. */
+  /** Returns the ranges of a span's blocks, in their order; adjoining blocks are one range. */
   public List<FileRange> ranges(Span span) {
     List<FileRange> ranges = new ArrayList<>();
     for (int block = span.from(); block < span.to(); block++) {

@@ -26,10 +26,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * READs partition tables of other executors, and asks for those that are not registered ({@link
  * StagedTables}). It READs the entries of a reducer's partitions each time, because no other task
- * needs them, and headers of map outputs once an executor. If a segment has few partitions, it
- * READs all of it once an executor. {@link BlockLocator} calls it on any thread; the lock is held
- * for map operations only. It lives as long as that and holds heap only. Arrays in the cache are
- * shared by tasks, so they never change: new headers go to a copy.
+ * needs them, and headers of map outputs once per executor. If a segment has few partitions, it
+ * READs all of it once per executor. {@link BlockLocator} has one and calls it on any thread; the
+ * lock is held for map operations only. It holds heap only, so there is nothing to close. Arrays in
+ * the cache are shared by tasks, so they never change: new headers go to a copy.
  *
  * <p>A shuffle of 100,000 maps has 3.2 MB of headers. Beyond the limit of the cache, the least
  * recently used tables are dropped and READ again: 32 bytes more a block, or 528 where all of a

@@ -89,7 +89,7 @@ final class TableSlice {
   /** Rows by their first partition; they neither overlap nor adjoin. */
   private final TreeMap<Integer, Rows> rows = new TreeMap<>();
 
-  /** Bit set of the slots that are wanted. */
+  /** Bit set of the slots that are wanted; a segment has at most 64. */
   private long slots;
 
   /** Headers of all slots, valid for the wanted ones; followed by all entries if all is READ. */

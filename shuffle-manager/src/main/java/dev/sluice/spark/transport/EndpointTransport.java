@@ -17,7 +17,8 @@ import java.util.function.Consumer;
 
 /**
  * {@link ReadTransport} over the process's endpoint and the control channel. The executor's runtime
- * makes it; it owns and closes both. A target of a READ must be a buffer that this gave out.
+ * makes it, and owns and closes both. Any thread. A target of a READ must be a buffer that this
+ * gave out.
  */
 public record EndpointTransport(RdmaEndpoint endpoint, BlockServerClient servers)
     implements ReadTransport {

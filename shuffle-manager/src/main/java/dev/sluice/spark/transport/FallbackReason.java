@@ -4,8 +4,9 @@ package dev.sluice.spark.transport;
 import dev.sluice.rdma.transfer.ReadException;
 
 /**
- * Reason why blocks fell back to Spark's own transport instead of being READ. Each has two counters
- * of this name, which users see, so names stay.
+ * Reason why blocks fell back to Spark's own transport instead of being READ. The step that fails
+ * chooses it, on any thread, and {@code ShuffleCounters} counts by it. Each has two counters of
+ * this name, which users see, so names stay.
  */
 public enum FallbackReason {
   /** The executor runs without RDMA. */

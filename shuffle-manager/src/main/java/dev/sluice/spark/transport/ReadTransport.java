@@ -12,9 +12,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
 /**
- * The parts of the transfer engine and of the control channel that reading needs. Fetches and
- * partition tables call it. Tests script both. Any thread calls it; no method blocks, and no lock
- * may be held: answers come on the caller's thread, the completion thread or the transport's.
+ * The parts of the transfer engine and of the control channel that reading needs. {@link
+ * EndpointTransport} implements it; tests script it. Fetches and partition tables call it on any
+ * thread. No method blocks. The caller may hold no lock: answers come on its own thread, the
+ * completion thread or a transport thread.
  */
 public interface ReadTransport {
   /** A piece of registered memory. Its owner releases it once. */
@@ -31,8 +32,9 @@ public interface ReadTransport {
   long poolBytes();
 
   /**
-   * Hands a buffer to {@code taker}, or null if none became free by the deadline. Runs it on this
-   * thread, the one that releases a buffer, or the transfer engine's; it must not block.
+   * Hands a buffer of at least so many bytes to {@code taker}, or null if none became free by the
+   * deadline. Runs it on this thread, the one that releases a buffer, or the transfer engine's; it
+   * must not block.
    */
   void acquire(int bytes, long deadlineNanos, Consumer<Buffer> taker);
 
@@ -60,7 +62,7 @@ public interface ReadTransport {
   /** Asks for tables as {@link dev.sluice.blocks.client.BlockServerClient#tables} does. */
   CompletableFuture<Object> tables(PeerAddress peer, GetTables request);
 
-  /** Ends a lease. */
+  /** Ends a lease, after which the staged bytes must not be READ. Gets no answer. */
   void done(PeerAddress peer, long leaseId);
 
   /** Tells the peer that its map outputs of the shuffle are in use. Limits its own rate. */

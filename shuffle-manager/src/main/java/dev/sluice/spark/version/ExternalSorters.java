@@ -14,8 +14,8 @@ import scala.math.Ordering;
 
 /**
  * Makes Spark's sorters, which since 4.1 take an array of row checksums (SPARK-51756). {@code
- * RdmaShuffleReader} calls it on tasks' threads. {@code SluiceShuffle} only loads it, by {@link
- * #requireKnown}, so that an unknown Spark fails there.
+ * RdmaShuffleReader} calls it on tasks' threads. {@code SluiceShuffle}'s constructor only loads it,
+ * by {@link #requireKnown}, so that an unknown Spark fails there. Static and stateless.
  */
 public final class ExternalSorters {
   private static final MethodType SINCE_4_0 =

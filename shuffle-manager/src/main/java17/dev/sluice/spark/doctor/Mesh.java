@@ -37,6 +37,7 @@ final class Mesh {
   private Mesh() {}
 
   /**
+   * @param timeoutSeconds limit of the job
    * @throws Exception if it does not end in time, or an executor is lost
    */
   static List<Finding> findings(Executors executors, long timeoutSeconds) throws Exception {

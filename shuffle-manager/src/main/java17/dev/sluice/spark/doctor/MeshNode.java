@@ -5,10 +5,10 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * One node's part of the mesh. It serves from its creation until it is closed. {@link MeshTask}
- * opens it on one thread, READs on the task's thread and closes it on a third: one after the other,
- * never at once. If a call hangs, the task goes on without it. {@link #failure} and {@link #mtu}
- * may be asked after the close.
+ * One node's part of the mesh: {@code ExecutorMeshNode}, or a stand-in where that cannot start. It
+ * serves from its creation until it is closed. {@link MeshTask} opens it on one thread, READs on
+ * the task's thread and closes it on a third: one after the other, never at once. If a call hangs,
+ * the task goes on without it. {@link #failure} and {@link #mtu} may be asked after the close.
  */
 public interface MeshNode extends AutoCloseable {
   /** Returns the port where it serves; 0 if it does not. */

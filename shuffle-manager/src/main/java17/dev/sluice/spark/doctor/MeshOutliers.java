@@ -18,7 +18,7 @@ import java.util.stream.Collectors;
  * kind, on the driver's main thread.
  */
 final class MeshOutliers {
-  /** Limit of findings of each sort, so that the table stays readable. */
+  /** Limit of findings about nodes, and about pairs, so that the table stays readable. */
   private static final int MOST_NAMED = 20;
 
   /** Number of a node's bad pairs that may be the fault of other nodes. */

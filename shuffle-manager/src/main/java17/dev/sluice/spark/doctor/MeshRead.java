@@ -7,7 +7,7 @@ import java.util.OptionalDouble;
 
 /**
  * Result of one node's READs from another one. The node that READs makes it, and the driver's
- * {@link Mesh} and {@link MeshOutliers} judge it.
+ * {@link Mesh} and {@link MeshOutliers} judge it. Immutable.
  *
  * @param to host that READs
  * @param from host whose bytes are READ

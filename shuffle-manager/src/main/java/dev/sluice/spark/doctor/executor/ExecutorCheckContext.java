@@ -13,7 +13,7 @@ import org.apache.spark.SparkEnv;
 
 /**
  * Describes this executor to the checks, as it is configured. {@link ExecutorDoctor} and {@link
- * ExecutorMeshNode} call it on an executor. It opens nothing.
+ * ExecutorMeshNode} call it on an executor, on threads of the doctor's tasks. It opens nothing.
  */
 final class ExecutorCheckContext {
   private ExecutorCheckContext() {}
