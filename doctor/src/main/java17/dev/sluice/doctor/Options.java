@@ -15,9 +15,9 @@ import java.util.stream.Stream;
 
 /**
  * Options of the doctor on a command line, for any JVM that Spark runs on. {@link Main} checks
- * them, and the doctor parses them again behind another class loader. A new option belongs in
- * {@link #parse}, in {@link #HELP}, and in one of the two sets if it has no effect with or without
- * --serve.
+ * them, and {@code CommandLine} parses them again behind another class loader, both on the main
+ * thread. A new option belongs in {@link #parse}, in {@link #HELP}, and in one of the two sets if
+ * it has no effect with or without --serve.
  */
 public final class Options {
   /** Port of --serve and of --peer; the two only have to agree. */

@@ -5,9 +5,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Tells the version of Sluice, and if it runs on a JVM with a Spark. {@code RdmaShuffle} and the
+ * Tells the version of Sluice, and if it supports a JVM and a version of Spark. {@code
+ * RdmaShuffle}, {@code SluiceRuntime}, {@code LocationDirectory}, {@code MetricsSource} and the
  * doctor call it, on any thread. Compiled for the oldest JVM that Spark runs on, Java 17, and
- * linked to no class of Spark: the doctor runs without it.
+ * linked to no class of Spark: the doctor runs without Spark.
  */
 public final class Platform {
   private static final int JAVA = 21;

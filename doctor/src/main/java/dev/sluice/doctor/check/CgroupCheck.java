@@ -11,7 +11,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Check of the container's limits: memory.max and rdma.max.
+ * Check of the container's limits: memory.max and rdma.max. {@link Checks} makes it, and {@link
+ * CheckRunner} asks it once, on a thread of its own.
  *
  * @param objects most queue pairs, regions and completion queues that an executor may have
  */

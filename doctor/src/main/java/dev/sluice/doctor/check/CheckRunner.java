@@ -14,8 +14,8 @@ import java.util.concurrent.TimeoutException;
 
 /**
  * Asks one question after the other, whatever the results. A question that fails, or has no answer
- * in time, is a finding as well. The checkup ends in time, whatever hangs. The doctor's main
- * thread, or a task's, calls it and waits.
+ * in time, is a finding as well. The checkup ends in time, whatever hangs. {@code CommandLine}
+ * calls it on the doctor's main thread, {@code ExecutorDoctor} on a task's; both wait.
  */
 public final class CheckRunner {
   /** Remedy for a provider that does not work. */

@@ -8,9 +8,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * All questions about one node alone, in the order of the table. The doctor of one node and {@code
- * ExecutorDoctor} ask for them. A check comes after those whose findings explain its own: a finding
- * is merged into earlier ones only.
+ * All questions about one node alone, in the order of the table. {@code CommandLine} makes them on
+ * the main thread, {@code ExecutorDoctor} on a task's, for their {@link CheckRunner}. A check comes
+ * after those whose findings explain its own: a finding is merged into earlier ones only.
  */
 public final class Checks {
   /** Names of findings that explain why verbs do not work. */

@@ -19,7 +19,8 @@ import java.util.stream.Stream;
 
 /**
  * Check of the device files of verbs. It opens them, as permissions do not show the limits of a
- * container's device cgroup.
+ * container's device cgroup, and closes them at once. {@link Checks} makes it, and {@link
+ * CheckRunner} asks it once, on a thread of its own.
  *
  * @param usesRdmaCm true if queue pairs are connected by rdma_cm
  */

@@ -14,7 +14,8 @@ import java.util.stream.Collectors;
 
 /**
  * Check of devices and ports. Shows the port and GID that an executor would take, and why. It
- * chooses a remedy by the kind of a {@link Refusal}.
+ * chooses a remedy by the kind of a {@link Refusal}. {@link Checks} makes it, and {@link
+ * CheckRunner} asks it once, on a thread of its own.
  */
 record DevicesCheck(CheckContext context) implements Check {
   static final String NAME = "devices";

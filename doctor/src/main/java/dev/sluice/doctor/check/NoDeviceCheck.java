@@ -9,8 +9,9 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Finding about a kernel without an RDMA device, which explains all other findings about verbs. It
- * has the name of {@link DevicesCheck}, in whose place {@link Checks} puts it.
+ * Finding about a kernel without an RDMA device, which explains all other findings about verbs.
+ * {@link Checks} puts it in the place of {@link DevicesCheck}, with the same name, if it {@link
+ * #applies}. It only reads files.
  */
 record NoDeviceCheck(Path root) implements Check {
   /** Returns true if the kernel says that it has no device. */

@@ -11,7 +11,8 @@ import java.util.List;
 
 /**
  * Check of the provider that an executor would take. It opens a device of it, and closes it at
- * once. Other checks that need a device open their own.
+ * once. Other checks that need a device open their own. {@link Checks} makes it, and {@link
+ * CheckRunner} asks it once, on a thread of its own.
  */
 record ProviderCheck(CheckContext context) implements Check {
   static final String NAME = "provider";

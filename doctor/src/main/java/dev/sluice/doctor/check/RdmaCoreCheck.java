@@ -13,6 +13,7 @@ import java.util.regex.Pattern;
 /**
  * Check of rdma-core's library files that this process has loaded, as the kernel names them. The
  * last number of their names is rdma-core's version. It loads them for the rest of the process.
+ * {@link Checks} makes it, and {@link CheckRunner} asks it once, on a thread of its own.
  */
 record RdmaCoreCheck(Path root) implements Check {
   static final String NAME = "rdma-core";

@@ -11,7 +11,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Check of Spark's and Hadoop's jars, by their names.
+ * Check of Spark's and Hadoop's jars, by their names. {@link Checks} makes it, and {@link
+ * CheckRunner} asks it once, on a thread of its own.
  *
  * @param java feature release of the JVM
  */

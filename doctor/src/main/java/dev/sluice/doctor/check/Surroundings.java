@@ -10,7 +10,8 @@ import java.util.regex.Pattern;
 
 /**
  * Owner of this process's limits, which decides where a limit is raised. {@link LockedMemoryCheck}
- * asks for it. The kinds are tried from the innermost: a pod is a container on a host.
+ * makes it on its own thread; immutable. The kinds are tried from the innermost: a pod is a
+ * container on a host.
  *
  * @param unit systemd's name of the service; empty for another kind
  */

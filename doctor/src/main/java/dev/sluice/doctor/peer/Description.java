@@ -9,7 +9,7 @@ import java.io.IOException;
 
 /**
  * Device and memory of a {@link PeerServer}, which sends it to each {@link PeerClient} that asks.
- * Fields are read in the order in which they are written.
+ * Immutable. Fields are read in the order in which they are written.
  *
  * @param provider name of its provider
  * @param device name of its device

@@ -10,8 +10,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * READs from a node on which a doctor serves. The doctor of one node asks it with {@code --peer},
- * after all other checks. It closes its reader itself.
+ * READs from a node on which a doctor serves. With {@code --peer}, {@code CommandLine} makes it and
+ * {@code CheckRunner} asks it after all other checks, on a thread of its own. It closes its reader
+ * itself.
  */
 public record PeerCheck(CheckContext context, PeerAddress peer) implements Check {
   /** READs below this part of the slower port's rate are slow. */

@@ -3,7 +3,7 @@ package dev.sluice.doctor.peer;
 
 import java.io.IOException;
 
-/** Reason why READs from a peer fail. */
+/** Reason why READs from a peer fail, with a remedy. {@link PeerReader} throws it. */
 public final class PeerException extends IOException {
   private static final long serialVersionUID = 1L;
 
