@@ -12,8 +12,9 @@ import java.util.Map;
 /**
  * Runs a Spark driver in a new process, so that no run gets a JVM that an earlier run has warmed
  * up. The directory gets everything that the driver and its executors write: logs, Spark's local
- * directories, the executors' work directories and the results. Commands use it on their thread,
- * and delete the directory after a success. A shutdown hook ends the driver with this process.
+ * directories, the executors' work directories and the results. A command makes one for each run,
+ * uses it on its own thread, and deletes the directory after a success. A shutdown hook ends the
+ * driver with this process.
  *
  * @param directory directory of this run, which must not exist
  * @param memory the JVM's option for its heap

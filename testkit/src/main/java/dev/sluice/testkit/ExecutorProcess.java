@@ -12,8 +12,9 @@ import java.util.stream.Stream;
 
 /**
  * Process of an executor of this driver's local cluster, or of a node daemon, as the kernel shows
- * it (proc(5)). Any thread may use it. The process may end at any time: then there is nothing to
- * strike or to count, and methods return empty lists or 0.
+ * it (proc(5)). Faults and leak checks of the fault harness, and {@code bench node}, make it; any
+ * thread may use it. The process may end at any time: then there is nothing to strike or to count,
+ * and methods return empty lists or 0.
  *
  * @param id Spark's executor id; {@code driver} for the driver's process, {@code node} for a node
  *     daemon

@@ -18,7 +18,8 @@ import org.apache.spark.api.java.JavaSparkContext;
 
 /**
  * Finds the executor processes of an application and measures them, by /proc. It runs in the
- * driver's process: its own descendants are executors, and so are those of {@link #WORKERS}.
+ * driver's process: that process's descendants are executors, and so are those of {@link #WORKERS}.
+ * It has no state, and any thread of the driver may call it.
  */
 public final class Executors {
   /**

@@ -16,9 +16,10 @@ import java.util.Optional;
 import java.util.Properties;
 
 /**
- * A node daemon as a process. All its state is in files, so that another process than its starter
- * can kill it and start it again: the fault harness starts it in the command and strikes it in the
- * driver. Its starter kills it; a shutdown hook does if that process ends first.
+ * A node daemon as a process, for the fault harness, {@code bench node} and tests. All its state is
+ * in files, so that another process than its starter can kill it and start it again: the fault
+ * harness starts it in the command and strikes it in the driver. One thread at a time may start or
+ * kill it. Its starter kills it; a shutdown hook does if that process ends first.
  *
  * @param folder folder of its configuration, socket and log
  */

@@ -16,7 +16,7 @@ import org.apache.spark.launcher.JavaModuleOptions;
 /**
  * A JVM with Spark's jars: a driver, a Master, a Worker or a node daemon. It only prepares the
  * process; its users ({@link DriverProcess}, {@link NodeProcess}, {@code NodeCluster}) start and
- * end it.
+ * end it. Immutable.
  *
  * @param home its SPARK_HOME, which is created if missing
  * @param classPath entries before Spark's jars
