@@ -18,7 +18,7 @@ import java.util.regex.Pattern;
 /**
  * A process of Spark with its log. A {@link StandaloneCluster} starts it, and closes it with all
  * others; tests wait for it and read its log. Any thread. Closing kills the process and its
- * descendants.
+ * descendants. The log stays.
  */
 public final class SparkProcess implements AutoCloseable {
   private static final Duration KILL_TIMEOUT = Duration.ofSeconds(10);
@@ -33,7 +33,7 @@ public final class SparkProcess implements AutoCloseable {
     this.log = log;
   }
 
-  /** Starts the process in {@code directory}, which also receives its log. */
+  /** Starts the process in {@code directory}, which also gets its log, {@code NAME.log}. */
   static SparkProcess start(SparkHome home, Path directory, String name, JavaCommand command)
       throws IOException {
     Path log = Files.createDirectories(directory).resolve(name + ".log");
