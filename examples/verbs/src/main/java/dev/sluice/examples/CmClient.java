@@ -11,6 +11,7 @@ import java.lang.foreign.Arena;
 /**
  * The client of rdma_cm (rdma_client): resolves the server's name, creates an id with a queue pair,
  * connects, sends a message and receives the answer. The server may be rdma_server of rdmacm-utils.
+ * {@link #main} or {@code bin/verbs} runs it on one thread.
  *
  * <p>Arguments: {@code SERVER PORT}.
  */

@@ -27,8 +27,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One side of an rdma_cm program: an id's queue pair, and a buffer for each direction. Sleeps on
- * completion events. One thread. Closing the id closes everything.
+ * One side of an rdma_cm program: an id's queue pair, and a buffer for each direction. The programs
+ * make one for each connected id, and use it on their one thread. It sleeps on completion events.
+ * Closing the id closes everything but the arena, which is the caller's.
  */
 public final class CmEndpoint {
   private final RdmaCmId id;

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The server of rdma_cm (rdma_server): listens, creates a queue pair for the id of each request,
  * accepts it, and answers one message of each client. The clients may be rdma_client of
- * rdmacm-utils.
+ * rdmacm-utils. {@link #main} or {@code bin/verbs} makes one, and uses it on one thread.
  *
  * <p>Arguments: {@code ADDRESS PORT}; the address must belong to an RDMA device.
  */

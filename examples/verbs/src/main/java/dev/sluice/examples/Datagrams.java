@@ -21,8 +21,8 @@ import java.util.Optional;
 
 /**
  * A datagram service that clients find through rdma_cm, and its client (udaddy). The client sends
- * messages, and the service sends as many back. Either side may be udaddy of rdmacm-utils. One
- * thread.
+ * messages, and the service sends as many back. Either side may be udaddy of rdmacm-utils. {@link
+ * #main} or {@code bin/verbs} makes one for its side, and uses it on one thread.
  *
  * <p>Arguments: {@code client SERVER PORT}, or {@code service ADDRESS PORT}; the address must
  * belong to an RDMA device.

@@ -4,7 +4,7 @@ package dev.sluice.examples;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 
-/** The time at which a program gives up. */
+/** The time at which a program gives up. {@code bin/verbs} has one of its own (--timeout). */
 @FunctionalInterface
 public interface Deadline {
   /**

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The multicast example (mckey). Each member joins the group through rdma_cm. A sender posts
  * datagrams, and each other member receives them. Other members may be mckey of rdmacm-utils.
+ * {@link #main} or {@code bin/verbs} makes one, and uses it on one thread.
  *
  * <p>Arguments: {@code ADDRESS GROUP [MESSAGE]}; the address must belong to an RDMA device. With a
  * message, the program is the sender.

@@ -24,7 +24,9 @@ import java.nio.ByteBuffer;
 
 /**
  * Verbs objects of one side ({@code struct resources}): a buffer that the peer may READ and WRITE,
- * a completion queue and an RC queue pair. One thread. Closing the context closes everything.
+ * a completion queue and an RC queue pair. {@link RcExample#main} and {@code bin/verbs rc-example}
+ * make one, and use it on their one thread. Closing the context closes everything but the arena,
+ * which is the caller's.
  */
 public final class RcEndpoint {
   /** Bytes of the buffer: a text and a zero byte. */

@@ -14,7 +14,8 @@ import java.nio.charset.StandardCharsets;
 /**
  * The RC example of the manuals: the server SENDs a message, the client READs the server's buffer,
  * then WRITEs into it. TCP carries the addresses and synchronizes the two sides. Both sides print
- * and check the texts that arrive. The peer may be RDMA_RC_example.c of the manuals.
+ * and check the texts that arrive. The peer may be RDMA_RC_example.c of the manuals. {@link #main}
+ * or {@code bin/verbs} makes one for its side, and uses it on one thread.
  *
  * <p>Arguments: {@code [SERVER [TCP-PORT [DEVICE [GID-INDEX]]]]}. The server passes {@code -} for
  * SERVER.

@@ -13,8 +13,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The TCP connection over which both sides of a program exchange addresses (sock_connect). One
- * thread uses and closes it.
+ * The TCP connection over which both sides of a program exchange addresses (sock_connect). {@link
+ * RcExample#main} and commands of {@code bin/verbs} open it; their one thread uses and closes it.
  */
 public final class Rendezvous implements AutoCloseable {
   private final Socket socket;

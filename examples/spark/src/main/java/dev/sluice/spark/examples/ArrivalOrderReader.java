@@ -34,11 +34,12 @@ import scala.jdk.javaapi.CollectionConverters;
  * Reads a reduce task's blocks in the order in which they arrive. Asks all executors for all blocks
  * at once, without Spark's iterator, and decodes the blocks on the task's thread.
  *
- * <p>{@link ArrivalOrderShuffleManager} makes one for each task and adds the executors. The methods
- * of {@link BlockFetchingListener} run on threads that all tasks of the executor share. They only
- * put the block in a queue, since decoding there would hold up all other tasks. A failed fetch
- * becomes a {@link FetchFailedException} on the task's thread, so that Spark writes the map output
- * again. The end of the task releases the blocks that were not read.
+ * <p>{@link ArrivalOrderShuffleManager} makes one for each task, on the task's thread, and calls
+ * {@link #add} for each executor. {@code RdmaShuffle}'s client calls the methods of {@link
+ * BlockFetchingListener} on threads that all tasks of the executor share. They only put the block
+ * in a queue, since decoding there would hold up all other tasks. A failed fetch becomes a {@link
+ * FetchFailedException} on the task's thread, so that Spark writes the map output again. Each block
+ * that arrives is released once: after it was read, or at the end of the task.
  *
  * <p>This reader is kept short. Unlike Spark's iterator it does not limit the bytes in flight
  * ({@code spark.reducer.maxSizeInFlight}): all blocks of a task have to fit into memory.
@@ -143,8 +144,8 @@ final class ArrivalOrderReader<K, C> implements ShuffleReader<K, C>, BlockFetchi
   }
 
   /**
-   * Returns the records one by one: a serializer may have one object for all of them, as that of
-   * Spark SQL.
+   * Returns the records one by one. A serializer may reuse one object for all, as that of Spark SQL
+   * does.
    */
   private Iterator<Product2<K, C>> records(Fetched result) {
     Expected block = requireNonNull(expected.get(result.id()));

@@ -46,8 +46,8 @@ import scala.jdk.javaapi.CollectionConverters;
  *       threads and connections.
  * </ol>
  *
- * <p>{@link #shuffleBlockResolver} may be called at any time. {@link RdmaShuffle#resolver} serves
- * blocks to Spark's transfer.
+ * <p>{@link #shuffleBlockResolver} may be called at any time, on any thread. {@link
+ * RdmaShuffle#resolver} serves blocks to Spark's transfer.
  *
  * <p>Where RDMA is impossible or switched off, each of these calls has the effect of Spark's own
  * shuffle, so this class needs no case for that.
