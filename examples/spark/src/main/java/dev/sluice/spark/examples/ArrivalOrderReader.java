@@ -5,7 +5,6 @@ import static java.util.Objects.requireNonNull;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -104,8 +103,13 @@ final class ArrivalOrderReader<K, C> implements ShuffleReader<K, C>, BlockFetchi
   }
 
   private void addLocal(BlockId id) {
-    results.add(new Fetched(id.name(), SparkEnv.get().blockManager().getLocalBlockData(id), null));
-    metrics.incLocalBlocksFetched(1);
+    try {
+      ManagedBuffer bytes = SparkEnv.get().blockManager().getLocalBlockData(id);
+      results.add(new Fetched(id.name(), bytes, null));
+      metrics.incLocalBlocksFetched(1);
+    } catch (Exception e) { // Scala's methods throw checked exceptions without declaring them.
+      onBlockFetchFailure(id.name(), e);
+    }
   }
 
   @Override
@@ -166,7 +170,7 @@ final class ArrivalOrderReader<K, C> implements ShuffleReader<K, C>, BlockFetchi
           .asKeyValueIterator()
           .map(ArrivalOrderReader::<K, C>typed);
     } catch (IOException e) {
-      throw new UncheckedIOException(e);
+      throw ArrivalOrderReader.<RuntimeException>unchecked(failed(block, e));
     }
   }
 
