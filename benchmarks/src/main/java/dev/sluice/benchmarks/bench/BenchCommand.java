@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.bench;
 
-import dev.sluice.benchmarks.disk.DiskCommand;
 import dev.sluice.benchmarks.engine.EngineCommand;
 import dev.sluice.benchmarks.node.NodeCommand;
 import dev.sluice.benchmarks.read.ReadCommand;
@@ -34,7 +33,6 @@ import picocli.CommandLine.ScopeType;
     },
     subcommands = {
       AllCommand.class,
-      DiskCommand.class,
       EngineCommand.class,
       NodeCommand.class,
       ReadCommand.class,

@@ -50,7 +50,6 @@ record Part(String name, RowPattern rows, boolean onVerbs, List<String> argument
           of("verbs", "verbs-*", 1, "verbs"),
           of("engine", "engine-*", 2, "engine"),
           of("start", "start-*", 3, "start"),
-          of("disk", "disk-*", 4, "disk"),
           of("stage", "stage-*", 10, "stage"),
           onVerbs("read-verbs", "read-verbs-*", 34, "read"),
           terasort("1g", 7, "--size 1g --repeat 5"),
