@@ -39,8 +39,8 @@ class GoalTest {
   @Test
   void rowsWithSimilarNamesHaveNoGoal() {
     assertThat(Goal.of("read-verbs-1MiB-x1")).isEmpty();
-    assertThat(Goal.of("engine-link-100Gbit-16KiB")).isPresent();
-    assertThat(Goal.of("engine-link-100Gbit-16KiB-cpu")).isEmpty();
+    assertThat(Goal.of("storm-rdd-kryo-400x400-1KB-staged-task")).isPresent();
+    assertThat(Goal.of("storm-rdd-kryo-400x400-1KB-staged-wall")).isEmpty();
     assertThat(Goal.of("terasort-1g-verbs")).isEmpty();
   }
 

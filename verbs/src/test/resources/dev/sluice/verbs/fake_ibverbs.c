@@ -4,9 +4,8 @@
  * when they are posted, within the process.
  *
  * With the knob "latency_ns", turned before there is a channel, an adapter is as fast as no memory
- * is: it copies nothing, and completes READs so much later, one after the other at the rate of the
- * knob "gigabits" a second, or without a limit where that is 0. No thread does so: what is due is
- * found when it is polled, and the kernel's timer stands for the interrupt.
+ * is: it copies nothing, and completes READs so much later. No thread does so: what is due is found
+ * when it is polled, and the kernel's timer stands for the interrupt.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -43,8 +42,7 @@ static struct adapter {
   struct ibv_mr *mrs[OBJECTS];
   struct srq *srqs[OBJECTS];
   uint32_t numbers;
-  long *hold, *gigabits, *latency_ns;
-  int64_t link_free_ns;
+  long *hold, *latency_ns;
   struct ibv_cq *timed;
 } adapters[ADAPTERS];
 
@@ -102,7 +100,6 @@ void fake_reset(void) {
     *knob(a, "max_send_wr") = 1024;
     *knob(a, "vectors") = 8;
     a->hold = knob(a, "hold");
-    a->gigabits = knob(a, "gigabits");
     a->latency_ns = knob(a, "latency_ns");
   }
 }
@@ -487,9 +484,9 @@ struct queue {
   struct entry *entries;
 };
 
-static int64_t nanos(clockid_t clock) {
+static int64_t nanos(void) {
   struct timespec time;
-  clock_gettime(clock, &time);
+  clock_gettime(CLOCK_MONOTONIC, &time);
   return time.tv_sec * 1000000000LL + time.tv_nsec;
 }
 
@@ -574,7 +571,7 @@ static int poll_cq(struct ibv_cq *cq, int entries, struct ibv_wc *wc) {
   pthread_mutex_lock(&queue->lock);
   while (count < entries && queue->head != queue->tail) {
     struct entry *entry = &queue->entries[queue->head & queue->mask];
-    if (entry->due_ns > now && entry->due_ns > (now = nanos(CLOCK_MONOTONIC))) break;
+    if (entry->due_ns > now && entry->due_ns > (now = nanos())) break;
     wc[count++] = entry->wc;
     queue->head++;
   }
@@ -774,13 +771,6 @@ void fake_release(void) {
   held_count = 0;
 }
 
-/* When the adapter, which is given its next READ now, has brought all of its bytes. */
-static int64_t arrival(struct adapter *a, struct ibv_send_wr *wr, int64_t now) {
-  if (a->link_free_ns < now) a->link_free_ns = now;
-  if (*a->gigabits && wr->num_sge) a->link_free_ns += wr->sg_list->length * 8L / *a->gigabits;
-  return a->link_free_ns + *a->latency_ns;
-}
-
 /* XRC: messages go to a receive queue of any adapter of this process. */
 
 struct srq {
@@ -862,7 +852,7 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_
   struct adapter *a = of(qp->context);
   struct queue *queue = (struct queue *)qp->send_cq;
   if (qp->qp_type == IBV_QPT_XRC_SEND) return send_xrc(qp, wr);
-  int64_t now = *a->latency_ns ? nanos(CLOCK_MONOTONIC) : 0;
+  int64_t now = *a->latency_ns ? nanos() : 0;
   pthread_mutex_lock(&queue->lock);
   for (; wr; wr = wr->next) {
     struct ibv_mr *mr = a->mrs[wr->wr.rdma.rkey % OBJECTS];
@@ -877,7 +867,7 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_
       continue;
     }
     if (now)
-      due_ns = arrival(a, wr, now);
+      due_ns = now + *a->latency_ns;
     else if (wr->num_sge)
       memcpy((void *)wr->sg_list->addr, (void *)wr->wr.rdma.remote_addr, wr->sg_list->length);
     if (wr->send_flags & IBV_SEND_SIGNALED) complete(qp, wr, due_ns, IBV_WC_SUCCESS, 0);
@@ -885,47 +875,6 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_
   pthread_mutex_unlock(&queue->lock);
   notify(queue);
   return 0;
-}
-
-/*
- * CPU time that all this itself takes, while nothing else uses the adapter: picoseconds a READ of
- * so many, posted in chains of a length and polled when they are all there.
- */
-long fake_cost(int adapter, int chain, int reads) {
-  struct adapter *a = &adapters[adapter];
-  struct ibv_context context = {.device = &a->device};
-  struct ibv_cq *cq = ibv_create_cq(&context, chain, NULL, NULL, 0);
-  struct ibv_qp qp = {.context = &context, .send_cq = cq};
-  struct ibv_mr mr = {.rkey = OBJECTS - 1};
-  struct ibv_sge sge = {.length = 1};
-  struct ibv_send_wr *wrs = calloc(chain, sizeof *wrs), *bad;
-  struct ibv_wc *wcs = calloc(chain, sizeof *wcs);
-  long latency_ns = *a->latency_ns, gigabits = *a->gigabits;
-  int64_t start;
-  a->mrs[mr.rkey] = &mr;
-  *a->latency_ns = 1;
-  *a->gigabits = 0;
-  for (int i = 0; i < chain; i++) {
-    wrs[i].next = i + 1 < chain ? &wrs[i + 1] : NULL;
-    wrs[i].sg_list = &sge;
-    wrs[i].num_sge = 1;
-    wrs[i].send_flags = IBV_SEND_SIGNALED;
-    wrs[i].wr.rdma.rkey = mr.rkey;
-  }
-  start = nanos(CLOCK_THREAD_CPUTIME_ID);
-  for (int done = 0; done < reads; done += chain) {
-    post_send(&qp, wrs, &bad);
-    for (int polled = 0; polled < chain;) polled += poll_cq(cq, chain - polled, wcs);
-  }
-  start = nanos(CLOCK_THREAD_CPUTIME_ID) - start;
-  a->mrs[mr.rkey] = NULL;
-  *a->latency_ns = latency_ns;
-  *a->gigabits = gigabits;
-  free(((struct queue *)cq)->entries);
-  free(cq);
-  free(wrs);
-  free(wcs);
-  return start * 1000 / reads;
 }
 
 struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init) {

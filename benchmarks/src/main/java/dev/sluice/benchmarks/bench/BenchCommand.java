@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.bench;
 
-import dev.sluice.benchmarks.engine.EngineCommand;
 import dev.sluice.benchmarks.node.NodeCommand;
 import dev.sluice.benchmarks.read.ReadCommand;
 import dev.sluice.benchmarks.report.ReportCommand;
@@ -33,7 +32,6 @@ import picocli.CommandLine.ScopeType;
     },
     subcommands = {
       AllCommand.class,
-      EngineCommand.class,
       NodeCommand.class,
       ReadCommand.class,
       StageCommand.class,

@@ -48,7 +48,6 @@ record Part(String name, RowPattern rows, boolean onVerbs, List<String> argument
   static final List<Part> FULL =
       List.of(
           of("verbs", "verbs-*", 1, "verbs"),
-          of("engine", "engine-*", 2, "engine"),
           of("start", "start-*", 3, "start"),
           of("stage", "stage-*", 10, "stage"),
           onVerbs("read-verbs", "read-verbs-*", 34, "read"),

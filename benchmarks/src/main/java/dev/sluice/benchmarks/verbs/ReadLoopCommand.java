@@ -5,12 +5,14 @@ import com.sun.management.ThreadMXBean;
 import dev.sluice.benchmarks.ComparisonOutput;
 import dev.sluice.benchmarks.CpuTime;
 import dev.sluice.benchmarks.Pairs;
-import dev.sluice.benchmarks.engine.FakeAdapter;
+import dev.sluice.testkit.Commands;
 import dev.sluice.testkit.Directories;
 import dev.sluice.verbs.ProviderUnavailableException;
 import dev.sluice.verbs.ffi.Failure;
 import dev.sluice.verbs.ffi.NativeFunction;
 import dev.sluice.verbs.ffi.NativeLibrary;
+import dev.sluice.verbs.ibv.IbvContext;
+import dev.sluice.verbs.ibv.IbvDeviceList;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.management.ManagementFactory;
@@ -25,8 +27,8 @@ import picocli.CommandLine.Option;
 
 /**
  * The command {@code bin/bench verbs}: measures posting and polling by the binding against the same
- * loop in C. Both use one queue pair of an adapter that completes a READ at posting, in turn and on
- * one thread.
+ * loop in C. Both use one queue pair, in turn and on one thread. Its adapter is that of the tests'
+ * {@code fake_ibverbs.c}, loaded as this process's libibverbs; it completes a READ at posting.
  */
 @Command(
     name = "verbs",
@@ -47,6 +49,8 @@ public final class ReadLoopCommand implements Callable<Integer> {
   private static final int READS = 1 << 21;
 
   private static final String SOURCE = "read_loop.c";
+  private static final String ADAPTER =
+      "verbs/src/test/resources/dev/sluice/verbs/fake_ibverbs.c";
 
   @Option(
       names = "--rounds",
@@ -64,11 +68,10 @@ public final class ReadLoopCommand implements Callable<Integer> {
   public Integer call() throws IOException {
     Path directory = Directories.ofRun("verbs");
     try {
-      FakeAdapter adapter = FakeAdapter.load(Path.of(System.getenv("SLUICE_HOME")), directory);
-      adapter.completeAtOnce();
-      NativeFunction inC = compile(directory);
+      loadAdapter(directory);
+      NativeFunction inC = compileLoop(directory);
       for (int chain : CHAINS) {
-        try (ReadLoop loop = new ReadLoop(adapter.openContext(), chain)) {
+        try (ReadLoop loop = new ReadLoop(openAdapter(), chain)) {
           for (int round = -WARM_UP; round < rounds; round++) {
             measure(loop, inC, chain, round);
           }
@@ -83,17 +86,50 @@ public final class ReadLoopCommand implements Callable<Integer> {
     }
   }
 
-  private static NativeFunction compile(Path directory) throws IOException {
+  /** Loads the adapter; this process must not have loaded another libibverbs. */
+  private static void loadAdapter(Path directory) throws IOException {
+    Path source = Path.of(System.getenv("SLUICE_HOME")).resolve(ADAPTER);
+    NativeLibrary library = compile(source, directory.resolve("libibverbs.so.1"));
+    library.require();
+    NativeFunction.exported(library, "void fake_reset()", Failure.NONE).invoke();
+  }
+
+  /** Opens the adapter; the caller closes it. */
+  private static IbvContext openAdapter() throws IOException {
+    try (IbvDeviceList devices = IbvDeviceList.get()) {
+      return devices.devices().getFirst().open();
+    }
+  }
+
+  private static NativeFunction compileLoop(Path directory) throws IOException {
     Path source = directory.resolve(SOURCE);
     try (InputStream in = ReadLoopCommand.class.getResourceAsStream(SOURCE)) {
       Files.copy(in, source);
     }
-    Path library = directory.resolve("read_loop.so");
-    FakeAdapter.compile(source, library);
     return NativeFunction.exported(
-        new NativeLibrary(library.toString(), "gcc"),
+        compile(source, directory.resolve("read_loop.so")),
         "int read_loop(ptr qp, ptr cq, ptr mr, int chain, int reads)",
         Failure.ERROR_NUMBER);
+  }
+
+  /**
+   * Compiles a shared library, whose soname is its file name.
+   *
+   * @throws ProviderUnavailableException if there is no C compiler or no header of rdma-core
+   */
+  private static NativeLibrary compile(Path source, Path library)
+      throws ProviderUnavailableException {
+    List<String> gcc = new ArrayList<>(List.of("gcc", "-O2", "-fPIC", "-shared"));
+    gcc.addAll(List.of("-Wl,-soname," + library.getFileName(), "-o", "" + library, "" + source));
+    try {
+      Commands.run(gcc);
+      return new NativeLibrary(library.toString(), "gcc");
+    } catch (IOException e) {
+      throw new ProviderUnavailableException(
+          "the simulated adapter needs gcc and rdma-core's headers (Debian, Ubuntu: apt-get install"
+              + " gcc libibverbs-dev): "
+              + e.getMessage());
+    }
   }
 
   /** Measures each loop once, in alternating order; negative rounds are warm-up. */
