@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.testkit;
 
-import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.lang.ProcessBuilder.Redirect;
@@ -48,15 +47,6 @@ public final class Commands {
             "conv=notrunc,fdatasync",
             "count=0",
             "status=none"));
-  }
-
-  /** Returns how many bytes of the file are in the page cache. */
-  public static long cachedBytes(Path file) throws IOException {
-    ProcessBuilder fincore =
-        new ProcessBuilder("fincore", "--bytes", "--noheadings", "--output", "RES", "" + file);
-    try (BufferedReader out = fincore.redirectError(Redirect.INHERIT).start().inputReader()) {
-      return Long.parseLong(out.readLine().strip());
-    }
   }
 
   /** Returns true if this process runs as root. */

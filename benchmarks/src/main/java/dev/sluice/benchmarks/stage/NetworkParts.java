@@ -10,6 +10,7 @@ import dev.sluice.blocks.StartedParts;
 import dev.sluice.blocks.client.BlockServerClient;
 import dev.sluice.blocks.server.BlockServer;
 import dev.sluice.blocks.server.Stager;
+import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.soft.SoftProvider;
 import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
@@ -28,7 +29,7 @@ import org.apache.spark.network.util.TransportConf;
 /**
  * The network parts of an executor, without Spark: an endpoint on a software device, the block
  * server that connects queue pairs and stages, and the client that asks other block servers. {@link
- * StagePeers} creates readers, {@link ServerMain} servers; the creator closes it. The threads of
+ * StageCommand} creates readers, {@link ServerMain} servers; the creator closes it. The threads of
  * {@link StageLoad} share it.
  */
 final class NetworkParts implements AutoCloseable {
@@ -39,8 +40,6 @@ final class NetworkParts implements AutoCloseable {
 
   /** Default staging memory with Spark's default memory. */
   private static final long STAGING_BYTES = 24 << 20;
-
-  private static final SoftOptions DEVICE = SoftOptions.DEFAULT;
 
   /** One thread each way: Spark configures the transport's pools, which Sluice does not enlarge. */
   private static final TransportConf TRANSPORT =
@@ -77,7 +76,9 @@ final class NetworkParts implements AutoCloseable {
     endpoint =
         parts.started(
             RdmaEndpoint.open(
-                new SoftProvider(DEVICE).open(InetAddress.getLoopbackAddress()), options, client));
+                new SoftProvider(SoftOptions.DEFAULT).open(InetAddress.getLoopbackAddress()),
+                options,
+                client));
     MapOutputRegistry registry =
         parts.started(
             new MapOutputRegistry(
@@ -116,6 +117,14 @@ final class NetworkParts implements AutoCloseable {
 
   BlockServerClient client() {
     return client;
+  }
+
+  /** Waits until a server knows these map outputs. */
+  void awaitMapOutputs(PeerAddress server, long[] mapIds) throws IOException {
+    List<MapOutputLocation> located = client.resolve(server, StageLoad.SHUFFLE, mapIds).join();
+    if (located.contains(null)) {
+      throw new IOException(server + " does not know all map outputs: " + located);
+    }
   }
 
   @Override

@@ -7,7 +7,6 @@ import dev.sluice.testkit.Commands;
 import java.io.BufferedOutputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -71,20 +70,10 @@ public record SampleOutputs(Path directory, int maps, int partitions, int partit
     return checksum.getValue();
   }
 
-  /** Returns true if {@link #cache} can drop them; false on a file system in memory. */
-  boolean canBeCold() throws IOException {
-    cache(true);
-    return Commands.cachedBytes(path(0, "data")) == 0;
-  }
-
-  /** Reads the data into the page cache, or drops it from there. */
-  void cache(boolean cold) throws IOException {
+  /** Drops the data from the page cache. */
+  void dropFromCache() throws IOException {
     for (int map = 0; map < maps; map++) {
-      if (cold) {
-        Commands.dropFromCache(path(map, "data"));
-      } else {
-        java.nio.file.Files.copy(path(map, "data"), OutputStream.nullOutputStream());
-      }
+      Commands.dropFromCache(path(map, "data"));
     }
   }
 }

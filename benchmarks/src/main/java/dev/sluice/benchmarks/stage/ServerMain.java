@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.stage;
 
-import dev.sluice.benchmarks.CpuTime;
-import dev.sluice.benchmarks.stage.StagePeers.OwnTask;
 import dev.sluice.testkit.AnsweringProcess;
-import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
  * The process that stages, with an executor for each argument, the directory of its map outputs. It
- * answers {@link #ADDRESSES} with the executors' addresses, any other line with an {@link OwnTask}.
- * {@link StagePeers} starts it on one core; its main thread answers. It ends when its standard
- * input ends.
+ * answers {@link #ADDRESSES} with the executors' addresses, and any other line with the seconds that
+ * a task of its own took. {@link StageCommand} starts it on one core; its main thread answers. It
+ * ends when its standard input ends.
  */
 final class ServerMain {
   static final String ADDRESSES = "addresses";
@@ -43,25 +40,19 @@ final class ServerMain {
         line ->
             line.equals(ADDRESSES)
                 ? servers.stream().map(NetworkParts::address).toList()
-                : measureOwnTask());
+                : ownTask());
     servers.forEach(NetworkParts::close);
   }
 
-  private static OwnTask measureOwnTask() throws IOException {
-    long cpu = CpuTime.ofProcess();
+  private static double ownTask() {
     long start = System.nanoTime();
-    long own = CpuTime.ofThread(ServerMain::ownTask);
-    double seconds = (System.nanoTime() - start) / 1e9;
-    return new OwnTask(seconds, (CpuTime.ofProcess() - cpu - own) / 1e9);
-  }
-
-  private static void ownTask() {
-    long state = System.nanoTime();
+    long state = start;
     for (int i = 0; i < STEPS; i++) {
       state ^= state << 13;
       state ^= state >>> 7;
       state ^= state << 17;
     }
     result = state;
+    return (System.nanoTime() - start) / 1e9;
   }
 }

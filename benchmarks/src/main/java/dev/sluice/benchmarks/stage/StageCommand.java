@@ -3,75 +3,186 @@ package dev.sluice.benchmarks.stage;
 
 import dev.sluice.benchmarks.ComparisonOutput;
 import dev.sluice.benchmarks.Pairs;
-import dev.sluice.rdma.Device;
-import dev.sluice.rdma.ProtectionDomain;
-import dev.sluice.rdma.providers.Providers;
-import dev.sluice.rdma.soft.SoftProvider;
-import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
-import dev.sluice.rdma.verbs.VerbsOptions;
+import dev.sluice.blocks.server.Stager;
+import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.testkit.AnsweringProcess;
+import dev.sluice.testkit.Commands;
 import dev.sluice.testkit.Directories;
+import dev.sluice.testkit.ReadLimit;
 import java.io.IOException;
-import java.net.InetAddress;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** The command bin/bench stage: cost of staging, also with many peers or a slow disk. */
+/**
+ * The command bin/bench stage: an executor that stages for many peers, and servers next to one with
+ * a slow disk. Servers run in processes that have one core. The readers are in this process, which
+ * has the other cores from then on; they live as long as it, a server process for one measurement.
+ */
 @Command(
     name = "stage",
     description = {
       "Measure staging of map outputs that are not registered",
-      "Measures the CPU time of registering map outputs of 1, 16 and 256 MiB, compared with copying"
-          + " them. On soft, also measures 63 peers of one server and, as root, 16 servers of which"
-          + " one has a slow disk."
+      "Measures a task of an executor from which 63 peers stage, and, as root, 15 servers next to"
+          + " one whose disk is slow. Uses the software provider."
     })
 public final class StageCommand implements Callable<Integer> {
+  // Both numbers are in names of rows, by which goals.txt finds them.
+  private static final int READERS = 63;
+  private static final int SERVERS = 16;
+
+  /** Number of readers when one of the servers is slow. */
+  private static final int READERS_OF_SERVERS = 4;
+
+  /** Default size of a buffer pool with Spark's default memory. */
+  private static final long POOL_BYTES = 48 << 20;
+
+  private static final long SLOW_BYTES_A_SECOND = 10_000_000;
+
+  /** Length of a measurement with a slow disk, and of its warm-up. */
+  private static final int SLOW_DISK_MS = 5_000;
+
+  // 256 MiB of map outputs in all.
+  private static final int MAPS = 64;
+  private static final int PARTITIONS = 64;
+  private static final int PARTITION_BYTES = 1 << 16;
+
   @Option(
       names = "--rounds",
       paramLabel = "N",
       description = "Measurements of each (default: ${DEFAULT-VALUE})")
   private int rounds = 10;
 
-  @Option(
-      names = "--provider",
-      paramLabel = "soft|verbs",
-      description = "Provider of the READs (default: ${DEFAULT-VALUE})")
-  private String provider = SoftProvider.NAME;
-
   @Mixin private ComparisonOutput output;
+
+  private final Pairs pairs = new Pairs();
+  private final List<NetworkParts> readers = new ArrayList<>();
+  private final Set<String> failures = new ConcurrentSkipListSet<>();
 
   @Override
   public Integer call() throws IOException, InterruptedException {
     Path directory = Directories.ofRun("stage");
-    List<String> problems = new ArrayList<>();
-    Pairs pairs = new Pairs();
     try {
-      comparison(directory, pairs);
-      if (provider.equals(SoftProvider.NAME)) {
-        try (StagePeers peers = new StagePeers(directory, rounds, pairs)) {
-          peers.measure();
-          problems.addAll(peers.problems());
-        }
+      SampleOutputs outputs = outputs(directory.resolve("outputs"));
+      long[][] checksums = outputs.write();
+      useOtherCores();
+      for (int i = 0; i < READERS; i++) {
+        readers.add(new NetworkParts("reader-" + i, POOL_BYTES, (_, _) -> null, List.of()));
       }
-      return output.write(pairs.comparisons(), problems);
+      manyPeers(outputs, checksums);
+      String unavailable = ReadLimit.unavailable();
+      if (unavailable == null) {
+        slowServer(outputs, checksums, outputs(directory.resolve("slow")));
+      } else {
+        System.err.println("the slow disk is skipped: " + unavailable);
+      }
+      return output.write(pairs.comparisons(), List.copyOf(failures));
     } finally {
+      readers.forEach(NetworkParts::close);
       Directories.delete(directory);
     }
   }
 
-  private void comparison(Path directory, Pairs pairs) throws IOException {
-    try (Device device =
-            Providers.open(
-                provider,
-                InetAddress.getLoopbackAddress(),
-                VerbsOptions.DEFAULT,
-                SoftOptions.DEFAULT);
-        ProtectionDomain domain = device.allocateProtectionDomain()) {
-      new RegisterVersusCopy(domain, provider, rounds).measure(directory, pairs);
+  private static SampleOutputs outputs(Path directory) throws IOException {
+    return new SampleOutputs(
+        Files.createDirectory(directory), MAPS, PARTITIONS, PARTITION_BYTES);
+  }
+
+  private static void useOtherCores() throws IOException {
+    String cores = "1-" + Math.max(1, Runtime.getRuntime().availableProcessors() - 1);
+    String self = Long.toString(ProcessHandle.current().pid());
+    Commands.run(List.of("taskset", "--all-tasks", "--cpu-list", "--pid", cores, self));
+  }
+
+  private void manyPeers(SampleOutputs outputs, long[][] checksums)
+      throws IOException, InterruptedException {
+    try (AnsweringProcess process = serve(outputs.directory())) {
+      List<PeerAddress> servers = locate(process);
+      for (int round = -1; round < rounds; round++) {
+        double alone = ownTask(process);
+        double loaded;
+        try (StageLoad _ = new StageLoad(readers, servers, outputs, checksums, failures)) {
+          ownTask(process); // until all tasks have begun
+          loaded = ownTask(process);
+        }
+        Pairs counted = round < 0 ? new Pairs() : pairs;
+        counted.less("stage-%d-peers-own-task".formatted(READERS), "s", loaded, "alone", alone);
+      }
     }
+  }
+
+  private void slowServer(SampleOutputs outputs, long[][] checksums, SampleOutputs cold)
+      throws IOException, InterruptedException {
+    String name = "stage-%d-servers-one-slow-others".formatted(SERVERS);
+    cold.write();
+    List<Path> same = Collections.nCopies(SERVERS - 1, outputs.directory());
+    try (AnsweringProcess fast = serve(same.toArray(Path[]::new));
+        AnsweringProcess slow = serve(cold.directory())) {
+      List<PeerAddress> others = locate(fast);
+      List<PeerAddress> all = Stream.concat(others.stream(), locate(slow).stream()).toList();
+      try {
+        ReadLimit.set(slow.pid(), cold.directory(), SLOW_BYTES_A_SECOND);
+        for (int round = -1; round < rounds; round++) {
+          cold.dropFromCache();
+          boolean slowFirst = round % 2 == 0;
+          double first = rate(slowFirst ? all : others, others, outputs, checksums);
+          double second = rate(slowFirst ? others : all, others, outputs, checksums);
+          Pairs counted = round < 0 ? new Pairs() : pairs;
+          counted.more(
+              name,
+              "MB/s",
+              slowFirst ? first : second,
+              "without-it",
+              slowFirst ? second : first);
+        }
+      } finally {
+        ReadLimit.lift(slow.pid());
+      }
+    }
+  }
+
+  /** Returns the MB that some servers stage in a second while readers ask all of {@code asked}. */
+  private double rate(
+      List<PeerAddress> asked, List<PeerAddress> some, SampleOutputs outputs, long[][] checksums)
+      throws InterruptedException {
+    List<NetworkParts> few = readers.subList(0, READERS_OF_SERVERS);
+    try (StageLoad load = new StageLoad(few, asked, outputs, checksums, failures)) {
+      Thread.sleep(SLOW_DISK_MS);
+      long before = load.answers(some);
+      Thread.sleep(SLOW_DISK_MS);
+      return (load.answers(some) - before) * Stager.MAX_REQUEST_BYTES / 1e3 / SLOW_DISK_MS;
+    }
+  }
+
+  private static AnsweringProcess serve(Path... directories) throws IOException {
+    String[] arguments = Stream.of(directories).map(Path::toString).toArray(String[]::new);
+    return AnsweringProcess.start(
+        List.of("taskset", "--cpu-list", "0"), ServerMain.class, arguments);
+  }
+
+  /** Returns the addresses of its servers, once they know their map outputs. */
+  private List<PeerAddress> locate(AnsweringProcess process)
+      throws IOException, InterruptedException {
+    process.await();
+    List<PeerAddress> servers = List.of(process.ask(ServerMain.ADDRESSES, PeerAddress[].class));
+    for (PeerAddress server : servers) {
+      readers.getFirst().awaitMapOutputs(server, LongStream.range(0, MAPS).toArray());
+    }
+    return servers;
+  }
+
+  private static double ownTask(AnsweringProcess process)
+      throws IOException, InterruptedException {
+    return process.ask("", Double.class);
   }
 }

@@ -12,23 +12,23 @@ import dev.sluice.rdma.transfer.PooledBuffer;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Queue;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.zip.Checksum;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Tasks of several executors that let servers stage for them. Each has two requests at each server
  * outstanding, as far as the executor's quotas allow, and verifies the bytes before the next
- * request. A refusal or failure is counted, and is followed by a request as well. A virtual thread
- * makes each request and the ones that follow it. {@link StagePeers} creates this load, which
- * starts it, and closes it, which waits for all requests.
+ * request. A request follows a refusal or failure as well. A virtual thread makes each request and
+ * the ones that follow it. {@link StageCommand} creates this load, which starts it, and closes it,
+ * which waits for all requests.
  */
 final class StageLoad implements AutoCloseable {
   /** Any id would do: each shuffle has the same files ({@link SampleOutputs}). */
@@ -42,33 +42,27 @@ final class StageLoad implements AutoCloseable {
   /** Default of spark.shuffle.rdma.read.timeout. */
   private static final int TIMEOUT_MS = 30_000;
 
-  /**
-   * Result of a request.
-   *
-   * @param nanos time from asking to verification, including the wait for quota and buffer
-   * @param failure reason of a failure; null after a success
-   */
-  record Answer(PeerAddress server, long nanos, @Nullable String failure) {}
+  private static final long PAUSE_AFTER_FAILURE_MS = 100;
 
   private final SampleOutputs outputs;
   private final long[][] checksums;
-  private final int thinkMs;
-  private final Queue<Answer> answers = new ConcurrentLinkedQueue<>();
+  private final Set<String> failures;
+  private final Map<PeerAddress, AtomicLong> answers = new ConcurrentHashMap<>();
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
   private volatile boolean stopped;
 
   /**
-   * @param thinkMs average time that a task takes for the bytes before its next request, in ms
+   * @param failures concurrent set to which causes of refused and failed requests are added
    */
   StageLoad(
       List<NetworkParts> readers,
       List<PeerAddress> servers,
       SampleOutputs outputs,
       long[][] checksums,
-      int thinkMs) {
+      Set<String> failures) {
     this.outputs = outputs;
     this.checksums = checksums;
-    this.thinkMs = thinkMs;
+    this.failures = failures;
     for (int i = 0; i < readers.size(); i++) {
       NetworkParts reader = readers.get(i);
       int first = i;
@@ -82,9 +76,13 @@ final class StageLoad implements AutoCloseable {
     }
   }
 
-  /** Returns the results so far. */
-  List<Answer> answers() {
-    return List.copyOf(answers);
+  /** Returns the number of requests that some servers have answered rightly so far. */
+  long answers(List<PeerAddress> servers) {
+    return servers.stream().mapToLong(server -> counter(server).get()).sum();
+  }
+
+  private AtomicLong counter(PeerAddress server) {
+    return answers.computeIfAbsent(server, _ -> new AtomicLong());
   }
 
   /** Returns when no request is outstanding. */
@@ -98,15 +96,13 @@ final class StageLoad implements AutoCloseable {
       NetworkParts reader, PeerQuota<PeerAddress> quota, PeerAddress server, int first)
       throws InterruptedException {
     for (int chunk = first; !stopped; chunk++) {
-      long start = System.nanoTime();
-      String failure = null;
       try {
         read(reader, quota, server, pieces(outputs, chunk));
+        counter(server).incrementAndGet();
       } catch (Exception e) {
-        failure = e.toString();
+        failures.add("a request failed: " + e);
+        Thread.sleep(PAUSE_AFTER_FAILURE_MS);
       }
-      answers.add(new Answer(server, System.nanoTime() - start, failure));
-      Thread.sleep(failure == null ? ThreadLocalRandom.current().nextInt(2 * thinkMs + 1) : 100);
     }
     return null;
   }
@@ -127,7 +123,9 @@ final class StageLoad implements AutoCloseable {
       NetworkParts reader, PeerQuota<PeerAddress> quota, PeerAddress server, List<Piece> pieces)
       throws Exception {
     long deadlineNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(TIMEOUT_MS);
-    acquire(quota, server, CHUNK_BYTES, 2 * TIMEOUT_MS);
+    CompletableFuture<Void> share = new CompletableFuture<>();
+    quota.acquire(server, CHUNK_BYTES, () -> share.complete(null));
+    share.get(); // Every share comes back, since every request has a deadline.
     try {
       PooledBuffer buffer = reader.endpoint().buffers().acquire(CHUNK_BYTES, deadlineNanos).get();
       try {
@@ -137,27 +135,6 @@ final class StageLoad implements AutoCloseable {
       }
     } finally {
       quota.release(server, CHUNK_BYTES);
-    }
-  }
-
-  /** Waits for a share of the quota. Gives back a share that is granted after the timeout. */
-  static <P> void acquire(PeerQuota<P> quota, P peer, long bytes, long timeoutMs) throws Exception {
-    CompletableFuture<Void> share = new CompletableFuture<>();
-    quota.acquire(
-        peer,
-        bytes,
-        () -> {
-          if (!share.complete(null)) {
-            quota.release(peer, bytes);
-          }
-        });
-    try {
-      share.get(timeoutMs, TimeUnit.MILLISECONDS);
-    } catch (TimeoutException | InterruptedException e) {
-      if (!share.cancel(false)) { // It was granted just now.
-        quota.release(peer, bytes);
-      }
-      throw e;
     }
   }
 

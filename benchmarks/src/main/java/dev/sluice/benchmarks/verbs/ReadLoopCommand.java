@@ -3,7 +3,6 @@ package dev.sluice.benchmarks.verbs;
 
 import com.sun.management.ThreadMXBean;
 import dev.sluice.benchmarks.ComparisonOutput;
-import dev.sluice.benchmarks.CpuTime;
 import dev.sluice.benchmarks.Pairs;
 import dev.sluice.testkit.Commands;
 import dev.sluice.testkit.Directories;
@@ -137,11 +136,9 @@ public final class ReadLoopCommand implements Callable<Integer> {
     String name = "verbs-read-8B-x" + chain;
     boolean javaFirst = round % 2 == 0;
     long ofJava = javaFirst ? ofJava(loop, name, round >= 0) : 0;
-    long ofC =
-        CpuTime.ofThread(
-            () ->
-                inC.call(
-                    loop.qp().pointer(), loop.cq().pointer(), loop.mr().pointer(), chain, READS));
+    long start = threads.getCurrentThreadCpuTime();
+    inC.call(loop.qp().pointer(), loop.cq().pointer(), loop.mr().pointer(), chain, READS);
+    long ofC = threads.getCurrentThreadCpuTime() - start;
     ofJava = javaFirst ? ofJava : ofJava(loop, name, round >= 0);
     if (round >= 0) {
       pairs.less(name, "ns/READ", (double) ofJava / READS, "C", (double) ofC / READS);
@@ -150,7 +147,9 @@ public final class ReadLoopCommand implements Callable<Integer> {
 
   private long ofJava(ReadLoop loop, String name, boolean counts) throws IOException {
     long before = threads.getCurrentThreadAllocatedBytes();
-    long nanos = CpuTime.ofThread(() -> loop.run(READS));
+    long start = threads.getCurrentThreadCpuTime();
+    loop.run(READS);
+    long nanos = threads.getCurrentThreadCpuTime() - start;
     long allocated = threads.getCurrentThreadAllocatedBytes() - before;
     if (counts && allocated >= READS) {
       problems.add("%s: %d bytes were allocated by %d READs".formatted(name, allocated, READS));
