@@ -12,34 +12,18 @@ import org.apache.spark.scheduler.StageInfo;
 /**
  * Records the last stage of each job, which reads the output of the job's other stages. Spark's
  * listener thread adds stages; the driver's main thread, which runs the jobs, takes one with {@link
- * #await} for each job. Counts lag behind the job until that thread has handled its last event.
+ * #await} for each job. The bytes lag behind the job until that thread has handled its last event.
  */
 public final class CompletedStages extends SparkListener {
   private static final long TIMEOUT_S = 60;
 
   private final BlockingQueue<StageInfo> stages = new LinkedBlockingQueue<>();
-  private Counts counts = new Counts(0, 0, 0);
-
-  /**
-   * Counts over all stages so far.
-   *
-   * @param retries stages that were tried again
-   * @param mapTasks tasks of stages that write a shuffle
-   * @param remoteBytes bytes that were read from other executors
-   */
-  public record Counts(int retries, int mapTasks, long remoteBytes) {
-    private Counts plus(StageInfo stage) {
-      return new Counts(
-          retries + (stage.attemptNumber() > 0 ? 1 : 0),
-          mapTasks + (stage.shuffleDepId().isDefined() ? stage.numTasks() : 0),
-          remoteBytes + stage.taskMetrics().shuffleReadMetrics().remoteBytesRead());
-    }
-  }
+  private long remoteBytes;
 
   @Override
   public synchronized void onStageCompleted(SparkListenerStageCompleted event) {
     StageInfo stage = event.stageInfo();
-    counts = counts.plus(stage);
+    remoteBytes += stage.taskMetrics().shuffleReadMetrics().remoteBytesRead();
     if (stage.shuffleDepId().isEmpty()) {
       stages.add(stage);
     }
@@ -59,12 +43,8 @@ public final class CompletedStages extends SparkListener {
     return ((Long) stage.completionTime().get() - (Long) stage.submissionTime().get()) / 1e3;
   }
 
-  public synchronized Counts counts() {
-    return counts;
-  }
-
   /** Returns the bytes that all stages so far have read from other executors. */
-  public long remoteBytes() {
-    return counts().remoteBytes();
+  public synchronized long remoteBytes() {
+    return remoteBytes;
   }
 }

@@ -2,18 +2,16 @@
 package dev.sluice.benchmarks;
 
 import dev.sluice.benchmarks.Comparison.Better;
-import java.util.Arrays;
 import java.util.Locale;
-import java.util.Set;
 import org.apache.commons.math3.distribution.TDistribution;
 import org.apache.commons.math3.stat.StatUtils;
 import org.apache.commons.math3.stat.inference.TestUtils;
 
 /**
- * Answers whether a goal is reached. A timed row answers yes or no only if its rounds differ from
- * the goal by more than chance. The test is a two-sided one-sample t-test of the rounds' ratios
- * against the goal at the level of 5 %; the median must be on the same side as the mean. A counted
- * row has no noise, so its worst round answers. {@link Comparison} and {@link Goal} ask for it.
+ * Answers whether a goal is reached: yes or no only if the rounds differ from the goal by more than
+ * chance. The test is a two-sided one-sample t-test of the rounds' ratios against the goal at the
+ * level of 5 %; the median must be on the same side as the mean. {@link Comparison} and {@link Goal}
+ * ask for it.
  *
  * @param answer yes, no or undecided
  * @param rounds number of rounds that would probably decide (four times in five), if the next ones
@@ -31,20 +29,6 @@ public record Verdict(Answer answer, int rounds) {
   /** Least number of rounds that says anything about their scatter. */
   private static final int LEAST_ROUNDS = 3;
 
-  /** Units of counted values, which are the same in every run. Values of other units have noise. */
-  private static final Set<String> COUNTED =
-      Set.of(
-          "attempts",
-          "times",
-          "queue pairs",
-          "sockets",
-          "files",
-          "mapped files",
-          "regions",
-          "bytes",
-          "KiB",
-          "part of remote bytes");
-
   public enum Answer {
     YES,
     NO,
@@ -54,9 +38,6 @@ public record Verdict(Answer answer, int rounds) {
   /** Returns the verdict about a goal. */
   static Verdict of(Comparison row, Goal goal) {
     double[] ratios = row.ratios();
-    if (COUNTED.contains(row.unit())) {
-      return decided(Arrays.stream(ratios).allMatch(goal::isReached));
-    }
     if (ratios.length < LEAST_ROUNDS) {
       return new Verdict(Answer.UNDECIDED, LEAST_ROUNDS);
     }

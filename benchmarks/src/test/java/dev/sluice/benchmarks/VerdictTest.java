@@ -28,7 +28,7 @@ class VerdictTest {
   }
 
   @Test
-  void oneTimedRoundDecidesNothing() {
+  void oneRoundDecidesNothing() {
     assertThat(verdict(LESS, 0.5)).isEqualTo(new Verdict(Answer.UNDECIDED, 3));
     assertThat(verdict(LESS, 1.5, 1.5)).isEqualTo(new Verdict(Answer.UNDECIDED, 3));
   }
@@ -53,19 +53,9 @@ class VerdictTest {
     assertThat(verdict(LESS, 1.1, 1.1, 1.1).answer()).isEqualTo(Answer.NO);
   }
 
-  @Test
-  void theWorstRoundOfACountDecides() {
-    assertThat(Verdict.of(row("attempts", 1), LESS).answer()).isEqualTo(Answer.YES);
-    assertThat(Verdict.of(row("attempts", 1, 1, 2), LESS).answer()).isEqualTo(Answer.NO);
-  }
-
   private static Verdict verdict(Goal goal, double... ratios) {
-    return Verdict.of(row("s", ratios), goal);
-  }
-
-  private static Comparison row(String unit, double... ratios) {
     double[] partner = new double[ratios.length];
     Arrays.fill(partner, 1);
-    return Comparison.less("row", unit, ratios, "stock", partner);
+    return Verdict.of(Comparison.less("row", "s", ratios, "stock", partner), goal);
   }
 }

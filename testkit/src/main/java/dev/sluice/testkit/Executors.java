@@ -18,7 +18,7 @@ import org.apache.spark.api.java.JavaSparkContext;
 
 /**
  * Finds the executor processes of an application and measures them, by /proc. It runs in the
- * driver's process: that process's descendants are executors, and so are those of {@link #WORKERS}.
+ * driver's process: that process's descendants are executors, and so are those of {@link #WORKER}.
  * It has no state, and any thread of the driver may call it.
  */
 public final class Executors {
@@ -28,8 +28,8 @@ public final class Executors {
    */
   public static final String SERVER = "spark.sluice.benchmark.server";
 
-  /** System property: process ids, separated by commas, of Workers that started executors. */
-  public static final String WORKERS = "spark.sluice.benchmark.workers";
+  /** System property: process id of the Worker that started the executors. */
+  public static final String WORKER = "spark.sluice.benchmark.worker";
 
   private static final Pattern LOCAL_CLUSTER = Pattern.compile("local-cluster\\[(\\d+),.*");
   private static final Pattern READ_BYTES = Pattern.compile("(?m)^read_bytes: (\\d+)$");
@@ -58,20 +58,18 @@ public final class Executors {
 
   /**
    * Returns the running executor processes by executor id: those of this driver's local cluster and
-   * those of its {@link #WORKERS}.
+   * those of its {@link #WORKER}.
    */
   public static Map<String, ProcessHandle> processes() {
     Map<String, ProcessHandle> processes = new TreeMap<>();
-    Stream.concat(Stream.of(ProcessHandle.current()), workers())
+    Stream.concat(Stream.of(ProcessHandle.current()), process(WORKER).stream())
         .flatMap(ProcessHandle::descendants)
         .forEach(process -> id(process).ifPresent(id -> processes.putIfAbsent(id, process)));
     return processes;
   }
 
-  private static Stream<ProcessHandle> workers() {
-    return Optional.ofNullable(System.getProperty(WORKERS)).stream()
-        .flatMap(workers -> Stream.of(workers.split(",")))
-        .flatMap(pid -> ProcessHandle.of(Long.parseLong(pid)).stream());
+  private static Optional<ProcessHandle> process(String property) {
+    return Optional.ofNullable(Long.getLong(property)).flatMap(ProcessHandle::of);
   }
 
   /**
@@ -82,9 +80,7 @@ public final class Executors {
    */
   public static Map<String, Double> cpuSeconds() {
     Map<String, ProcessHandle> processes = processes();
-    Optional.ofNullable(Long.getLong(SERVER))
-        .flatMap(ProcessHandle::of)
-        .ifPresent(server -> processes.put(SERVER, server));
+    process(SERVER).ifPresent(server -> processes.put(SERVER, server));
     Map<String, Double> seconds = new TreeMap<>();
     processes.forEach(
         (executor, process) ->

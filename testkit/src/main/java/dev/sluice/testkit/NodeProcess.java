@@ -72,18 +72,12 @@ public record NodeProcess(Path folder) {
     return folder.resolve("node.sock");
   }
 
-  /**
-   * Starts the daemon; returns when executors can register with it.
-   *
-   * @param prefix start of the command
-   */
-  public void start(String... prefix) throws IOException, InterruptedException {
+  /** Starts the daemon; returns when executors can register with it. */
+  public void start() throws IOException, InterruptedException {
     Files.deleteIfExists(socket());
-    ProcessBuilder builder = command();
-    builder.command().addAll(0, List.of(prefix));
     Path log = folder.resolve("node.log");
     Process process =
-        builder.redirectErrorStream(true).redirectOutput(Redirect.appendTo(log.toFile())).start();
+        command().redirectErrorStream(true).redirectOutput(Redirect.appendTo(log.toFile())).start();
     Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly, "node-destroyer"));
     Files.writeString(pidFile(), Long.toString(process.pid()));
     Poll.until(START_MS, () -> Files.exists(socket()) || !process.isAlive());

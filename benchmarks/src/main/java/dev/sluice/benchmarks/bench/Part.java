@@ -43,7 +43,7 @@ record Part(String name, RowPattern rows, boolean onVerbs, List<String> argument
           onVerbs("read-verbs", "read-verbs-*", 6, "read --quick --rounds 3"),
           terasort("1g", 3, "--size 1g --repeat 1"),
           of("storm", "storm-*", 12, "storm --rounds 1 --warm-up 8 --repetitions 1"),
-          of("node", "node-hand-over-*", 4, "node --quick --only lost_executors,hand_over"));
+          of("node", "node-hand-over-*", 4, "node --quick --only restarted_server,hand_over"));
 
   static final List<Part> FULL =
       List.of(
@@ -75,7 +75,7 @@ record Part(String name, RowPattern rows, boolean onVerbs, List<String> argument
               "storm-*-cold-*",
               6,
               "storm --cold --maps 64 --partitions 64 --block-bytes 1048576 --warm-up 3"),
-          of("node", "node-hand-over-*", 170, "node"),
+          of("node", "node-hand-over-*", 60, "node"),
           onVerbs("node-stopped", "node-stopped-*-verbs", 25, "node --only stopped_server"),
           of("tpcds", "tpcds-*", 65, "tpcds"),
           terasort("10g", 20, "--size 10g --repeat 2"),

@@ -5,9 +5,9 @@ import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.ComparisonOutput;
 import dev.sluice.benchmarks.Pairs;
 import dev.sluice.benchmarks.storm.NodeStorm;
-import dev.sluice.testkit.Commands;
 import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.Shuffle;
+import dev.sluice.testkit.Sums;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -28,25 +28,21 @@ import picocli.CommandLine.Option;
     sortOptions = false,
     description = {
       "Measure the node daemon, compared with Spark's external shuffle service",
-      "Kills and releases executors, restarts a daemon, loses a node (as root), and stops a server."
-          + " Then measures a storm of small blocks, the time of a hand-over, and a daemon's"
-          + " resources."
+      "Restarts a daemon, and stops a server. Then measures a storm of small blocks, and the time of"
+          + " a hand-over."
     })
 public final class NodeCommand implements Callable<Integer> {
   private static final int CORES = 2;
 
   /** Parts of the benchmark. */
   enum Part {
-    LOST_EXECUTORS,
-    LOST_NODE,
+    RESTARTED_SERVER,
     STOPPED_SERVER,
     STORM,
-    HAND_OVER,
-    EXECUTORS,
-    APPLICATIONS
+    HAND_OVER
   }
 
-  @Option(names = "--quick", description = "One round, and 100 applications instead of 1,000")
+  @Option(names = "--quick", description = "One round")
   private boolean quick;
 
   @Option(
@@ -64,24 +60,15 @@ public final class NodeCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     Path directory = Directories.ofRun("node");
-    NodeLevels levels = new NodeLevels(directory, pairs);
-    Set<String> answers = new HashSet<>();
-    LostExecutors lost = new LostExecutors(directory.resolve("lost"), pairs, answers);
-    StoppedServers stopped = new StoppedServers(directory.resolve("stopped"), pairs, answers);
-    measure(Part.LOST_EXECUTORS, inRounds(lost::executors));
-    if (Commands.isRoot()) {
-      measure(Part.LOST_NODE, inRounds(lost::nodes));
-    } else {
-      System.err.println(Part.LOST_NODE + " is skipped: a network of two nodes needs root");
-    }
-    measure(Part.STOPPED_SERVER, inRounds(stopped::measure));
+    Set<Sums> answers = new HashSet<>();
+    StruckServers struck = new StruckServers(directory.resolve("struck"), pairs, answers);
+    measure(Part.RESTARTED_SERVER, inRounds(struck::restarted));
+    measure(Part.STOPPED_SERVER, inRounds(struck::stopped));
     if (answers.size() > 1) {
       problems.add("the answers differ: " + answers);
     }
     measure(Part.STORM, () -> storm(directory.resolve("storm")));
     measure(Part.HAND_OVER, () -> HandOvers.measure(directory.resolve("hand-over"), pairs));
-    measure(Part.EXECUTORS, levels::executors);
-    measure(Part.APPLICATIONS, () -> levels.applications(quick ? 100 : 1000));
     rows.addAll(0, pairs.comparisons());
     if (problems.isEmpty()) {
       Directories.delete(directory);
@@ -111,8 +98,8 @@ public final class NodeCommand implements Callable<Integer> {
   }
 
   private void storm(Path directory) throws IOException, InterruptedException {
-    try (NodeCluster sluice = NodeCluster.here(directory.resolve("sluice"), Shuffle.SLUICE, CORES);
-        NodeCluster stock = NodeCluster.here(directory.resolve("stock"), Shuffle.STOCK, CORES)) {
+    try (NodeCluster sluice = NodeCluster.start(directory.resolve("sluice"), Shuffle.SLUICE, CORES);
+        NodeCluster stock = NodeCluster.start(directory.resolve("stock"), Shuffle.STOCK, CORES)) {
       NodeStorm storm =
           new NodeStorm(
               quick, shuffle -> (shuffle == Shuffle.SLUICE ? sluice : stock).conf(CORES, 1));

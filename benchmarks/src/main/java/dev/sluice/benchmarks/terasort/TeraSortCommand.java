@@ -209,7 +209,7 @@ public final class TeraSortCommand implements Callable<Integer> {
   private SortResult sortOnNode(TeraData.Input input, Shuffle shuffle, Path directory)
       throws IOException, InterruptedException {
     Path cluster = directory.resolveSibling(directory.getFileName() + "-cluster");
-    try (NodeCluster own = NodeCluster.here(cluster, shuffle, executors * cores)) {
+    try (NodeCluster own = NodeCluster.start(cluster, shuffle, executors * cores)) {
       Map<String, String> all = new LinkedHashMap<>(own.conf(executors, cores));
       all.putAll(conf);
       return sort(input, shuffle, directory, all);
