@@ -209,9 +209,6 @@ public final class ChaosCommand implements Callable<Integer> {
     if (!workloads.equals(List.of(THREE))) {
       return workloads.stream().map(Workload::named).toList();
     }
-    if (!fault.workloads().isEmpty()) {
-      return fault.workloads().stream().map(Workload::named).toList();
-    }
     List<Workload> allowed = Workload.ALL.stream().filter(fault::allows).toList();
     List<Workload> three = new ArrayList<>();
     int first = Faults.ALL.indexOf(fault) * WORKLOADS;

@@ -185,7 +185,7 @@ final class ChaosDriver implements AutoCloseable {
 
   private void endFault() {
     try {
-      fault.end(directory);
+      fault.setup().end(directory);
     } catch (IOException e) {
       System.err.printf(
           "the setup of fault %s could not be undone: %s%n", fault.name(), e.getMessage());

@@ -60,14 +60,14 @@ public record ChaosRun(RunResult result, Sums expected, Stock stock) {
   @JsonIgnore
   boolean hasUnexpectedLosses() {
     return result.losses().stageRetries() > allowedRetries()
-        || result.losses().executors() > cause().cost().lostExecutors()
-        || (!cause().cost().happensToStock() && result.losses().withoutRetries() > 0);
+        || result.losses().executors() > cause().lostExecutors()
+        || (!cause().happensToStock() && result.losses().withoutRetries() > 0);
   }
 
   /** Returns the fault's limit; less if the stock shuffle needed far less. */
   private int allowedRetries() {
     int shuffles = workload().shuffles();
-    int most = cause().cost().stageRetries() * shuffles;
+    int most = cause().stageRetries() * shuffles;
     boolean same = cause().name().equals(result.run().fault());
     return same && stock.losses() != null
         ? Math.min(most, stock.losses().stageRetries() + SLACK_RETRIES * shuffles)

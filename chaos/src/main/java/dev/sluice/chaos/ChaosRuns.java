@@ -144,7 +144,7 @@ final class ChaosRuns {
         }
         try {
           RunResult solution = solve(stock, cell.workload(), seed);
-          if (!cell.fault().cost().happensToStock()) {
+          if (!cell.fault().happensToStock()) {
             measured.put(cell, new Stock(solution.seconds(), Losses.NONE));
           } else if (!measured.containsKey(cell)) {
             measured.put(cell, stock(result(struck, run), solution));

@@ -17,9 +17,6 @@ import org.jspecify.annotations.Nullable;
  * kills it. The stock shuffle has no such event; there an executor is struck that reads.
  */
 class AtEvent implements FaultAction {
-  /** Time of a stop. {@code ChaosAgent} has the same 7 s in its command. */
-  static final long STOPPED_MS = 7_000;
-
   final Map<Injection, Double> rates;
   private final Evidence evidence;
   private final FaultAction ofStock;
@@ -41,10 +38,11 @@ class AtEvent implements FaultAction {
   }
 
   /**
-   * @param rate probability with which each occurrence of the event stops the victim
+   * @param rates rate with which each occurrence of the event stops the victim
    */
-  static AtEvent stopped(Injection event, double rate) {
-    return new AtEvent(Map.of(event, rate), Evidence.of(event), new StoppedProcess(Cluster::any));
+  static AtEvent stopped(Map<Injection, Double> rates) {
+    Evidence evidence = Evidence.of(rates.keySet().iterator().next());
+    return new AtEvent(rates, evidence, new StoppedProcess(Cluster::any));
   }
 
   @Override

@@ -2,7 +2,6 @@
 package dev.sluice.chaos.fault;
 
 import dev.sluice.chaos.cluster.Cluster;
-import dev.sluice.chaos.fault.Fault.Moment;
 import dev.sluice.testkit.Commands;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -19,11 +18,6 @@ import org.jspecify.annotations.Nullable;
  * @param damage arguments of the test bed's command {@code cable}
  */
 record Cable(List<String> damage) implements FaultAction, Fault.Setup {
-  static Fault fault(String name, String what, long lastsMs, String... damage) {
-    Cable cable = new Cable(List.of(damage));
-    return new Fault(name, what, Moment.REDUCE, cable).lasting(lastsMs).on("cable", cable);
-  }
-
   @Override
   public @Nullable String unavailable(String provider) {
     return !provider.equals("verbs")
@@ -32,10 +26,9 @@ record Cable(List<String> damage) implements FaultAction, Fault.Setup {
         : null;
   }
 
-  /** Uses both devices, so that packets pass the cable. */
   @Override
   public Map<String, String> settings(Path directory) {
-    return Map.of("spark.shuffle.rdma.devices", "rxe0,rxe1");
+    return Map.of();
   }
 
   @Override

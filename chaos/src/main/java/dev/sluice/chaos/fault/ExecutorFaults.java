@@ -2,7 +2,6 @@
 package dev.sluice.chaos.fault;
 
 import dev.sluice.chaos.cluster.Cluster;
-import dev.sluice.chaos.fault.Fault.Moment;
 import dev.sluice.chaos.fault.FaultAction.Evidence;
 import dev.sluice.chaos.inject.Injection;
 import dev.sluice.testkit.Commands;
@@ -90,6 +89,19 @@ final class ExecutorFaults {
    */
   record InjectedFault(Map<Injection, Double> rates, List<Evidence> evidence)
       implements FaultAction {
+    /**
+     * @param rates rate of the fault's injection, then of those that create opportunities for it
+     */
+    static InjectedFault of(Map<Injection, Double> rates) {
+      Injection first = rates.keySet().iterator().next();
+      // Connections to a port without a listener fail at the side that connects.
+      Evidence evidence =
+          first == Injection.CONTROL_REFUSED
+              ? Evidence.of("transfer.connect-failures")
+              : Evidence.of(first);
+      return new InjectedFault(rates, List.of(evidence));
+    }
+
     @Override
     public void strike(Cluster cluster, Random random) throws Exception {
       cluster.order(rates, random.nextLong(), 0);
@@ -183,20 +195,6 @@ final class ExecutorFaults {
       this.choice = choice;
     }
 
-    /** Returns the fault of an executor that is stopped for some seconds. */
-    static Fault of(int seconds) {
-      // Spark may declare an executor lost if it is silent for two minutes.
-      boolean mayBeLost = seconds > 60;
-      return new Fault(
-              "stopped-" + seconds + "s",
-              "SIGSTOP of an executor for " + seconds + " s",
-              Moment.REDUCE,
-              new StoppedProcess(Cluster::any))
-          .shared(mayBeLost ? Faults.STAGE_RETRIES : 0, mayBeLost ? 1 : 0)
-          .lasting(seconds * 1_000L)
-          .wanting("group-by", "skewed-join", "small-blocks");
-    }
-
     @Override
     public void strike(Cluster cluster, Random random) throws IOException {
       victim = choice.apply(cluster, random);
@@ -217,7 +215,7 @@ final class ExecutorFaults {
    * driver's main thread strikes and heals; {@link AtEvent} strikes the same victim at an event.
    */
   static final class SlowDisk implements FaultAction {
-    /** The rate that the descriptions in {@link Faults} name. */
+    /** The rate that the descriptions in faults.txt name. */
     private static final long BYTES_A_SECOND = 1_000_000;
 
     private long victim;

@@ -7,7 +7,6 @@ import dev.sluice.testkit.NodeProcess;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
@@ -21,7 +20,7 @@ import scala.Option;
 
 /**
  * Sends an executor away while reduce tasks read, by decommissioning or removing it. The driver's
- * main thread asks Spark for it; the settings come from the command.
+ * main thread asks Spark for it.
  */
 final class ExecutorLeaving implements FaultAction {
   /** Time for the executor to end; it may migrate map outputs first. */
@@ -49,48 +48,14 @@ final class ExecutorLeaving implements FaultAction {
     }
   }
 
-  /** Settings to migrate map outputs of a decommissioned executor to other executors. */
-  static Map<String, String> migration(Path directory) {
-    return Map.of(
-        "spark.decommission.enabled", "true",
-        "spark.storage.decommission.enabled", "true",
-        "spark.storage.decommission.shuffleBlocks.enabled", "true",
-        "spark.storage.decommission.replicationReattemptInterval", "1s");
-  }
-
-  /** Settings to migrate them to storage that all executors can read. */
+  /** Settings to migrate map outputs to storage that all executors can read. */
   static Map<String, String> fallbackStorage(Path directory) throws IOException {
-    Map<String, String> settings = new HashMap<>(migration(directory));
     Path storage = Files.createDirectories(directory.resolve("fallback"));
-    settings.put("spark.storage.decommission.fallbackStorage.path", storage.toUri() + "/");
-    settings.put("spark.storage.decommission.fallbackStorage.cleanUp", "true");
-    return settings;
+    return Map.of("spark.storage.decommission.fallbackStorage.path", storage.toUri() + "/");
   }
 
   /**
-   * Dynamic allocation with shuffle tracking: executors stay while their map outputs are needed.
-   */
-  static Map<String, String> shuffleTracking(Path directory) {
-    Map<String, String> settings = dynamicAllocation();
-    settings.put("spark.dynamicAllocation.shuffleTracking.enabled", "true");
-    settings.put("spark.dynamicAllocation.shuffleTracking.timeout", "3s");
-    return settings;
-  }
-
-  private static Map<String, String> dynamicAllocation() {
-    return new HashMap<>(
-        Map.of(
-            "spark.dynamicAllocation.enabled", "true",
-            "spark.dynamicAllocation.minExecutors", "3",
-            "spark.dynamicAllocation.initialExecutors", "3",
-            "spark.dynamicAllocation.maxExecutors", "3",
-            "spark.dynamicAllocation.executorIdleTimeout", "2s",
-            "spark.dynamicAllocation.schedulerBacklogTimeout", "1s",
-            "spark.executor.cores", "2"));
-  }
-
-  /**
-   * Dynamic allocation with a shuffle service that serves map outputs. It runs in the command's
+   * A shuffle service that serves map outputs, with dynamic allocation. It runs in the command's
    * process, one for each cluster directory, until {@code ChaosDriver} ends the setup.
    */
   static final class ShuffleService implements Fault.Setup {
@@ -98,11 +63,7 @@ final class ExecutorLeaving implements FaultAction {
 
     @Override
     public Map<String, String> settings(Path directory) throws IOException {
-      Map<String, String> settings = dynamicAllocation();
-      settings.put("spark.shuffle.service.enabled", "true");
-      settings.put("spark.shuffle.service.port", Integer.toString(start(directory)));
-      settings.put("spark.master", "local-cluster[1,6,3072]");
-      return settings;
+      return Map.of("spark.shuffle.service.port", Integer.toString(start(directory)));
     }
 
     /** Starts the service, since a local cluster's Workers have none. */

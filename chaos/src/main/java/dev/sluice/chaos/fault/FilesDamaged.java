@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.chaos.fault;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.chaos.cluster.Cluster;
-import dev.sluice.chaos.fault.Fault.Moment;
+import dev.sluice.testkit.Commands;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -12,6 +14,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import org.apache.commons.lang3.function.FailableFunction;
 
@@ -25,31 +28,28 @@ final class FilesDamaged implements FaultAction {
 
   /** Damage of one file. */
   @FunctionalInterface
-  interface Damage {
+  private interface Damage {
     void to(Path file, Random random) throws IOException;
   }
+
+  private static final Map<String, Damage> KINDS =
+      Map.of(
+          "delete", FilesDamaged::delete,
+          "truncate", FilesDamaged::truncate,
+          "flip-byte", FilesDamaged::flipByte,
+          "falsify-offset", FilesDamaged::falsifyOffset,
+          "drop-from-cache", (file, _) -> Commands.dropFromCache(file));
 
   private final FailableFunction<Cluster, List<Path>, IOException> files;
   private final Damage damage;
   private int damaged;
 
-  FilesDamaged(FailableFunction<Cluster, List<Path>, IOException> files, Damage damage) {
-    this.files = files;
-    this.damage = damage;
-  }
-
   /**
-   * @param suffix suffix of the files' names
+   * @param kind kind of the damage
    */
-  static Fault fault(String name, String what, String suffix, Damage damage) {
-    // For each file the map and the reduce stage, each twice if other tasks failed meanwhile.
-    return harmless(name, what, suffix, damage).shared(4 * FILES, 0);
-  }
-
-  /** Returns a fault that loses nothing. */
-  static Fault harmless(String name, String what, String suffix, Damage damage) {
-    FaultAction action = new FilesDamaged(cluster -> cluster.shuffleFiles(suffix), damage);
-    return new Fault(name, what, Moment.REDUCE, action).shared(0, 0).within(50);
+  FilesDamaged(FailableFunction<Cluster, List<Path>, IOException> files, String kind) {
+    this.files = files;
+    this.damage = requireNonNull(KINDS.get(kind));
   }
 
   @Override

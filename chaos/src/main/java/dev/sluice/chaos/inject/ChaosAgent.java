@@ -158,7 +158,7 @@ public final class ChaosAgent {
       return;
     }
     stoppedBy = order;
-    // AtEvent.STOPPED_MS is the same time.
+    // faults.txt has the same time.
     long pid = ProcessHandle.current().pid();
     String signals = "kill -STOP %1$d; sleep 7; kill -CONT %1$d".formatted(pid);
     try {
