@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks;
 
+import dev.sluice.testkit.Poll;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 /**
  * The command bin/verbs as a process, for benchmarks that measure by it: {@code MeasuringTool} and
@@ -14,34 +16,47 @@ import java.util.List;
 public final class VerbsTool {
   private VerbsTool() {}
 
-  /** Returns the command line of bin/verbs with these arguments. */
+  /** Returns the command line of bin/verbs with these arguments, to which more may be added. */
   public static List<String> command(List<String> arguments) {
-    List<String> command =
-        new ArrayList<>(
-            List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:+UseSerialGC",
-                "--enable-native-access=ALL-UNNAMED",
-                "-cp",
-                System.getenv("SLUICE_TOOLS_CLASSPATH"),
-                "dev.sluice.verbs.tools.VerbsCommand"));
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(List.of("-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED"));
+    command.addAll(List.of("-cp", System.getenv("SLUICE_TOOLS_CLASSPATH")));
+    command.add("dev.sluice.verbs.tools.VerbsCommand");
     command.addAll(arguments);
     return command;
   }
 
   /**
-   * Returns true if a process of this machine listens on a TCP port. Reads the kernel's tables:
-   * connecting is no way to check, since a server of bin/verbs or perftest takes only one
-   * connection.
+   * Waits until servers of this machine listen on TCP ports. Reads the kernel's tables: connecting
+   * is no way to check, since a server of bin/verbs or perftest takes only one connection.
+   *
+   * @param ports number of ports
+   * @throws IOException if a server ends first, or the time is over
    */
-  public static boolean isListening(int port) throws IOException {
-    return isListening("tcp", port) || isListening("tcp6", port);
+  public static void awaitListening(
+      List<Process> servers, int firstPort, int ports, long timeoutSeconds)
+      throws IOException, InterruptedException {
+    Poll.until(
+        TimeUnit.SECONDS.toMillis(timeoutSeconds),
+        () -> listen(firstPort, ports) || !servers.stream().allMatch(Process::isAlive));
+    if (!listen(firstPort, ports)) {
+      throw new IOException("no server listens on port " + firstPort + "; see its messages above");
+    }
   }
 
-  private static boolean isListening(String table, int port) throws IOException {
-    Path path = Path.of("/proc/net", table);
-    String pattern = ".*:%04X [0-9A-F:]+ 0A .*".formatted(port);
-    return Files.exists(path)
-        && Files.readAllLines(path).stream().anyMatch(line -> line.matches(pattern));
+  private static boolean listen(int firstPort, int ports) throws IOException {
+    List<String> sockets = new ArrayList<>();
+    for (String table : List.of("tcp", "tcp6")) {
+      Path path = Path.of("/proc/net", table);
+      sockets.addAll(Files.exists(path) ? Files.readAllLines(path) : List.of());
+    }
+    for (int port = firstPort; port < firstPort + ports; port++) {
+      String pattern = ".*:%04X [0-9A-F:]+ 0A .*".formatted(port);
+      if (sockets.stream().noneMatch(line -> line.matches(pattern))) {
+        return false;
+      }
+    }
+    return true;
   }
 }

@@ -2,32 +2,65 @@
 package dev.sluice.testkit;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.InterruptedIOException;
 import java.lang.ProcessBuilder.Redirect;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 
 /**
- * Runs programs of the operating system and waits for their end. Any thread of a benchmark's
- * command or driver may call it.
+ * Runs programs of the operating system and waits for their end. Their errors go to this process's.
+ * Any thread of a benchmark's command or driver may call it.
  */
 public final class Commands {
   private Commands() {}
 
   /**
-   * Runs a command to its end. Discards its standard output, since this process's own is for
-   * results.
+   * Runs a command to its end.
    *
    * @throws IOException if its status is not 0
    */
   public static void run(List<String> command) throws IOException {
+    await(start(command), command);
+  }
+
+  /** Starts a command. Discards its standard output, since this process's own is for results. */
+  public static Process start(List<String> command) throws IOException {
+    return new ProcessBuilder(command)
+        .redirectOutput(Redirect.DISCARD)
+        .redirectError(Redirect.INHERIT)
+        .start();
+  }
+
+  /**
+   * Runs a command to its end, or kills it after a time. Returns its standard output.
+   *
+   * @throws IOException if its status is not 0
+   */
+  public static String output(List<String> command, long timeoutSeconds) throws IOException {
+    Process process = new ProcessBuilder(command).redirectError(Redirect.INHERIT).start();
+    CompletableFuture.delayedExecutor(timeoutSeconds, TimeUnit.SECONDS)
+        .execute(process::destroyForcibly);
+    try (InputStream out = process.getInputStream()) {
+      String text = new String(out.readAllBytes(), StandardCharsets.UTF_8);
+      await(process, command);
+      return text;
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+
+  /**
+   * Waits for the end of a command's process.
+   *
+   * @throws IOException if its status is not 0
+   */
+  public static void await(Process process, List<String> command) throws IOException {
     try {
-      int status =
-          new ProcessBuilder(command)
-              .redirectOutput(Redirect.DISCARD)
-              .redirectError(Redirect.INHERIT)
-              .start()
-              .waitFor();
+      int status = process.waitFor();
       if (status != 0) {
         throw new IOException(String.join(" ", command) + " ended with status " + status);
       }

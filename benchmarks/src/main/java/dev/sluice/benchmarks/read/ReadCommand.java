@@ -86,15 +86,12 @@ public final class ReadCommand implements Callable<Integer> {
 
   private void measure(Workload workload, boolean oursFirst)
       throws IOException, InterruptedException {
-    MeasuringTool ours = MeasuringTool.ours(workload.operation(), gidIndex);
-    MeasuringTool perftest = MeasuringTool.perftest(workload.operation(), gidIndex);
     boolean isLatency = workload.isLatency();
     int most = isLatency ? workload.operation().mostLatencies() : MOST;
     int count = Math.clamp(BYTES / workload.bytes(), LEAST, most);
-    double first = (oursFirst ? ours : perftest).measure(workload, count);
-    double second = (oursFirst ? perftest : ours).measure(workload, count);
-    double own = oursFirst ? first : second;
-    double other = oursFirst ? second : first;
+    double own = oursFirst ? MeasuringTool.OURS.measure(workload, count, gidIndex) : 0;
+    double other = MeasuringTool.PERFTEST.measure(workload, count, gidIndex);
+    own = oursFirst ? own : MeasuringTool.OURS.measure(workload, count, gidIndex);
     String partner = "ib_" + workload.operation().label();
     if (isLatency) {
       pairs.less(workload.name(), "us", own, partner + "_lat", other);

@@ -31,6 +31,9 @@ import picocli.CommandLine.Spec;
           + " unknown fact; the standard error names these facts."
     })
 public final class RowCommand implements Callable<Integer> {
+  /** Bytes of a TeraGen record. */
+  private static final int RECORD_BYTES = 100;
+
   @Spec private CommandSpec spec;
 
   @Parameters(
@@ -126,13 +129,12 @@ public final class RowCommand implements Callable<Integer> {
   }
 
   private HardwareRow row(RowReads reads, String host) throws IOException, InterruptedException {
-    HardwareRow row = new HardwareRow();
-    if (teraSort != null) {
-      row.with(RowColumn.TERASORT, TeraSortResult.summary(teraSort));
-    }
-    RowFacts.add(device, devicePort, row);
     boolean isLocal = NetworkInterface.getByInetAddress(InetAddress.getByName(host)) != null;
-    row.with(RowColumn.HOSTS, isLocal ? "1" : "2");
+    HardwareRow row =
+        new HardwareRow()
+            .with(RowColumn.TERASORT, teraSort == null ? "" : teraSort(teraSort))
+            .withFacts(device, devicePort)
+            .with(RowColumn.HOSTS, isLocal ? "1" : "2");
     reads.measure(host, iters, events, row);
     return row;
   }
@@ -145,46 +147,30 @@ public final class RowCommand implements Callable<Integer> {
     }
   }
 
-  /** Summary of the result of {@code bin/terasort --json}, which {@code TeraSortReport} writes. */
-  record TeraSortResult(Path file, JsonNode json) {
-    /** Bytes of a TeraGen record. */
-    private static final int RECORD_BYTES = 100;
-
-    /**
-     * Returns size, provider and medians, such as {@code 1.0 GB by verbs: 20.1 s, stock 22.4 s}.
-     *
-     * @throws IOException if the file cannot be read, has another format, or has no valid result
-     */
-    static String summary(Path file) throws IOException {
-      TeraSortResult result = new TeraSortResult(file, new ObjectMapper().readTree(file.toFile()));
-      if (!result.value("valid").asBoolean()) {
-        throw new IOException("the sort in " + file + " was not valid");
-      }
-      return String.format(
-          Locale.ROOT,
-          "%.1f GB by %s: %.1f s, stock %.1f s",
-          result.value("records").asLong() * RECORD_BYTES / 1e9,
-          result.value("provider").asText(),
-          result.median("sluice_s"),
-          result.median("stock_s"));
+  /**
+   * Returns size, provider and medians, such as {@code 1.0 GB by verbs: 20.1 s, stock 22.4 s}.
+   *
+   * @param file file that {@code TeraSortReport} wrote
+   * @throws IOException if the file cannot be read, has another format, or has no valid result
+   */
+  static String teraSort(Path file) throws IOException {
+    JsonNode json = new ObjectMapper().readTree(file.toFile());
+    double sluice = median(json.path("sluice_s"));
+    double stock = median(json.path("stock_s"));
+    if (!json.path("valid").asBoolean() || Double.isNaN(sluice + stock)) {
+      throw new IOException(file + " has no valid sort by bin/terasort --json with both shuffles");
     }
+    return String.format(
+        Locale.ROOT,
+        "%.1f GB by %s: %.1f s, stock %.1f s",
+        json.path("records").asLong() * RECORD_BYTES / 1e9,
+        json.path("provider").asText(),
+        sluice,
+        stock);
+  }
 
-    private double median(String name) throws IOException {
-      JsonNode list = value(name);
-      return Spread.median(
-          StreamSupport.stream(list.spliterator(), false)
-              .mapToDouble(JsonNode::asDouble)
-              .toArray());
-    }
-
-    /** Returns a field; it must exist and, if it is a list, not be empty. */
-    private JsonNode value(String name) throws IOException {
-      JsonNode value = json.path(name);
-      if (value.isMissingNode() || value.isArray() && value.isEmpty()) {
-        throw new IOException(
-            file + " was not written by bin/terasort --json: it has no field " + name);
-      }
-      return value;
-    }
+  private static double median(JsonNode list) {
+    return Spread.median(
+        StreamSupport.stream(list.spliterator(), false).mapToDouble(JsonNode::asDouble).toArray());
   }
 }

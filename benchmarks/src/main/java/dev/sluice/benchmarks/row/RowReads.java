@@ -5,16 +5,12 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.benchmarks.VerbsTool;
 import dev.sluice.benchmarks.row.HardwareRow.RowColumn;
-import dev.sluice.testkit.Poll;
+import dev.sluice.testkit.Commands;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.PrintWriter;
-import java.lang.ProcessBuilder.Redirect;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.TimeUnit;
 
 /**
  * Measures READs between two machines by bin/verbs, with a process on either side for each size.
@@ -26,7 +22,7 @@ import java.util.concurrent.TimeUnit;
  */
 record RowReads(List<String> options, int firstPort) {
   /** Limit for a process; the deadline of bin/verbs ends it earlier. */
-  private static final long PATIENCE_HOURS = 1;
+  private static final long PATIENCE_SECONDS = 3_600;
 
   /** Measurements in the order of their ports, which server and client must agree on. */
   private enum Size {
@@ -54,29 +50,17 @@ record RowReads(List<String> options, int firstPort) {
     List<Process> servers = new ArrayList<>();
     try {
       for (Size size : Size.values()) {
-        servers.add(start(size, List.of(), Redirect.DISCARD));
+        servers.add(Commands.start(command(size)));
       }
-      Poll.until(
-          TimeUnit.HOURS.toMillis(PATIENCE_HOURS),
-          () -> isListening() || !servers.stream().allMatch(Process::isAlive));
-      if (isListening()) {
-        log.printf("listening on ports %d to %d%n", firstPort, port(Size.SMALL));
-      }
-      for (Process server : servers) {
-        end(server);
+      int ports = Size.values().length;
+      VerbsTool.awaitListening(servers, firstPort, ports, PATIENCE_SECONDS);
+      log.printf("listening on ports %d to %d%n", firstPort, firstPort + ports - 1);
+      for (Size size : Size.values()) {
+        Commands.await(servers.get(size.ordinal()), command(size));
       }
     } finally {
       servers.forEach(Process::destroyForcibly);
     }
-  }
-
-  private boolean isListening() throws IOException {
-    for (Size size : Size.values()) {
-      if (!VerbsTool.isListening(port(size))) {
-        return false;
-      }
-    }
-    return true;
   }
 
   /**
@@ -85,22 +69,14 @@ record RowReads(List<String> options, int firstPort) {
    * @param reads number of READs of each size
    * @param events true if both sides sleep on completion events
    */
-  void measure(String server, int reads, boolean events, HardwareRow row)
-      throws IOException, InterruptedException {
+  void measure(String server, int reads, boolean events, HardwareRow row) throws IOException {
     for (Size size : Size.values()) {
-      List<String> arguments = new ArrayList<>();
-      arguments.addAll(List.of("--json", "-s", "" + size.bytes, "-n", "" + reads, server));
+      List<String> client = command(size);
+      client.addAll(List.of("--json", "-s", "" + size.bytes, "-n", "" + reads, server));
       if (events) {
-        arguments.add("-e");
+        client.add("-e");
       }
-      Process client = start(size, arguments, Redirect.PIPE);
-      try (InputStream out = client.getInputStream()) {
-        String result = new String(out.readAllBytes(), StandardCharsets.UTF_8);
-        end(client);
-        row.with(size.column, cell(result));
-      } finally {
-        client.destroyForcibly();
-      }
+      row.with(size.column, cell(Commands.output(client, PATIENCE_SECONDS)));
     }
   }
 
@@ -116,23 +92,10 @@ record RowReads(List<String> options, int firstPort) {
         : String.format(Locale.ROOT, "%.0f", result.get("bwAverageMiBPerSecond").asDouble());
   }
 
-  private int port(Size size) {
-    return firstPort + size.ordinal();
-  }
-
-  private Process start(Size size, List<String> more, Redirect output) throws IOException {
-    List<String> arguments = new ArrayList<>(List.of(size.command, "-p", "" + port(size)));
+  private List<String> command(Size size) {
+    List<String> arguments = new ArrayList<>(List.of(size.command, "-p"));
+    arguments.add(Integer.toString(firstPort + size.ordinal()));
     arguments.addAll(options);
-    arguments.addAll(more);
-    return new ProcessBuilder(VerbsTool.command(arguments))
-        .redirectOutput(output)
-        .redirectError(Redirect.INHERIT)
-        .start();
-  }
-
-  private static void end(Process process) throws IOException, InterruptedException {
-    if (!process.waitFor(PATIENCE_HOURS, TimeUnit.HOURS) || process.exitValue() != 0) {
-      throw new IOException("a measurement by bin/verbs failed; see its messages above");
-    }
+    return VerbsTool.command(arguments);
   }
 }

@@ -1,6 +1,6 @@
 /**
  * The command {@code bin/bench row}: prints a machine's row of the table in
- * docs/dev/hardware-rows.md. {@link RowCommand} gets the facts from {@link RowFacts} and the READs
- * from {@link RowReads}, and prints a {@link HardwareRow}.
+ * docs/dev/hardware-rows.md. {@link RowCommand} prints a {@link HardwareRow}, which finds the facts;
+ * {@link RowReads} measures READs.
  */
 package dev.sluice.benchmarks.row;

@@ -15,22 +15,24 @@ class MeasuringToolTest {
   @ParameterizedTest
   @EnumSource(Operation.class)
   void bothToolsMeasureTheSameOperation(Operation operation) {
-    MeasuringTool perftest = MeasuringTool.perftest(operation, GID_INDEX);
-    MeasuringTool ours = MeasuringTool.ours(operation, GID_INDEX);
+    Workload latency = new Workload(operation, 16, 1);
+    Workload bandwidth = new Workload(operation, 16, 64);
     String program = "ib_" + operation.label();
-    assertThat(perftest.bandwidthCommand()).startsWith(program + "_bw");
-    assertThat(perftest.latencyCommand()).startsWith(program + "_lat");
-    assertThat(ours.bandwidthCommand()).containsSequence("bw", "--op", operation.label());
-    assertThat(ours.latencyCommand()).containsSequence("lat", "--op", operation.label());
+    assertThat(MeasuringTool.PERFTEST.program(bandwidth, GID_INDEX)).startsWith(program + "_bw");
+    assertThat(MeasuringTool.PERFTEST.program(latency, GID_INDEX)).startsWith(program + "_lat");
+    assertThat(MeasuringTool.OURS.program(bandwidth, GID_INDEX))
+        .containsSequence("bw", "--op", operation.label());
+    assertThat(MeasuringTool.OURS.program(latency, GID_INDEX))
+        .containsSequence("lat", "--op", operation.label());
   }
 
   @ParameterizedTest
   @CsvSource({"41.19, 41.19", "inf, 0", "nan, 0", "-nan, 0", "0.00, 0"})
   void aFigureThatPerftestCouldNotComputeIsNone(String printed, double value) throws IOException {
-    MeasuringTool perftest = MeasuringTool.perftest(Operation.WRITE, GID_INDEX);
     String output =
         " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]\n"
             + " 16      1000          39.79          20063.76      %s   \n".formatted(printed);
-    assertThat(perftest.value(output, new Workload(Operation.WRITE, 16, 1), 1000)).isEqualTo(value);
+    Workload latency = new Workload(Operation.WRITE, 16, 1);
+    assertThat(MeasuringTool.PERFTEST.value(output, latency, 1000)).isEqualTo(value);
   }
 }

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.benchmarks.row.HardwareRow.RowColumn;
-import dev.sluice.benchmarks.row.RowCommand.TeraSortResult;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -56,9 +55,9 @@ final class HardwareRowTest {
   @Test
   void rdmaCoreIsTheOneThatIsLoaded() {
     String at = "7f00a0000000-7f00a0005000 r-xp 00000000 08:01 1234   /usr/lib/";
-    assertThat(RowFacts.rdmaCore(List.of(at + "libc.so.6", at + "libibverbs.so.1.14.44.0")))
+    assertThat(HardwareRow.rdmaCore(List.of(at + "libc.so.6", at + "libibverbs.so.1.14.44.0")))
         .isEqualTo("44.0");
-    assertThat(RowFacts.rdmaCore(List.of(at + "libibverbs.so.1"))).isEmpty();
+    assertThat(HardwareRow.rdmaCore(List.of(at + "libibverbs.so.1"))).isEmpty();
   }
 
   @Test
@@ -81,13 +80,13 @@ final class HardwareRowTest {
   void aFileThatHasNoFigureIsAFailure(String seconds) {
     assertThatThrownBy(() -> summary(seconds))
         .isInstanceOf(IOException.class)
-        .hasMessageContaining("was not written by bin/terasort --json");
+        .hasMessageContaining("no valid sort by bin/terasort --json");
   }
 
   @Test
   void aSortThatWasNotValidHasNoFigure() throws Exception {
     Path file = Files.writeString(directory.resolve("result.json"), "{\"valid\":false}");
-    assertThatThrownBy(() -> TeraSortResult.summary(file)).hasMessageContaining("not valid");
+    assertThatThrownBy(() -> RowCommand.teraSort(file)).hasMessageContaining("no valid sort");
   }
 
   private String summary(String seconds) throws IOException {
@@ -95,6 +94,6 @@ final class HardwareRowTest {
         "{\"valid\":true,\"records\":10000000,\"checksum\":\"4c\",\"provider\":\"verbs\","
             + seconds
             + ",\"bytes\":{\"read\":1}}";
-    return TeraSortResult.summary(Files.writeString(directory.resolve("result.json"), json));
+    return RowCommand.teraSort(Files.writeString(directory.resolve("result.json"), json));
   }
 }
