@@ -18,12 +18,7 @@ public enum Shuffle {
 
   /** Returns Sluice and stock in alternating order, so that neither always runs second. */
   public static List<Shuffle> inTurn(int round) {
-    return inTurn(round, PAIR);
-  }
-
-  /** Returns the shuffles forwards and backwards in turn. */
-  public static List<Shuffle> inTurn(int round, List<Shuffle> shuffles) {
-    return round % 2 == 0 ? shuffles : shuffles.reversed();
+    return round % 2 == 0 ? PAIR : PAIR.reversed();
   }
 
   /** Returns the name as tables show it. */

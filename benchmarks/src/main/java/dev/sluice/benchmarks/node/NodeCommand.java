@@ -4,7 +4,7 @@ package dev.sluice.benchmarks.node;
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.ComparisonOutput;
 import dev.sluice.benchmarks.Pairs;
-import dev.sluice.benchmarks.storm.NodeStorm;
+import dev.sluice.benchmarks.storm.StormRunner;
 import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.Shuffle;
 import dev.sluice.testkit.Sums;
@@ -100,10 +100,12 @@ public final class NodeCommand implements Callable<Integer> {
   private void storm(Path directory) throws IOException, InterruptedException {
     try (NodeCluster sluice = NodeCluster.start(directory.resolve("sluice"), Shuffle.SLUICE, CORES);
         NodeCluster stock = NodeCluster.start(directory.resolve("stock"), Shuffle.STOCK, CORES)) {
-      NodeStorm storm =
-          new NodeStorm(
-              quick, shuffle -> (shuffle == Shuffle.SLUICE ? sluice : stock).conf(CORES, 1));
-      rows.addAll(storm.rows(directory.resolve("runs"), problems));
+      rows.addAll(
+          StormRunner.onNodes(
+              quick,
+              shuffle -> (shuffle == Shuffle.SLUICE ? sluice : stock).conf(CORES, 1),
+              directory.resolve("runs"),
+              problems));
     }
   }
 }

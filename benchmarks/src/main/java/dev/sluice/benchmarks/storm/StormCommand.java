@@ -62,11 +62,11 @@ public final class StormCommand implements Callable<Integer> {
       StormRounds rounds = runner.run(directory, storm);
       problems.addAll(rounds.problems());
       if (rounds.problems().isEmpty()) {
-        rows.addAll(StormFigures.comparisons(rounds));
-        output.out().println(StormFigures.table(rounds));
+        rows.addAll(rounds.comparisons());
+        output.out().println(rounds.table());
       }
     }
-    StormFigures.growth(rows).ifPresent(rows::add);
+    StormRounds.growth(rows).ifPresent(rows::add);
     return output.write(rows, problems);
   }
 

@@ -4,8 +4,6 @@ package dev.sluice.benchmarks.storm;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.benchmarks.CompletedStages;
 import dev.sluice.benchmarks.SluiceTotals;
-import dev.sluice.benchmarks.storm.StormResult.ReduceStage;
-import dev.sluice.benchmarks.storm.StormResult.Repetition;
 import dev.sluice.testkit.AnsweringProcess;
 import dev.sluice.testkit.Commands;
 import dev.sluice.testkit.Executors;
@@ -22,6 +20,8 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.executor.TaskMetrics;
+import org.apache.spark.scheduler.StageInfo;
 
 /**
  * The driver process of a storm: writes the map outputs once and reads them repeatedly, on its main
@@ -29,8 +29,6 @@ import org.apache.spark.api.java.JavaSparkContext;
  * repetitions are over. {@link StormRunner} starts it and waits for its end.
  */
 public record StormJob(StormCase storm, Path localDirectory) {
-  private static final double NS_PER_S = 1e9;
-
   /** Share of dropped bytes that must come from disk; the kernel cannot drop all pages. */
   private static final double MIN_FROM_DISK = 0.9;
 
@@ -66,7 +64,7 @@ public record StormJob(StormCase storm, Path localDirectory) {
       Map<String, Double> before = Executors.cpuSeconds();
       long start = System.nanoTime();
       Sums sums = job.get();
-      double seconds = (System.nanoTime() - start) / NS_PER_S;
+      double seconds = (System.nanoTime() - start) / 1e9;
       Map<String, Double> cpu = Executors.used(before, Executors.cpuSeconds());
       if (Executors.diskBytes() - disk < MIN_FROM_DISK * cold) {
         throw new IllegalStateException(
@@ -102,5 +100,59 @@ public record StormJob(StormCase storm, Path localDirectory) {
       bytes += Files.size(file);
     }
     return bytes;
+  }
+
+  /**
+   * Result of a driver process ({@link StormJob}), which sends it to the command in a file of JSON.
+   *
+   * @param repetitions repetitions in order; the first ones have warmed the executors up
+   * @param remoteBytes sum of Spark's remoteBytesRead over all tasks
+   * @param totals Sluice's counters
+   */
+  record StormResult(List<Repetition> repetitions, long remoteBytes, SluiceTotals totals) {}
+
+  /**
+   * One run of the reduce stage.
+   *
+   * @param seconds wall time of all its jobs
+   * @param stage sum of the reduce stages of all its jobs
+   * @param executorCpuSeconds CPU time of the executor processes, by executor id
+   */
+  record Repetition(
+      Sums sums, double seconds, ReduceStage stage, Map<String, Double> executorCpuSeconds) {}
+
+  /**
+   * A stage that read one or more shuffles, in Spark's metrics; sums over its tasks.
+   *
+   * @param wallSeconds time from submission to completion
+   * @param taskSeconds run time of the tasks
+   * @param taskCpuSeconds CPU time of the tasks' threads
+   * @param deserializeSeconds time before the tasks ran
+   * @param fetchWaitSeconds time in which the tasks waited for blocks
+   */
+  record ReduceStage(
+      double wallSeconds,
+      double taskSeconds,
+      double taskCpuSeconds,
+      double deserializeSeconds,
+      double fetchWaitSeconds) {
+    static ReduceStage of(StageInfo stage) {
+      TaskMetrics tasks = stage.taskMetrics();
+      return new ReduceStage(
+          ((Long) stage.completionTime().get() - (Long) stage.submissionTime().get()) / 1e3,
+          tasks.executorRunTime() / 1e3,
+          tasks.executorCpuTime() / 1e9,
+          tasks.executorDeserializeTime() / 1e3,
+          tasks.shuffleReadMetrics().fetchWaitTime() / 1e3);
+    }
+
+    ReduceStage plus(ReduceStage other) {
+      return new ReduceStage(
+          wallSeconds + other.wallSeconds,
+          taskSeconds + other.taskSeconds,
+          taskCpuSeconds + other.taskCpuSeconds,
+          deserializeSeconds + other.deserializeSeconds,
+          fetchWaitSeconds + other.fetchWaitSeconds);
+    }
   }
 }

@@ -5,25 +5,34 @@ import static java.util.Objects.requireNonNull;
 
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.SluiceTotals;
-import dev.sluice.benchmarks.storm.StormResult.Repetition;
+import dev.sluice.benchmarks.storm.StormJob.ReduceStage;
+import dev.sluice.benchmarks.storm.StormJob.Repetition;
+import dev.sluice.benchmarks.storm.StormJob.StormResult;
+import dev.sluice.testkit.Columns;
 import dev.sluice.testkit.Shuffle;
 import dev.sluice.testkit.Spread;
 import dev.sluice.testkit.Sums;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Results of a case, with the check that they are valid. {@link StormRunner} fills it on the
- * command's thread. Values may be taken only if there are no problems, since rounds may be missing
- * otherwise.
+ * Results of a case, with the check that they are valid, and their rows. {@link StormRunner} fills
+ * it on the command's thread. Values may be taken only if there are no problems, since rounds may
+ * be missing otherwise.
  */
 final class StormRounds {
+  private static final ToDoubleFunction<Repetition> CPU =
+      repetition ->
+          repetition.executorCpuSeconds().values().stream().mapToDouble(Double::doubleValue).sum();
+
   private final StormCase storm;
   private final String name;
   private final int warmUp;
@@ -86,7 +95,7 @@ final class StormRounds {
   }
 
   /** Returns one value per round: the median of the repetitions that count. */
-  double[] values(Shuffle shuffle, ToDoubleFunction<Repetition> value) {
+  private double[] values(Shuffle shuffle, ToDoubleFunction<Repetition> value) {
     return requireNonNull(results.get(shuffle)).stream()
         .mapToDouble(
             result ->
@@ -95,8 +104,81 @@ final class StormRounds {
         .toArray();
   }
 
+  private double[] stages(Shuffle shuffle, ToDoubleFunction<ReduceStage> value) {
+    return values(shuffle, repetition -> value.applyAsDouble(repetition.stage()));
+  }
+
   /** Returns Sluice's seconds against the stock shuffle's. */
   Comparison compare(String row, ToDoubleFunction<Repetition> seconds) {
     return Comparison.ofSeconds(row, shuffle -> values(shuffle, seconds));
+  }
+
+  /**
+   * Returns rows of the time of the reduce stage (of all jobs if there are several) and of the CPU
+   * time of all executors, against the stock shuffle.
+   */
+  List<Comparison> comparisons() {
+    String row = "storm-" + name;
+    Comparison cpu = compare(row + "-cpu", CPU);
+    return storm.workload() == Workload.RDD_ITERATIVE
+        ? List.of(compare(row + "-jobs", Repetition::seconds), cpu)
+        : List.of(
+            compare(row + "-task", repetition -> repetition.stage().taskSeconds()),
+            compare(row + "-wall", repetition -> repetition.stage().wallSeconds()),
+            cpu);
+  }
+
+  /**
+   * Returns Sluice's time per block in a large shuffle against that in a small one; empty if rows
+   * of either are missing.
+   */
+  static Optional<Comparison> growth(List<Comparison> rows) {
+    StormCase small = StormCase.SMALLEST;
+    StormCase large = StormCase.LARGEST;
+    return find(rows, small)
+        .flatMap(
+            ofSmall ->
+                find(rows, large)
+                    .map(
+                        ofLarge ->
+                            Comparison.less(
+                                "storm-growth-%s-to-%s-task".formatted(small.name(), large.name()),
+                                "us/block",
+                                perBlock(ofLarge.sluice(), large),
+                                "sluice-" + small.maps() + "x" + small.partitions(),
+                                perBlock(ofSmall.sluice(), small))));
+  }
+
+  private static Optional<Comparison> find(List<Comparison> rows, StormCase storm) {
+    String name = "storm-" + storm.name() + "-task";
+    return rows.stream().filter(row -> row.name().equals(name)).findAny();
+  }
+
+  /** Returns microseconds of task time per block. */
+  private static double[] perBlock(double[] taskSeconds, StormCase storm) {
+    return Arrays.stream(taskSeconds).map(seconds -> seconds * 1e6 / storm.blocks()).toArray();
+  }
+
+  /** Returns a table of the parts of the reduce stage's time by shuffle: medians of the rounds. */
+  String table() {
+    List<List<String>> lines = new ArrayList<>();
+    lines.add(List.of(name, "wall", "task", "CPU", "deserialize", "fetch wait", "task us/block"));
+    for (Shuffle shuffle : Shuffle.PAIR) {
+      double[] task = stages(shuffle, ReduceStage::taskSeconds);
+      lines.add(
+          List.of(
+              "  " + shuffle.label(),
+              median(stages(shuffle, ReduceStage::wallSeconds)) + " s",
+              median(task) + " s",
+              median(stages(shuffle, ReduceStage::taskCpuSeconds)) + " s",
+              median(stages(shuffle, ReduceStage::deserializeSeconds)) + " s",
+              median(stages(shuffle, ReduceStage::fetchWaitSeconds)) + " s",
+              median(perBlock(task, storm))));
+    }
+    return Columns.align(lines, "", "  ", "");
+  }
+
+  private static String median(double[] values) {
+    return Spread.format(Spread.median(values));
   }
 }

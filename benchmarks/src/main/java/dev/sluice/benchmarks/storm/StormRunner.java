@@ -7,10 +7,14 @@ import dev.sluice.testkit.DriverProcess;
 import dev.sluice.testkit.DriverProcess.ClusterConf;
 import dev.sluice.testkit.JsonFile;
 import dev.sluice.testkit.Shuffle;
+import dev.sluice.benchmarks.Comparison;
+import dev.sluice.benchmarks.storm.StormJob.StormResult;
+import dev.sluice.testkit.Executors;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.apache.commons.lang3.function.FailableFunction;
 import org.jspecify.annotations.Nullable;
@@ -18,7 +22,7 @@ import picocli.CommandLine.Option;
 
 /**
  * Runs storms as its options say: each shuffle in turn, in a new driver process. {@link
- * StormCommand} (by picocli) and {@link NodeStorm} create it and run it on their thread.
+ * StormCommand} (by picocli) and {@code NodeCommand} run it on their thread.
  */
 public final class StormRunner {
   private static final int EXECUTORS = 2;
@@ -76,18 +80,40 @@ public final class StormRunner {
     clusters = _ -> Map.of();
   }
 
-  /**
-   * @param warmUp number of warm-up repetitions; null for the default
-   */
-  StormRunner(
-      int rounds,
-      @Nullable Integer warmUp,
-      int repetitions,
-      FailableFunction<Shuffle, Map<String, String>, IOException> clusters) {
-    this.rounds = rounds;
-    this.warmUp = warmUp;
-    this.repetitions = repetitions;
+  private StormRunner(
+      boolean quick, FailableFunction<Shuffle, Map<String, String>, IOException> clusters) {
     this.clusters = clusters;
+    if (quick) {
+      rounds = 1;
+      warmUp = 8;
+      repetitions = 1;
+    }
+  }
+
+  /**
+   * Runs a storm of 400 x 400 blocks of 1 KB that a node daemon or a shuffle service serves.
+   *
+   * @param quick true for one round, which begins before the compilers are done
+   * @param clusters returns the settings of the cluster on which a shuffle's executors run
+   * @param directory directory of the drivers
+   * @param problems gets the reasons why the rows are worthless; there are no rows then
+   * @return rows of the task time of the reduce stage and the CPU time of the serving process
+   */
+  public static List<Comparison> onNodes(
+      boolean quick,
+      FailableFunction<Shuffle, Map<String, String>, IOException> clusters,
+      Path directory,
+      List<String> problems)
+      throws IOException, InterruptedException {
+    StormCase storm = StormCase.of(Workload.RDD_KRYO, 400, 400, 1000);
+    StormRounds rounds = new StormRunner(quick, clusters).run(directory, storm);
+    problems.addAll(rounds.problems());
+    return rounds.problems().isEmpty()
+        ? List.of(
+            rounds.compare("node-storm-task", each -> each.stage().taskSeconds()),
+            rounds.compare(
+                "node-storm-serving-cpu", each -> each.executorCpuSeconds().get(Executors.SERVER)))
+        : List.of();
   }
 
   /**

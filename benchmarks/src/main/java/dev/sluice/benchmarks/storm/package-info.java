@@ -5,6 +5,6 @@
  * <p>{@link StormCommand} runs a {@link StormCase} at a time by {@link StormRunner}. It starts
  * driver processes whose main class is {@link StormJob}; a {@link Workload} prepares its job from
  * {@link RddStorm} or {@link SqlStorm}. {@link StormRounds} checks that the results are valid, and
- * {@link StormFigures} makes rows of them.
+ * makes rows of them.
  */
 package dev.sluice.benchmarks.storm;

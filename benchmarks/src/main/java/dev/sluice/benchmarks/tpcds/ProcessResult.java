@@ -10,7 +10,7 @@ import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Results of all queries in one driver process, which {@link QueryProcess} collects in the command.
+ * Results of all queries in one driver process, which {@link QueryProcesses} collects.
  *
  * @param round index of the round, from 0
  * @param queries results in the order in which the queries ran
@@ -44,7 +44,7 @@ record ProcessResult(Shuffle shuffle, int round, List<QueryResult> queries, Slui
       @Nullable String problem) {}
 
   /**
-   * Results of one query in one driver process. {@link QueryProcess} adds the attempts; the list is
+   * Results of one query in one driver process. {@link QueryProcesses} adds the attempts; the list is
    * not changed after its process has ended.
    *
    * @param query name of the query

@@ -22,8 +22,8 @@ import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * The driver process that runs queries. Its main thread answers a query's name with a {@link
- * QueryAttempt}, and {@link #TOTALS} with Sluice's totals. {@link QueryProcesses} starts it; {@link
- * QueryProcess} ends it.
+ * QueryAttempt}, and {@link #TOTALS} with Sluice's totals. {@link QueryProcesses} starts and
+ * ends it.
  */
 record QueryJob(SparkSession spark) {
   static final String TOTALS = "totals";

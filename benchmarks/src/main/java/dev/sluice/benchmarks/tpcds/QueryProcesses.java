@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.tpcds;
 
-import static java.util.Objects.requireNonNull;
-
+import dev.sluice.benchmarks.SluiceTotals;
+import dev.sluice.benchmarks.tpcds.ProcessResult.QueryAttempt;
+import dev.sluice.benchmarks.tpcds.ProcessResult.QueryResult;
 import dev.sluice.testkit.AnsweringProcess;
+import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.DriverProcess;
 import dev.sluice.testkit.DriverProcess.ClusterConf;
 import dev.sluice.testkit.Shuffle;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.SequencedMap;
 import java.util.stream.Collectors;
 
 /**
@@ -37,48 +40,80 @@ record QueryProcesses(Path tables, Path run) {
    */
   List<ProcessResult> run(int round, List<Shuffle> shuffles, List<String> queries, int repetitions)
       throws IOException, InterruptedException {
-    Map<Shuffle, QueryProcess> processes = new EnumMap<>(Shuffle.class);
+    List<QueryProcess> processes = new ArrayList<>();
     try {
       for (Shuffle shuffle : shuffles) {
-        processes.put(shuffle, start(shuffle, round));
+        processes.add(start(shuffle, round));
       }
       for (int i = 0; i < queries.size(); i++) {
         for (int repetition = 0; repetition < repetitions; repetition++) {
-          takeTurns(processes, Shuffle.inTurn(round + i + repetition, shuffles), queries.get(i));
+          boolean inOrder = (round + i + repetition) % 2 == 0;
+          for (QueryProcess process : inOrder ? processes : processes.reversed()) {
+            process.run(queries.get(i));
+          }
         }
-        String last =
-            processes.values().stream().map(QueryProcess::last).collect(Collectors.joining("; "));
+        String last = processes.stream().map(QueryProcess::last).collect(Collectors.joining("; "));
         System.err.printf("round %d: %d/%d %s%n", round + 1, i + 1, queries.size(), last);
       }
       List<ProcessResult> results = new ArrayList<>();
-      for (QueryProcess process : processes.values()) {
-        results.add(process.end());
+      for (QueryProcess process : processes) {
+        results.add(process.end(round));
       }
       return results;
     } finally {
-      processes.values().forEach(QueryProcess::close);
-    }
-  }
-
-  private static void takeTurns(
-      Map<Shuffle, QueryProcess> processes, List<Shuffle> order, String query)
-      throws IOException, InterruptedException {
-    for (Shuffle shuffle : order) {
-      requireNonNull(processes.get(shuffle)).run(query);
+      processes.forEach(process -> process.driver().close());
     }
   }
 
   private QueryProcess start(Shuffle shuffle, int round) throws IOException, InterruptedException {
     Path directory = run.resolve(shuffle.label() + "-" + (round + 1));
+    String warehouse = directory.resolve("warehouse").toUri().toString();
+    Map<String, String> conf = Map.of("spark.sql.warehouse.dir", warehouse);
     AnsweringProcess driver =
         new DriverProcess(directory)
-            .start(QueryJob.class, shuffle, cluster(directory), tables.toString());
-    return new QueryProcess(shuffle, round, directory, driver);
+            .start(
+                QueryJob.class,
+                shuffle,
+                new ClusterConf(EXECUTORS, 1, MEMORY_MB, "auto", conf),
+                tables.toString());
+    return new QueryProcess(shuffle, directory, driver, new LinkedHashMap<>());
   }
 
-  private static ClusterConf cluster(Path directory) {
-    String warehouse = directory.resolve("warehouse").toUri().toString();
-    return new ClusterConf(
-        EXECUTORS, 1, MEMORY_MB, "auto", Map.of("spark.sql.warehouse.dir", warehouse));
+  /**
+   * A driver process that runs queries on request.
+   *
+   * @param directory directory of its output, deleted by {@link #end}
+   * @param driver a {@link QueryJob}
+   * @param results results so far by query
+   */
+  private record QueryProcess(
+      Shuffle shuffle,
+      Path directory,
+      AnsweringProcess driver,
+      SequencedMap<String, QueryResult> results) {
+    /** Runs a query once more, unless it has had a problem. */
+    void run(String query) throws IOException, InterruptedException {
+      QueryResult result =
+          results.computeIfAbsent(query, _ -> new QueryResult(query, new ArrayList<>()));
+      if (result.problem() == null) {
+        result.attempts().add(driver.ask(query, QueryAttempt.class));
+      }
+    }
+
+    /** Describes the last query's result. */
+    String last() {
+      QueryResult result = results.lastEntry().getValue();
+      String how =
+          result.problem() == null ? "%.2f s".formatted(result.last().seconds()) : result.problem();
+      return "%s %s: %s".formatted(result.query(), shuffle.label(), how);
+    }
+
+    /** Ends the process and returns its results. */
+    ProcessResult end(int round) throws IOException, InterruptedException {
+      SluiceTotals totals = driver.ask(QueryJob.TOTALS, SluiceTotals.class);
+      driver.end();
+      Directories.delete(directory);
+      return new ProcessResult(shuffle, round, List.copyOf(results.values()), totals);
+    }
   }
 }

@@ -4,7 +4,7 @@ package dev.sluice.benchmarks.storm;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.benchmarks.CompletedStages;
-import dev.sluice.benchmarks.storm.StormResult.ReduceStage;
+import dev.sluice.benchmarks.storm.StormJob.ReduceStage;
 import org.apache.spark.executor.TaskMetrics;
 import org.apache.spark.scheduler.SparkListenerStageCompleted;
 import org.apache.spark.scheduler.StageInfo;
@@ -44,8 +44,8 @@ class ReduceStageTest {
     stages.onStageCompleted(completed(reading(3), null, 11, 13));
 
     assertThat(stages.remoteBytes()).isEqualTo(123);
-    assertThat(CompletedStages.wallSeconds(stages.await())).isEqualTo(0.001);
-    assertThat(CompletedStages.wallSeconds(stages.await())).isEqualTo(0.002);
+    assertThat(ReduceStage.of(stages.await()).wallSeconds()).isEqualTo(0.001);
+    assertThat(ReduceStage.of(stages.await()).wallSeconds()).isEqualTo(0.002);
   }
 
   private static TaskMetrics reading(long bytes) {

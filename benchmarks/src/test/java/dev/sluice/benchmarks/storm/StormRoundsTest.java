@@ -5,8 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.SluiceTotals;
-import dev.sluice.benchmarks.storm.StormResult.ReduceStage;
-import dev.sluice.benchmarks.storm.StormResult.Repetition;
+import dev.sluice.benchmarks.storm.StormJob.ReduceStage;
+import dev.sluice.benchmarks.storm.StormJob.Repetition;
+import dev.sluice.benchmarks.storm.StormJob.StormResult;
 import dev.sluice.testkit.Shuffle;
 import dev.sluice.testkit.Sums;
 import java.io.IOException;
@@ -29,7 +30,7 @@ class StormRoundsTest {
     rounds.add(Shuffle.STOCK, result(SluiceTotals.NONE, 99, 8, 8, 9));
 
     assertThat(rounds.problems()).isEmpty();
-    List<Comparison> comparisons = StormFigures.comparisons(rounds);
+    List<Comparison> comparisons = rounds.comparisons();
     assertThat(comparisons)
         .extracting(Comparison::name)
         .containsExactly(
@@ -38,17 +39,17 @@ class StormRoundsTest {
             "storm-rdd-kryo-400x400-1KB-cpu");
     assertThat(comparisons).extracting(Comparison::ratio).containsExactly(0.25, 0.25, 0.25);
     assertThat(comparisons).extracting(Comparison::goal).containsExactly(0.15, 0.32, 1 / 3.0);
-    assertThat(StormFigures.table(rounds)).contains("stock").contains("12.5");
+    assertThat(rounds.table()).contains("stock").contains("12.5");
   }
 
   @Test
   void growthIsTimePerBlockOfTheLargeShuffleOverTheSmall() {
     List<Comparison> rows = new ArrayList<>();
     rows.add(taskSeconds(StormCase.SMALLEST, 1));
-    assertThat(StormFigures.growth(rows)).isEmpty();
+    assertThat(StormRounds.growth(rows)).isEmpty();
     rows.add(taskSeconds(StormCase.LARGEST, 150));
 
-    Comparison growth = StormFigures.growth(rows).orElseThrow();
+    Comparison growth = StormRounds.growth(rows).orElseThrow();
     assertThat(growth.sluice()).containsExactly(150);
     assertThat(growth.partner()).isEqualTo("sluice-100x100");
     assertThat(growth.partnerValues()).containsExactly(100);
@@ -60,7 +61,7 @@ class StormRoundsTest {
     for (Shuffle shuffle : Shuffle.values()) {
       rounds.add(shuffle, result(shuffle == Shuffle.SLUICE ? READ : SluiceTotals.NONE, seconds));
     }
-    return StormFigures.comparisons(rounds).getFirst();
+    return rounds.comparisons().getFirst();
   }
 
   @Test
