@@ -8,9 +8,9 @@
  * JsonFile}, and {@link Sums} tells whether two shuffles gave the same records.
  *
  * <p><b>Processes.</b> {@link Executors} finds and measures the executors of a driver, and {@link
- * ExecutorProcess} is the kernel's view of one of them. {@link NodeProcess} is a node daemon.
- * {@link Commands} runs programs of the operating system, {@link ReadLimit} slows a process's disk,
- * and {@link Poll} waits.
+ * ExecutorProcess} is the kernel's view of one of them. {@link NodeProcess} is a node daemon,
+ * and {@link NodeCluster} a Master with a Worker. {@link Commands} runs programs of the operating
+ * system, {@link ReadLimit} slows a process's disk, and {@link Poll} waits.
  *
  * <p><b>Commands.</b> The main classes run a command by {@link Usage}, which checks its options.
  * {@link Columns} and {@link Spread} format its output. Tests compare the options with the

@@ -6,6 +6,7 @@ import dev.sluice.benchmarks.ComparisonOutput;
 import dev.sluice.benchmarks.Pairs;
 import dev.sluice.benchmarks.storm.StormRunner;
 import dev.sluice.testkit.Directories;
+import dev.sluice.testkit.NodeCluster;
 import dev.sluice.testkit.Shuffle;
 import dev.sluice.testkit.Sums;
 import java.io.IOException;

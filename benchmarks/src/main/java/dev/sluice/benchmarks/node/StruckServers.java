@@ -10,6 +10,7 @@ import dev.sluice.testkit.AnsweringProcess;
 import dev.sluice.testkit.DriverProcess;
 import dev.sluice.testkit.DriverProcess.ClusterConf;
 import dev.sluice.testkit.ExecutorProcess;
+import dev.sluice.testkit.NodeCluster;
 import dev.sluice.testkit.Shuffle;
 import dev.sluice.testkit.Sums;
 import java.io.IOException;

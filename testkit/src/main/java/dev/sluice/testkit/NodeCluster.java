@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.sluice.benchmarks.node;
+package dev.sluice.testkit;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.sluice.testkit.Executors;
-import dev.sluice.testkit.NodeProcess;
-import dev.sluice.testkit.Poll;
-import dev.sluice.testkit.Shuffle;
-import dev.sluice.testkit.SparkJvm;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.net.InetSocketAddress;
@@ -23,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A standalone Master and a Worker on this machine. With Sluice a node daemon runs next to the
  * Worker; with the stock shuffle the Worker has Spark's external shuffle service. Used by one
- * command thread, which closes it: that ends all processes, including executors. {@link
+ * command thread, which closes it: that ends all processes, including executors. {@code
  * StruckServers} may kill or stop its processes on another thread meanwhile.
  */
 public final class NodeCluster implements AutoCloseable {
@@ -149,17 +144,17 @@ public final class NodeCluster implements AutoCloseable {
   }
 
   /** Returns the node daemon, which the stock shuffle does not have. */
-  NodeProcess daemon() {
+  public NodeProcess daemon() {
     return requireNonNull(daemon);
   }
 
   /** Returns the process id of the server of map outputs, daemon or Worker. */
-  long serverPid() throws IOException {
+  public long serverPid() throws IOException {
     return shuffle == Shuffle.SLUICE ? daemon().pid() : worker().pid();
   }
 
   /** Kills all executors at once, as kill -9 does; the Master has new ones started. */
-  void killExecutors() {
+  public void killExecutors() {
     worker().descendants().forEach(ProcessHandle::destroyForcibly);
   }
 
