@@ -4,9 +4,13 @@ package dev.sluice.benchmarks;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -14,7 +18,7 @@ import java.util.Properties;
 import org.apache.spark.package$;
 
 /**
- * Origin of rows: time, machine, versions, options, and the load by other processes. {@link
+ * Origin of rows: time, machine, versions, options, and CPU time of other processes. {@link
  * ComparisonOutput} creates it when a command ends; it is part of each row in a {@link ResultFile},
  * so a new component is a new field of that JSON.
  *
@@ -26,8 +30,6 @@ import org.apache.spark.package$;
  * @param spark version of Spark
  * @param sluice version of this build
  * @param options options of the command, as given
- * @param loadAverage runnable threads of the machine in the minute before the run. It does not show
- *     a busy machine: it counts the run before this one.
  * @param others share of the machine's CPU time that other processes had, from 0 to 1
  * @param stolen share of the machine's CPU time that other virtual machines had, from 0 to 1
  */
@@ -40,7 +42,6 @@ public record BenchmarkRun(
     String spark,
     String sluice,
     List<String> options,
-    @JsonProperty("load_before") double loadAverage,
     @JsonProperty("others_cpu_share") double others,
     @JsonProperty("stolen_cpu_share") double stolen) {
 
@@ -65,7 +66,6 @@ public record BenchmarkRun(
         package$.MODULE$.SPARK_VERSION(),
         version(),
         List.copyOf(options),
-        start.loadAverage(),
         thousandths(end.othersSince(start)),
         thousandths(end.stolenSince(start)));
   }
@@ -107,5 +107,78 @@ public record BenchmarkRun(
                 100 * others,
                 100 * stolen))
         : Optional.empty();
+  }
+
+  /**
+   * CPU time of the machine and of this process, in clock ticks, at one moment. The difference
+   * between two moments shows how much of the machine other processes used during a measurement. The
+   * fields are those of proc(5), {@code /proc/stat} and {@code /proc/PID/stat}. {@link
+   * ComparisonOutput} takes it when a command begins, the run when it ends.
+   *
+   * @param total ticks of all processors
+   * @param busy ticks of all processes, including interrupts
+   * @param stolen ticks of other virtual machines of the host
+   * @param own ticks of this process, its ended children, and theirs
+   */
+  record MachineLoad(long total, long busy, long stolen, long own) {
+    private static final Path PROC = Path.of("/proc");
+
+    // Columns of the line "cpu" in /proc/stat.
+    private static final int IDLE = 3;
+    private static final int IO_WAIT = 4;
+    private static final int STEAL = 7;
+
+    /** Number of columns to add up. Later columns count guests, which "user" and "nice" include. */
+    private static final int COLUMNS = 8;
+
+    // Fields of /proc/self/stat, counted from 0 after the command's name: utime, stime, cutime,
+    // cstime.
+    private static final int OWN_FIRST = 11;
+    private static final int OWN_LAST = 14;
+
+    /** Returns the load at this moment. */
+    static MachineLoad now() {
+      try {
+        return parse(
+            Files.readString(PROC.resolve("stat")), Files.readString(PROC.resolve("self/stat")));
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+
+    /**
+     * @param stat content of /proc/stat
+     * @param self content of /proc/self/stat
+     */
+    static MachineLoad parse(String stat, String self) {
+      long[] cpu = ticks(stat.lines().findFirst().orElseThrow().replaceFirst("cpu +", ""));
+      long total = Arrays.stream(cpu, 0, COLUMNS).sum();
+      // The command's name may contain blanks and brackets.
+      String[] process = self.substring(self.lastIndexOf(')') + 2).split(" ");
+      long own = Arrays.stream(process, OWN_FIRST, OWN_LAST + 1).mapToLong(Long::parseLong).sum();
+      return new MachineLoad(
+          total,
+          total - cpu[IDLE] - cpu[IO_WAIT] - cpu[STEAL],
+          cpu[STEAL],
+          own);
+    }
+
+    private static long[] ticks(String columns) {
+      return Arrays.stream(columns.trim().split(" ")).mapToLong(Long::parseLong).toArray();
+    }
+
+    /** Returns the share of CPU time since {@code start} that other processes had, from 0 to 1. */
+    double othersSince(MachineLoad start) {
+      return share(busy - start.busy - (own - start.own), start);
+    }
+
+    /** Returns the share that other virtual machines had since {@code start}, from 0 to 1. */
+    double stolenSince(MachineLoad start) {
+      return share(stolen - start.stolen, start);
+    }
+
+    private double share(long ticks, MachineLoad start) {
+      return total == start.total ? 0 : Math.clamp((double) ticks / (total - start.total), 0, 1);
+    }
   }
 }

@@ -54,7 +54,6 @@ class ComparisonTest {
             "spark",
             "sluice",
             "options",
-            "load_before",
             "others_cpu_share",
             "stolen_cpu_share");
   }

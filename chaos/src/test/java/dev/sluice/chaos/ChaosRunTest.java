@@ -4,7 +4,6 @@ package dev.sluice.chaos;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.sluice.chaos.ChaosCommand.ChaosReport;
 import dev.sluice.chaos.ChaosRun.Stock;
 import dev.sluice.chaos.ChaosRuns.Cell;
 import dev.sluice.chaos.ChaosRuns.ChaosFile;
@@ -92,8 +91,8 @@ class ChaosRunTest {
       level.add(new Example("bad-key").holds("descriptors", 200 + i % 3, i).run());
       growing.add(new Example("bad-key").holds("descriptors", 200 + 3 * i, i).run());
     }
-    assertThat(ResourceLevels.grown(level)).isEmpty();
-    assertThat(ResourceLevels.grown(growing.reversed()))
+    assertThat(ChaosReport.grown(level)).isEmpty();
+    assertThat(ChaosReport.grown(growing.reversed()))
         .singleElement()
         .asString()
         .startsWith("descriptors, from 28");
@@ -124,7 +123,7 @@ class ChaosRunTest {
   @Test
   void theTableCountsByFaultAndWorkload() {
     String table =
-        ChaosTable.of(
+        ChaosReport.table(
             List.of(
                 new Example("bad-key").seconds(1).run(),
                 new Example("bad-key").seconds(3).answer(new Sums(0, 0)).run(),
@@ -139,7 +138,7 @@ class ChaosRunTest {
   @Test
   void aFaultThatStruckInNoRunIsNamed() {
     assertThat(
-            ChaosTable.neverStruck(
+            ChaosReport.neverStruck(
                 List.of(
                     new Example("bad-key").run(),
                     new Example("bad-key").ended(Outcome.FAILED).run(),

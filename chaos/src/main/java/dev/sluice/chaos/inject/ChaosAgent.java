@@ -10,8 +10,6 @@ import java.lang.management.MemoryType;
 import java.lang.management.MemoryUsage;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.BasicFileAttributes;
-import java.nio.file.attribute.FileTime;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -43,13 +41,8 @@ public final class ChaosAgent {
   private final LongFunction<Status> status;
   private final FailableRunnable<IOException> disturbed;
 
-  /**
-   * The file of an order. Two orders within a tick of the file system's clock have different files.
-   */
-  private record OrderFile(FileTime written, Object key) {}
-
-  /** File of the last order; set after the answer, so that it is tried again. */
-  private @Nullable OrderFile seen;
+  /** Sequence of the last order that was answered; an order is tried again until then. */
+  private long answered;
 
   /** True until the callback has succeeded for the present decisions; for the agent's thread. */
   private boolean isCallbackDue;
@@ -107,12 +100,10 @@ public final class ChaosAgent {
     if (!Files.exists(orders)) {
       return;
     }
-    BasicFileAttributes attributes = Files.readAttributes(orders, BasicFileAttributes.class);
-    OrderFile written = new OrderFile(attributes.lastModifiedTime(), attributes.fileKey());
-    if (written.equals(seen)) {
+    Order order = JsonFile.read(orders, Order.class);
+    if (order.sequence() == answered) {
       return;
     }
-    Order order = JsonFile.read(orders, Order.class);
     if (!order.isSameAs(decisions.order())) {
       decisions = decisions(order);
       isCallbackDue = true;
@@ -122,7 +113,7 @@ public final class ChaosAgent {
       isCallbackDue = false;
     }
     JsonFile.write(answer, status.apply(order.sequence()));
-    seen = written;
+    answered = order.sequence();
   }
 
   private Decisions decisions(Order order) {

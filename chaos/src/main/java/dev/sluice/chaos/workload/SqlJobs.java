@@ -24,13 +24,13 @@ final class SqlJobs {
           "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes", "200k",
           "spark.sql.adaptive.skewJoin.skewedPartitionFactor", "2",
           "spark.sql.adaptive.advisoryPartitionSizeInBytes", "200k",
-          "spark.sql.shuffle.partitions", Integer.toString(Records.PARTITIONS));
+          "spark.sql.shuffle.partitions", Integer.toString(RddJobs.PARTITIONS));
 
   private static final Map<String, String> ROW_CHECKSUMS =
       Map.of(
           "spark.sql.shuffle.orderIndependentChecksum.enabled", "true",
           "spark.sql.adaptive.enabled", "false",
-          "spark.sql.shuffle.partitions", Integer.toString(Records.PARTITIONS));
+          "spark.sql.shuffle.partitions", Integer.toString(RddJobs.PARTITIONS));
 
   private static final int ROWS = 60_000;
   private static final int ROWS_TO_JOIN = 2_000;
@@ -54,7 +54,7 @@ final class SqlJobs {
         spark,
         ROW_CHECKSUMS,
         rows(spark, seed, "id % 9000")
-            .repartition(Records.PARTITIONS, col("key"))
+            .repartition(RddJobs.PARTITIONS, col("key"))
             .groupBy("key")
             .agg(count("value"), max("value")));
   }

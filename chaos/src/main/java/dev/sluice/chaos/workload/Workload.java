@@ -50,7 +50,7 @@ public record Workload(
           new Workload("barrier", 2, BARRIER_SYNC_SECONDS, Map.of(), onRdds(RddJobs::barrier)),
           new Workload("indeterminate", 2, onRdds(RddJobs::indeterminate)),
           new Workload("row-checksums", 1, SqlJobs::rowChecksums),
-          new Workload("cancelled-jobs", CancelledJobs.SHUFFLES, onRdds(CancelledJobs::run)));
+          new Workload("cancelled-jobs", RddJobs.CONCURRENT_JOBS, onRdds(RddJobs::cancelled)));
 
   /** A job on a Spark session. */
   @FunctionalInterface
