@@ -7,7 +7,7 @@
  * {@link ResultFile} together with the machine's load ({@link BenchmarkRun}).
  *
  * <p>Benchmarks on Spark start a {@link DriverProcess} with a {@link ClusterConf} for each {@link
- * Shuffle}. {@link Executors}, {@link CompletedStages} and {@link SluiceTotals} run in that driver
+ * Shuffle}. {@link Executors}, {@link Stages} and {@link SluiceTotals} run in that driver
  * and measure it. The benchmarks themselves and their commands are in packages of their own;
  * processes are in {@code dev.sluice.testkit}.
  */
@@ -17,3 +17,4 @@ import dev.sluice.testkit.DriverProcess;
 import dev.sluice.testkit.DriverProcess.ClusterConf;
 import dev.sluice.testkit.Executors;
 import dev.sluice.testkit.Shuffle;
+import dev.sluice.testkit.Stages;

@@ -145,18 +145,9 @@ final class ChaosDriver implements AutoCloseable {
 
   private Map<String, String> settings(Path orders) throws Exception {
     Map<String, String> settings = new LinkedHashMap<>();
-    settings.put("spark.executor.memoryOverhead", "1g"); // room to register blocks
     settings.put(ChaosShuffleManager.DIRECTORY, orders.toString());
     settings.put("spark.local.dir", directory.resolve("local").toString());
-    // Tasks that a fault makes fail are tried until the fault is over.
-    settings.put("spark.task.maxFailures", "30");
-    settings.put("spark.stage.maxConsecutiveAttempts", "30");
-    settings.put("spark.deploy.maxExecutorRetries", "-1");
     settings.put("spark.barrier.sync.timeout", Workload.BARRIER_SYNC_SECONDS + "s");
-    settings.put("spark.shuffle.io.retryWait", "1s");
-    // A short cooldown, so that peers are READ from again when the next fault strikes.
-    settings.put("spark.shuffle.rdma.circuit.cooldown", "1s");
-    settings.put("spark.executor.heartbeatInterval", "1s");
     settings.put(
         "spark.executor.extraJavaOptions",
         "%s-Dsluice.log=%s"

@@ -4,7 +4,7 @@ package dev.sluice.chaos;
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import dev.sluice.chaos.ChaosRuns.ChaosFile;
 import dev.sluice.chaos.RunResult.Outcome;
-import dev.sluice.chaos.cluster.Stages.Losses;
+import dev.sluice.testkit.Stages.Losses;
 import dev.sluice.chaos.fault.Fault;
 import dev.sluice.chaos.fault.Faults;
 import dev.sluice.chaos.workload.Workload;

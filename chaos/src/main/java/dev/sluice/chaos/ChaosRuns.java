@@ -8,7 +8,7 @@ import static java.util.stream.Collectors.toSet;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.chaos.ChaosRun.Stock;
 import dev.sluice.chaos.RunResult.Run;
-import dev.sluice.chaos.cluster.Stages.Losses;
+import dev.sluice.testkit.Stages.Losses;
 import dev.sluice.chaos.fault.Fault;
 import dev.sluice.chaos.fault.Faults;
 import dev.sluice.chaos.workload.Workload;

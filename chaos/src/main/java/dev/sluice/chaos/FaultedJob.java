@@ -78,7 +78,7 @@ final class FaultedJob {
       endNanos = System.nanoTime();
       struck = hasStruck();
       readBlocks = readSince(readBefore);
-      fault.action().heal(cluster);
+      heal();
       if (outcome != Outcome.HANG) {
         leaks = leaks(leakCheck);
         held = leakCheck.held();
@@ -116,10 +116,16 @@ final class FaultedJob {
     return fault.action().hasStruck(cluster, inTime);
   }
 
+  /** Ends what the fault's action does, and the injections that it has ordered. */
+  private void heal() throws Exception {
+    fault.action().heal(cluster);
+    cluster.orderNothing();
+  }
+
   /** Heals after any failure; if that fails too, the driver's end does it. */
   private void healAnyway() {
     try {
-      fault.action().heal(cluster);
+      heal();
     } catch (Exception e) {
       problem = "%s; healing the fault failed, too: %s".formatted(problem, e);
     }
@@ -166,7 +172,7 @@ final class FaultedJob {
     long lastsMs = Math.min(fault.lastsMs(), limitMs);
     try {
       if (!Poll.until(lastsMs, job::isDone) && lastsMs < limitMs) {
-        fault.action().heal(cluster);
+        heal();
       }
       answer = job.get(limitMs - lastsMs, TimeUnit.MILLISECONDS);
       return Outcome.ANSWERED;

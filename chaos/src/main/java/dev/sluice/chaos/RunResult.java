@@ -2,7 +2,7 @@
 package dev.sluice.chaos;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import dev.sluice.chaos.cluster.Stages.Losses;
+import dev.sluice.testkit.Stages.Losses;
 import dev.sluice.testkit.Sums;
 import java.util.List;
 import java.util.Map;

@@ -9,7 +9,7 @@ import dev.sluice.chaos.ChaosRuns.Cell;
 import dev.sluice.chaos.ChaosRuns.ChaosFile;
 import dev.sluice.chaos.RunResult.Outcome;
 import dev.sluice.chaos.RunResult.Run;
-import dev.sluice.chaos.cluster.Stages.Losses;
+import dev.sluice.testkit.Stages.Losses;
 import dev.sluice.chaos.fault.Fault;
 import dev.sluice.chaos.fault.Faults;
 import dev.sluice.chaos.workload.Workload;

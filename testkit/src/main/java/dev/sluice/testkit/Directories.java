@@ -12,6 +12,10 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.Predicate;
 
 /**
  * Makes a directory for the files of one run, and deletes and publishes directory trees, which
@@ -47,6 +51,27 @@ public final class Directories {
         }
       }
     }
+  }
+
+  /**
+   * Returns the files below a directory whose names are chosen, sorted by name. Tolerates executors
+   * that delete entries at the same time.
+   */
+  public static List<Path> files(Path directory, Predicate<String> names) throws IOException {
+    List<Path> files = new ArrayList<>();
+    try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory)) {
+      for (Path entry : entries) {
+        if (Files.isDirectory(entry, LinkOption.NOFOLLOW_LINKS)) {
+          files.addAll(files(entry, names));
+        } else if (names.test(entry.getFileName().toString())) {
+          files.add(entry);
+        }
+      }
+    } catch (NoSuchFileException e) {
+      // It was deleted meanwhile.
+    }
+    files.sort(Comparator.comparing(Path::getFileName).thenComparing(Comparator.naturalOrder()));
+    return files;
   }
 
   /**

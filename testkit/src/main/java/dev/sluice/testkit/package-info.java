@@ -5,7 +5,8 @@
  * <p><b>Drivers.</b> A command finds the jars by {@link Installation}, makes a directory by {@link
  * Directories} and starts a {@link DriverProcess} for each {@link Shuffle}. The driver is a {@link
  * SparkJvm} that answers lines ({@link AnsweringProcess}); larger results are in a {@link
- * JsonFile}, and {@link Sums} tells whether two shuffles gave the same records.
+ * JsonFile}, {@link Stages} watches its jobs, and {@link Sums} tells whether two shuffles gave the same
+ * records.
  *
  * <p><b>Processes.</b> {@link Executors} finds and measures the executors of a driver, and {@link
  * ExecutorProcess} is the kernel's view of one of them. {@link NodeProcess} is a node daemon,

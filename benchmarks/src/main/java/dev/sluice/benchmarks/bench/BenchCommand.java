@@ -22,7 +22,7 @@ import picocli.CommandLine.ScopeType;
 
 /**
  * The command bin/bench, with a subcommand for each benchmark. A new benchmark is added here and,
- * if {@code bench all} shall run it, in {@link Part}.
+ * if {@code bench all} shall run it, in {@code parts.txt}.
  */
 @Command(
     name = "bench",

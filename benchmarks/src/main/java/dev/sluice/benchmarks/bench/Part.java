@@ -5,82 +5,57 @@ import static java.util.Objects.requireNonNull;
 
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.RowPattern;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
  * A part of {@code bin/bench all}: a command of bin/bench with its arguments. {@link AllCommand}
- * runs the parts in the order of the lists.
+ * runs the parts of a list in the order of {@code parts.txt}, which has a line for each: list, name,
+ * rows, minutes, command.
  *
  * @param rows rows that it writes; one of them shows that the part is done
- * @param onVerbs true if it needs an RDMA device, which bin/with-verbs provides
- * @param arguments arguments of bin/bench
  * @param minutes minutes that it takes on two cores
+ * @param words command of bin/bench with its arguments; "with-verbs" before it if it needs an RDMA
+ *     device, which bin/with-verbs provides
  */
-record Part(String name, RowPattern rows, boolean onVerbs, List<String> arguments, int minutes) {
+record Part(String name, RowPattern rows, int minutes, List<String> words) {
   /** A part is ended after its minutes times this factor, which leaves room for slow machines. */
   private static final int PATIENCE = 6;
 
-  private static Part of(String name, String rows, int minutes, String arguments) {
-    return new Part(name, new RowPattern(rows), false, List.of(arguments.split(" ")), minutes);
-  }
-
-  private static Part onVerbs(String name, String rows, int minutes, String arguments) {
-    return new Part(name, new RowPattern(rows), true, List.of(arguments.split(" ")), minutes);
-  }
-
-  private static Part terasort(String name, int minutes, String arguments) {
-    return of("terasort-" + name, "terasort-" + name, minutes, "terasort " + arguments);
-  }
-
   private static final String STAGED =
-      " --label staged --conf spark.shuffle.rdma.registration.maxBytes=0";
+      "--label staged --conf spark.shuffle.rdma.registration.maxBytes=0";
 
   /** Parts with a goal that take less than half an hour: no TeraSort of 10 GB, no TPC-DS. */
-  static final List<Part> QUICK =
-      List.of(
-          onVerbs("read-verbs", "read-verbs-*", 6, "read --quick --rounds 3"),
-          terasort("1g", 3, "--size 1g --repeat 1"),
-          of("storm", "storm-*", 12, "storm --rounds 1 --warm-up 8 --repetitions 1"),
-          of("node", "node-hand-over-*", 4, "node --quick --only restarted_server,hand_over"));
+  static final List<Part> QUICK = read("quick");
 
-  static final List<Part> FULL =
-      List.of(
-          of("verbs", "verbs-*", 1, "verbs"),
           of("start", "start-*", 3, "start"),
-          of("stage", "stage-*", 10, "stage"),
-          onVerbs("read-verbs", "read-verbs-*", 34, "read"),
-          terasort("1g", 7, "--size 1g --repeat 5"),
-          terasort("3g", 14, "--size 3g --repeat 5"),
-          terasort("3g-staged", 14, "--size 3g --repeat 5" + STAGED),
-          of("storm", "storm-growth-*", 50, "storm"),
-          of(
-              "storm-staged",
-              "storm-*-400x400-1KB-staged-*",
-              8,
-              "storm --workload rdd-kryo" + STAGED),
-          of(
-              "storm-large-staged",
-              "storm-*-1MiB-staged-*",
-              8,
-              "storm --maps 32 --partitions 32 --block-bytes 1048576" + STAGED),
-          of(
-              "storm-iterative",
-              "storm-rdd-iterative-*",
-              40,
-              "storm --workload rdd-iterative --maps 16 --partitions 16 --rounds 10"),
-          of(
-              "storm-cold",
-              "storm-*-cold-*",
-              6,
-              "storm --cold --maps 64 --partitions 64 --block-bytes 1048576 --warm-up 3"),
-          of("node", "node-hand-over-*", 60, "node"),
-          onVerbs("node-stopped", "node-stopped-*-verbs", 25, "node --only stopped_server"),
-          of("tpcds", "tpcds-*", 65, "tpcds"),
-          terasort("10g", 20, "--size 10g --repeat 2"),
-          terasort("10g-staged", 20, "--size 10g --repeat 2" + STAGED),
-          terasort("10g-node", 20, "--node --size 10g --repeat 2"));
+  static final List<Part> FULL = read("full");
+
+  private static List<Part> read(String list) {
+    try (InputStream lines = Part.class.getResourceAsStream("parts.txt")) {
+      return new String(lines.readAllBytes(), StandardCharsets.UTF_8)
+          .lines()
+          .map(line -> line.replace("STAGED", STAGED).split(" \\| "))
+          .filter(cells -> cells[0].equals(list))
+          .map(Part::of)
+          .toList();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static Part of(String[] cells) {
+    return new Part(
+        cells[1],
+        new RowPattern(cells[2]),
+        Integer.parseInt(cells[3]),
+        List.of(cells[4].split(" ")));
+  }
 
   /** Returns true if the part's rows are there. */
   boolean isIn(List<Comparison> rows) {
@@ -97,13 +72,14 @@ record Part(String name, RowPattern rows, boolean onVerbs, List<String> argument
    */
   List<String> command(Path bin, Path rows) {
     List<String> command = new ArrayList<>();
+    boolean onVerbs = words.getFirst().equals("with-verbs");
     if (onVerbs) {
       command.add(bin.resolve("with-verbs").toString());
       command.addAll(List.of("--devices", "1", "--timeout", "" + 60 * timeoutMinutes()));
       command.addAll(List.of("--out", requireNonNull(rows.getParent()).toString()));
     }
     command.add(bin.resolve("bench").toString());
-    command.addAll(arguments);
+    command.addAll(words.subList(onVerbs ? 1 : 0, words.size()));
     command.addAll(List.of("--json", rows.toString()));
     return command;
   }

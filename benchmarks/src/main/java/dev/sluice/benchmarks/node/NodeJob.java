@@ -3,7 +3,7 @@ package dev.sluice.benchmarks.node;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.sluice.benchmarks.CompletedStages;
+import dev.sluice.testkit.Stages;
 import dev.sluice.benchmarks.SluiceTotals;
 import dev.sluice.benchmarks.storm.RddStorm;
 import dev.sluice.testkit.AnsweringProcess;
@@ -62,7 +62,7 @@ public final class NodeJob {
   record Reduced(Sums answer, double seconds, String provider) {}
 
   private final JavaSparkContext spark;
-  private final CompletedStages stages = new CompletedStages();
+  private final Stages stages = new Stages();
   private final JavaRDD<long[]> reduce;
   private Set<String> readers = Set.of();
 

@@ -2,10 +2,11 @@
 package dev.sluice.benchmarks.storm;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.benchmarks.CompletedStages;
+import dev.sluice.testkit.Stages;
 import dev.sluice.benchmarks.SluiceTotals;
 import dev.sluice.testkit.AnsweringProcess;
 import dev.sluice.testkit.Commands;
+import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.Executors;
 import dev.sluice.testkit.JsonFile;
 import dev.sluice.testkit.Sums;
@@ -17,7 +18,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.executor.TaskMetrics;
@@ -42,7 +42,7 @@ public record StormJob(StormCase storm, Path localDirectory) {
     PrintStream out = AnsweringProcess.claimOutput();
     SparkConf conf = new SparkConf();
     try (JavaSparkContext spark = new JavaSparkContext(conf)) {
-      CompletedStages stages = new CompletedStages();
+      Stages stages = new Stages();
       spark.sc().addSparkListener(stages);
       Executors.await(spark);
       StormJob job = new StormJob(storm, Path.of(conf.get("spark.local.dir", "")));
@@ -55,7 +55,7 @@ public record StormJob(StormCase storm, Path localDirectory) {
     out.println("done");
   }
 
-  private List<Repetition> repeat(Supplier<Sums> job, int count, CompletedStages stages)
+  private List<Repetition> repeat(Supplier<Sums> job, int count, Stages stages)
       throws Exception {
     List<Repetition> repetitions = new ArrayList<>();
     for (int i = 0; i < count; i++) {
@@ -76,7 +76,7 @@ public record StormJob(StormCase storm, Path localDirectory) {
     return repetitions;
   }
 
-  private ReduceStage reduceStages(CompletedStages stages) throws Exception {
+  private ReduceStage reduceStages(Stages stages) throws Exception {
     ReduceStage all = ReduceStage.of(stages.await());
     for (int i = 1; i < storm.workload().jobs(); i++) {
       all = all.plus(ReduceStage.of(stages.await()));
@@ -90,12 +90,8 @@ public record StormJob(StormCase storm, Path localDirectory) {
    * @return their bytes; 0 before the map outputs are written
    */
   private long dropMapOutputs() throws IOException {
-    List<Path> files;
-    try (Stream<Path> all = Files.walk(localDirectory)) {
-      files = all.filter(file -> file.toString().endsWith(".data")).toList();
-    }
     long bytes = 0;
-    for (Path file : files) {
+    for (Path file : Directories.files(localDirectory, name -> name.endsWith(".data"))) {
       Commands.dropFromCache(file);
       bytes += Files.size(file);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.terasort;
 
-import dev.sluice.benchmarks.CompletedStages;
+import dev.sluice.testkit.Stages;
 import dev.sluice.benchmarks.SluiceTotals;
 import dev.sluice.testkit.AnsweringProcess;
 import dev.sluice.testkit.Executors;
@@ -41,7 +41,7 @@ public final class SortJob {
       KeyRanges ranges =
           KeyRanges.sample(
               spark.hadoopConfiguration(), input, reducers, output.suffix("-split-points"));
-      CompletedStages stages = new CompletedStages();
+      Stages stages = new Stages();
       spark.sc().addSparkListener(stages);
       Executors.await(spark);
       Map<String, Double> cpu = Executors.cpuSeconds();

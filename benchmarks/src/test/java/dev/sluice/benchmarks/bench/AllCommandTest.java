@@ -9,9 +9,9 @@ import org.junit.jupiter.api.Test;
 
 class AllCommandTest {
   private final Part stage =
-      new Part("stage", new RowPattern("stage-*"), false, List.of("stage"), 2);
+      new Part("stage", new RowPattern("stage-*"), 2, List.of("stage"));
   private final Part sort =
-      new Part("terasort-1g", new RowPattern("terasort-1g"), false, List.of("terasort"), 5);
+      new Part("terasort-1g", new RowPattern("terasort-1g"), 5, List.of("terasort"));
 
   @Test
   void progressListsDoneAndRemainingParts() {

@@ -3,7 +3,7 @@ package dev.sluice.benchmarks.storm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.benchmarks.CompletedStages;
+import dev.sluice.testkit.Stages;
 import dev.sluice.benchmarks.storm.StormJob.ReduceStage;
 import org.apache.spark.executor.TaskMetrics;
 import org.apache.spark.scheduler.SparkListenerStageCompleted;
@@ -14,7 +14,7 @@ import scala.collection.immutable.Nil$;
 import scala.collection.immutable.Seq;
 
 class ReduceStageTest {
-  private final CompletedStages stages = new CompletedStages();
+  private final Stages stages = new Stages();
 
   @Test
   void aReduceStageIsTimedBySparksOwnFigures() throws Exception {

@@ -7,18 +7,16 @@ import dev.sluice.chaos.inject.ChaosAgent.Order;
 import dev.sluice.chaos.inject.ChaosAgent.Status;
 import dev.sluice.chaos.inject.ChaosShuffleManager;
 import dev.sluice.chaos.inject.Injection;
+import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.ExecutorProcess;
 import dev.sluice.testkit.Executors;
 import dev.sluice.testkit.JsonFile;
 import dev.sluice.testkit.NodeProcess;
 import dev.sluice.testkit.Poll;
+import dev.sluice.testkit.Stages;
 import java.io.IOException;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -237,31 +235,8 @@ public final class Cluster {
 
   /** Returns files of the present run's shuffles in the local directories, sorted by name. */
   public List<Path> shuffleFiles(String suffix) throws IOException {
-    List<Path> files = new ArrayList<>();
-    Files.walkFileTree(
-        Path.of(setting("spark.local.dir")),
-        new SimpleFileVisitor<>() {
-          @Override
-          public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
-            String name = file.getFileName().toString();
-            if (name.endsWith(suffix) && isOfThisRun(name)) {
-              files.add(file);
-            }
-            return FileVisitResult.CONTINUE;
-          }
-
-          @Override
-          public FileVisitResult visitFileFailed(Path file, IOException failure) {
-            return FileVisitResult.CONTINUE; // It was deleted meanwhile.
-          }
-
-          @Override
-          public FileVisitResult postVisitDirectory(Path visited, IOException failure) {
-            return FileVisitResult.CONTINUE;
-          }
-        });
-    files.sort(Comparator.comparing(file -> file.getFileName().toString()));
-    return files;
+    return Directories.files(
+        Path.of(setting("spark.local.dir")), name -> name.endsWith(suffix) && isOfThisRun(name));
   }
 
   /**

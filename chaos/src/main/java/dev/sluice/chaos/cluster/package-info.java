@@ -7,3 +7,4 @@
 package dev.sluice.chaos.cluster;
 
 import dev.sluice.testkit.ExecutorProcess;
+import dev.sluice.testkit.Stages;

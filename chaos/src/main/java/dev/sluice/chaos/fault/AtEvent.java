@@ -70,7 +70,6 @@ class AtEvent implements FaultAction {
 
   @Override
   public void heal(Cluster cluster) throws Exception {
-    cluster.orderNothing();
     ofStock.heal(cluster);
   }
 

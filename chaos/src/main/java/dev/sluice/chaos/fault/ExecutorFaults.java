@@ -73,11 +73,6 @@ final class ExecutorFaults {
       cluster.order(
           Map.of(Injection.MAPPINGS_TAKEN, 1.0), random.nextLong(), cluster.any(random).pid());
     }
-
-    @Override
-    public void heal(Cluster cluster) throws Exception {
-      cluster.orderNothing();
-    }
   }
 
   /**
@@ -105,11 +100,6 @@ final class ExecutorFaults {
     @Override
     public void strike(Cluster cluster, Random random) throws Exception {
       cluster.order(rates, random.nextLong(), 0);
-    }
-
-    @Override
-    public void heal(Cluster cluster) throws Exception {
-      cluster.orderNothing();
     }
   }
 
@@ -172,11 +162,6 @@ final class ExecutorFaults {
       for (Path file : cluster.shuffleFiles("")) {
         Files.deleteIfExists(file);
       }
-    }
-
-    @Override
-    public void heal(Cluster cluster) throws Exception {
-      cluster.orderNothing();
     }
   }
 

@@ -100,6 +100,8 @@ public final class Faults {
             : List.of();
     FaultAction action = action(words);
     String cluster = terms.containsKey("alone") ? cells[0] : terms.getOrDefault("cluster", "");
+    Map<String, String> settings = new HashMap<>(CLUSTERS.getOrDefault("all", Map.of()));
+    settings.putAll(CLUSTERS.getOrDefault(cluster, Map.of()));
     return new Fault(
         cells[0],
         cells[4],
@@ -108,7 +110,7 @@ public final class Faults {
         action.evidence(),
         terms,
         setup(cluster, action),
-        CLUSTERS.getOrDefault(cluster, Map.of()),
+        settings,
         choices);
   }
 

@@ -2,6 +2,7 @@
 package dev.sluice.chaos.fault;
 
 import dev.sluice.chaos.cluster.Cluster;
+import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.ExecutorProcess;
 import dev.sluice.testkit.NodeProcess;
 import java.io.IOException;
@@ -10,7 +11,6 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.stream.Stream;
 
 /**
  * Ways to strike the node daemon that all executors of a cluster use. {@link Faults} makes them, in
@@ -26,9 +26,7 @@ final class NodeServer {
   /** Returns the index files of the daemon's own copies; those of living executors stay intact. */
   static List<Path> indexes(Cluster cluster) throws IOException {
     Path folder = Path.of(cluster.setting("spark.local.dir"), ".sluice");
-    try (Stream<Path> files = Files.walk(folder)) {
-      return files.filter(file -> file.endsWith("index")).sorted().toList();
-    }
+    return Directories.files(folder, "index"::equals);
   }
 
   static ExecutorProcess process(Cluster cluster, Random random) throws IOException {

@@ -34,8 +34,7 @@ abstract class OwnDisk implements FaultAction, Fault.Setup {
   public final Map<String, String> settings(Path directory) throws IOException {
     Path disk = Files.createDirectories(directory.resolve("disk"));
     mount(directory, disk);
-    // Tasks that fail are tried until the disk works again.
-    return Map.of("spark.local.dir", disk.toString(), "spark.task.maxFailures", "2000");
+    return Map.of("spark.local.dir", disk.toString());
   }
 
   static Path disk(Cluster cluster) {

@@ -1,23 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.sluice.chaos.cluster;
+package dev.sluice.testkit;
 
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.apache.spark.ExceptionFailure;
 import org.apache.spark.FetchFailed;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
+import org.apache.spark.scheduler.SparkListenerStageCompleted;
 import org.apache.spark.scheduler.SparkListenerStageSubmitted;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.apache.spark.scheduler.SparkListenerTaskStart;
 import org.apache.spark.scheduler.StageInfo;
 
 /**
- * Watches the stages of one run. Spark's listener thread calls it; any thread may ask it. {@link
- * Cluster#watch} replaces it before each run.
+ * Watches the stages of a driver's jobs. Spark's listener thread calls it; any thread may ask it.
+ * Numbers lag behind a job until that thread has handled its last event.
  */
 public final class Stages extends SparkListener {
+  private static final long TIMEOUT_S = 60;
+
+  /** Completed stages that are the last of their job: they read the output of the others. */
+  private final BlockingQueue<StageInfo> last = new LinkedBlockingQueue<>();
+
+  private long remoteBytes;
   private volatile boolean mapStage;
   private volatile boolean reduceStage;
   private final Set<Integer> shuffles = ConcurrentHashMap.newKeySet();
@@ -46,6 +57,15 @@ public final class Stages extends SparkListener {
   }
 
   @Override
+  public synchronized void onStageCompleted(SparkListenerStageCompleted completed) {
+    StageInfo stage = completed.stageInfo();
+    remoteBytes += stage.taskMetrics().shuffleReadMetrics().remoteBytesRead();
+    if (stage.shuffleDepId().isEmpty()) {
+      last.add(stage);
+    }
+  }
+
+  @Override
   public void onTaskStart(SparkListenerTaskStart start) {
     runningTasks.add(start.taskInfo().taskId());
   }
@@ -63,6 +83,20 @@ public final class Stages extends SparkListener {
   @Override
   public void onExecutorRemoved(SparkListenerExecutorRemoved removed) {
     lostExecutors.add(removed.executorId());
+  }
+
+  /** Waits for the last stage of the next job, and returns it. */
+  public StageInfo await() throws InterruptedException, TimeoutException {
+    StageInfo stage = last.poll(TIMEOUT_S, TimeUnit.SECONDS);
+    if (stage == null) {
+      throw new TimeoutException("Spark reported no completed stage within " + TIMEOUT_S + " s");
+    }
+    return stage;
+  }
+
+  /** Returns the bytes that all stages so far have read from other executors. */
+  public synchronized long remoteBytes() {
+    return remoteBytes;
   }
 
   /** Returns true if a reduce stage has begun or, if {@code reduce} is false, a map stage. */
