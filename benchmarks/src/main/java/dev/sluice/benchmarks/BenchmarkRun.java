@@ -3,7 +3,6 @@ package dev.sluice.benchmarks;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.nio.file.Files;
@@ -13,8 +12,8 @@ import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Optional;
-import java.util.Properties;
 import org.apache.spark.package$;
 
 /**
@@ -28,7 +27,7 @@ import org.apache.spark.package$;
  * @param kernel name and version of the operating system
  * @param java version of this process's JVM, which executors share
  * @param spark version of Spark
- * @param sluice version of this build
+ * @param sluice version and commit of this build
  * @param options options of the command, as given
  * @param others share of the machine's CPU time that other processes had, from 0 to 1
  * @param stolen share of the machine's CPU time that other virtual machines had, from 0 to 1
@@ -82,18 +81,10 @@ public record BenchmarkRun(
     }
   }
 
-  /** Reads the version that Maven wrote into the jar; "unknown" outside of one. */
+  /** Returns version and commit, which Maven wrote into the jar; "unknown" outside of one. */
   private static String version() {
-    String properties = "/META-INF/maven/dev.sluice/sluice-benchmarks/pom.properties";
-    try (InputStream in = BenchmarkRun.class.getResourceAsStream(properties)) {
-      Properties read = new Properties();
-      if (in != null) {
-        read.load(in);
-      }
-      return read.getProperty("version", "unknown");
-    } catch (IOException e) {
-      return "unknown";
-    }
+    return Objects.requireNonNullElse(
+        BenchmarkRun.class.getPackage().getImplementationVersion(), "unknown");
   }
 
   /** Returns a warning that this run's figures mean little, if the machine did other work. */

@@ -63,7 +63,6 @@ public final class StormCommand implements Callable<Integer> {
       problems.addAll(rounds.problems());
       if (rounds.problems().isEmpty()) {
         rows.addAll(rounds.comparisons());
-        output.out().println(rounds.table());
       }
     }
     StormRounds.growth(rows).ifPresent(rows::add);

@@ -20,7 +20,6 @@ import java.util.Map;
 import java.util.function.Supplier;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
-import org.apache.spark.executor.TaskMetrics;
 import org.apache.spark.scheduler.StageInfo;
 
 /**
@@ -122,33 +121,16 @@ public record StormJob(StormCase storm, Path localDirectory) {
    *
    * @param wallSeconds time from submission to completion
    * @param taskSeconds run time of the tasks
-   * @param taskCpuSeconds CPU time of the tasks' threads
-   * @param deserializeSeconds time before the tasks ran
-   * @param fetchWaitSeconds time in which the tasks waited for blocks
    */
-  record ReduceStage(
-      double wallSeconds,
-      double taskSeconds,
-      double taskCpuSeconds,
-      double deserializeSeconds,
-      double fetchWaitSeconds) {
+  record ReduceStage(double wallSeconds, double taskSeconds) {
     static ReduceStage of(StageInfo stage) {
-      TaskMetrics tasks = stage.taskMetrics();
       return new ReduceStage(
           ((Long) stage.completionTime().get() - (Long) stage.submissionTime().get()) / 1e3,
-          tasks.executorRunTime() / 1e3,
-          tasks.executorCpuTime() / 1e9,
-          tasks.executorDeserializeTime() / 1e3,
-          tasks.shuffleReadMetrics().fetchWaitTime() / 1e3);
+          stage.taskMetrics().executorRunTime() / 1e3);
     }
 
     ReduceStage plus(ReduceStage other) {
-      return new ReduceStage(
-          wallSeconds + other.wallSeconds,
-          taskSeconds + other.taskSeconds,
-          taskCpuSeconds + other.taskCpuSeconds,
-          deserializeSeconds + other.deserializeSeconds,
-          fetchWaitSeconds + other.fetchWaitSeconds);
+      return new ReduceStage(wallSeconds + other.wallSeconds, taskSeconds + other.taskSeconds);
     }
   }
 }

@@ -5,10 +5,8 @@ import static java.util.Objects.requireNonNull;
 
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.SluiceTotals;
-import dev.sluice.benchmarks.storm.StormJob.ReduceStage;
 import dev.sluice.benchmarks.storm.StormJob.Repetition;
 import dev.sluice.benchmarks.storm.StormJob.StormResult;
-import dev.sluice.testkit.Columns;
 import dev.sluice.testkit.Shuffle;
 import dev.sluice.testkit.Spread;
 import dev.sluice.testkit.Sums;
@@ -104,10 +102,6 @@ final class StormRounds {
         .toArray();
   }
 
-  private double[] stages(Shuffle shuffle, ToDoubleFunction<ReduceStage> value) {
-    return values(shuffle, repetition -> value.applyAsDouble(repetition.stage()));
-  }
-
   /** Returns Sluice's seconds against the stock shuffle's. */
   Comparison compare(String row, ToDoubleFunction<Repetition> seconds) {
     return Comparison.ofSeconds(row, shuffle -> values(shuffle, seconds));
@@ -157,28 +151,5 @@ final class StormRounds {
   /** Returns microseconds of task time per block. */
   private static double[] perBlock(double[] taskSeconds, StormCase storm) {
     return Arrays.stream(taskSeconds).map(seconds -> seconds * 1e6 / storm.blocks()).toArray();
-  }
-
-  /** Returns a table of the parts of the reduce stage's time by shuffle: medians of the rounds. */
-  String table() {
-    List<List<String>> lines = new ArrayList<>();
-    lines.add(List.of(name, "wall", "task", "CPU", "deserialize", "fetch wait", "task us/block"));
-    for (Shuffle shuffle : Shuffle.PAIR) {
-      double[] task = stages(shuffle, ReduceStage::taskSeconds);
-      lines.add(
-          List.of(
-              "  " + shuffle.label(),
-              median(stages(shuffle, ReduceStage::wallSeconds)) + " s",
-              median(task) + " s",
-              median(stages(shuffle, ReduceStage::taskCpuSeconds)) + " s",
-              median(stages(shuffle, ReduceStage::deserializeSeconds)) + " s",
-              median(stages(shuffle, ReduceStage::fetchWaitSeconds)) + " s",
-              median(perBlock(task, storm))));
-    }
-    return Columns.align(lines, "", "  ", "");
-  }
-
-  private static String median(double[] values) {
-    return Spread.format(Spread.median(values));
   }
 }

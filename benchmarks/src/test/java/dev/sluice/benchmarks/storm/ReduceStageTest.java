@@ -20,21 +20,16 @@ class ReduceStageTest {
   void aReduceStageIsTimedBySparksOwnFigures() throws Exception {
     TaskMetrics tasks = new TaskMetrics();
     tasks.setExecutorRunTime(4_600);
-    tasks.setExecutorCpuTime(1_700_000_000);
-    tasks.setExecutorDeserializeTime(300);
-    tasks.shuffleReadMetrics().incFetchWaitTime(200);
 
     stages.onStageCompleted(completed(tasks, null, 1_000, 3_900));
 
-    assertThat(ReduceStage.of(stages.await())).isEqualTo(new ReduceStage(2.9, 4.6, 1.7, 0.3, 0.2));
+    assertThat(ReduceStage.of(stages.await())).isEqualTo(new ReduceStage(2.9, 4.6));
   }
 
   @Test
   void severalAreOne() {
-    ReduceStage some = new ReduceStage(2.5, 4.5, 1.5, 0.5, 0.25);
-
-    assertThat(some.plus(new ReduceStage(1, 2, 3, 4, 5)))
-        .isEqualTo(new ReduceStage(3.5, 6.5, 4.5, 4.5, 5.25));
+    assertThat(new ReduceStage(2.5, 4.5).plus(new ReduceStage(1, 2)))
+        .isEqualTo(new ReduceStage(3.5, 6.5));
   }
 
   @Test
