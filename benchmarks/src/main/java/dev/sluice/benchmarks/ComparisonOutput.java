@@ -3,6 +3,7 @@ package dev.sluice.benchmarks;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.sluice.benchmarks.Goal.Verdict;
 import dev.sluice.benchmarks.BenchmarkRun.MachineLoad;
 import dev.sluice.testkit.Columns;
 import dev.sluice.testkit.Spread;

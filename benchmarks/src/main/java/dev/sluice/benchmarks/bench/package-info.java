@@ -1,5 +1,5 @@
 /**
  * The command bin/bench. {@link BenchCommand} has every benchmark as a subcommand. {@link
- * AllCommand} runs all {@link Part}s one after the other and resumes after a stop.
+ * AllCommand} runs all {@link AllCommand.Part}s one after the other and resumes after a stop.
  */
 package dev.sluice.benchmarks.bench;

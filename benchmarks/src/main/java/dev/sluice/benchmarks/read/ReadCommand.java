@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.read;
 
+import dev.sluice.benchmarks.read.MeasuringTool.Workload;
 import dev.sluice.benchmarks.ComparisonOutput;
 import dev.sluice.benchmarks.Pairs;
-import dev.sluice.benchmarks.read.Workload.Operation;
+import dev.sluice.benchmarks.read.MeasuringTool.Workload.Operation;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

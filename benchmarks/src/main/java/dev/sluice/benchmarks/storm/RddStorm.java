@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.storm;
 
+import dev.sluice.benchmarks.storm.StormCase.Workload;
 import dev.sluice.testkit.Sums;
 import java.util.Arrays;
 import java.util.Iterator;

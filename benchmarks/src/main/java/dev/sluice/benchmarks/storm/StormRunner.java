@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.storm;
 
+import dev.sluice.benchmarks.storm.StormCase.Workload;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.DriverProcess;

@@ -2,7 +2,7 @@
 package dev.sluice.benchmarks.tpcds;
 
 import dev.sluice.benchmarks.SluiceTotals;
-import dev.sluice.benchmarks.tpcds.ProcessResult.QueryAttempt;
+import dev.sluice.benchmarks.tpcds.TpcdsReport.ProcessResult.QueryAttempt;
 import dev.sluice.benchmarks.tpcds.TpcdsData.TableColumns;
 import dev.sluice.testkit.AnsweringProcess;
 import dev.sluice.testkit.Executors;

@@ -3,16 +3,18 @@ package dev.sluice.benchmarks.tpcds;
 
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.SluiceTotals;
-import dev.sluice.benchmarks.tpcds.ProcessResult.QueryAttempt;
-import dev.sluice.benchmarks.tpcds.ProcessResult.QueryResult;
+import dev.sluice.benchmarks.tpcds.TpcdsReport.ProcessResult.QueryAttempt;
+import dev.sluice.benchmarks.tpcds.TpcdsReport.ProcessResult.QueryResult;
 import dev.sluice.testkit.Shuffle;
 import dev.sluice.testkit.Spread;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeSet;
 import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Combines the results of driver processes and finds their problems. {@link TpcdsCommand} creates
@@ -111,5 +113,69 @@ record TpcdsReport(List<String> queries, List<ProcessResult> processes) {
     Map<String, Long> fallbacks = totals.fallbackBlocks();
     return "bytes READ: %d; blocks that fell back: %s"
         .formatted(totals.readBytes(), fallbacks.isEmpty() ? "none" : fallbacks);
+  }
+
+  /**
+   * Results of all queries in one driver process, which {@link QueryProcesses} collects.
+   *
+   * @param round index of the round, from 0
+   * @param queries results in the order in which the queries ran
+   * @param totals Sluice's counters
+   */
+  record ProcessResult(Shuffle shuffle, int round, List<QueryResult> queries, SluiceTotals totals) {
+    /** Returns the result of a query. */
+    QueryResult query(String name) {
+      return queries.stream().filter(result -> result.query().equals(name)).findFirst().orElseThrow();
+    }
+
+    /** Returns a description of shuffle and round. */
+    String where() {
+      return shuffle.label() + " round " + (round + 1);
+    }
+
+    /**
+     * One repetition of a query, which {@link QueryJob} sends to the command as JSON.
+     *
+     * @param seconds time from the query's text to the answer's text
+     * @param cpuSeconds CPU time of the executor processes meanwhile
+     * @param rows number of rows of its answer
+     * @param answer {@link Answer#digest} of its answer; null if it failed
+     * @param problem failure, or difference from the right answer; null if there is none
+     */
+    record QueryAttempt(
+        double seconds,
+        double cpuSeconds,
+        int rows,
+        @Nullable String answer,
+        @Nullable String problem) {}
+
+    /**
+     * Results of one query in one driver process. {@link QueryProcesses} adds the attempts; the list is
+     * not changed after its process has ended.
+     *
+     * @param query name of the query
+     * @param attempts repetitions in order, at least one
+     */
+    record QueryResult(String query, List<QueryAttempt> attempts) {
+      QueryAttempt last() {
+        return attempts.getLast();
+      }
+
+      double[] each(ToDoubleFunction<QueryAttempt> figure) {
+        return attempts.stream().mapToDouble(figure).toArray();
+      }
+
+      /**
+       * Returns the failure, or the difference from the right answer; null if the answer is right.
+       */
+      @Nullable String problem() {
+        boolean differ = attempts.stream().map(QueryAttempt::answer).distinct().count() > 1;
+        return attempts.stream()
+            .map(QueryAttempt::problem)
+            .filter(Objects::nonNull)
+            .findFirst()
+            .orElse(differ ? "two repetitions differ in their answers" : null);
+      }
+    }
   }
 }

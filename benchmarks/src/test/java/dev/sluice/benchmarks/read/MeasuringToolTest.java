@@ -3,7 +3,8 @@ package dev.sluice.benchmarks.read;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.benchmarks.read.Workload.Operation;
+import dev.sluice.benchmarks.read.MeasuringTool.Workload;
+import dev.sluice.benchmarks.read.MeasuringTool.Workload.Operation;
 import java.io.IOException;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;

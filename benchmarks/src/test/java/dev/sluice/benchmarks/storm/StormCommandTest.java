@@ -4,6 +4,7 @@ package dev.sluice.benchmarks.storm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.benchmarks.storm.StormCase.Workload;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;

@@ -3,8 +3,8 @@ package dev.sluice.benchmarks.tpcds;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.benchmarks.tpcds.ProcessResult.QueryAttempt;
-import dev.sluice.benchmarks.tpcds.ProcessResult.QueryResult;
+import dev.sluice.benchmarks.tpcds.TpcdsReport.ProcessResult.QueryAttempt;
+import dev.sluice.benchmarks.tpcds.TpcdsReport.ProcessResult.QueryResult;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
