@@ -2,9 +2,9 @@
 package dev.sluice.benchmarks.read;
 
 import dev.sluice.benchmarks.Sizes;
-import dev.sluice.benchmarks.VerbsTool;
 import dev.sluice.benchmarks.read.MeasuringTool.Workload.Operation;
 import dev.sluice.testkit.Commands;
+import dev.sluice.testkit.VerbsTool;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

@@ -3,9 +3,9 @@ package dev.sluice.benchmarks.row;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.benchmarks.VerbsTool;
 import dev.sluice.benchmarks.row.HardwareRow.RowColumn;
 import dev.sluice.testkit.Commands;
+import dev.sluice.testkit.VerbsTool;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.ArrayList;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.sluice.benchmarks;
+package dev.sluice.testkit;
 
-import dev.sluice.testkit.Poll;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
