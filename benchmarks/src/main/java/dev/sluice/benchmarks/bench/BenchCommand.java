@@ -2,9 +2,8 @@
 package dev.sluice.benchmarks.bench;
 
 import dev.sluice.benchmarks.node.NodeCommand;
-import dev.sluice.benchmarks.read.ReadCommand;
-import dev.sluice.benchmarks.report.ReportCommand;
-import dev.sluice.benchmarks.row.RowCommand;
+import dev.sluice.benchmarks.verbs.ReadCommand;
+import dev.sluice.benchmarks.verbs.RowCommand;
 import dev.sluice.benchmarks.stage.StageCommand;
 import dev.sluice.benchmarks.start.StartCommand;
 import dev.sluice.benchmarks.storm.StormCommand;

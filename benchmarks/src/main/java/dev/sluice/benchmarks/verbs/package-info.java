@@ -1,6 +1,7 @@
 /**
- * The command {@code bin/bench verbs}: CPU time of posting and polling READs by the binding ({@link
- * ReadLoopCommand.ReadLoop}), against the same loop in C ({@code read_loop.c}). {@link ReadLoopCommand} measures
- * both.
+ * Benchmarks of the binding, without Spark. {@link ReadLoopCommand} compares posting and polling
+ * with the same loop in C ({@code read_loop.c}). {@link ReadCommand} compares bin/verbs with perftest
+ * on an RDMA device, both as a {@link MeasuringTool}. {@link RowCommand} prints a {@link
+ * HardwareRow}, for which {@link RowReads} measures READs between two machines.
  */
 package dev.sluice.benchmarks.verbs;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.sluice.benchmarks.read;
+package dev.sluice.benchmarks.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.benchmarks.read.MeasuringTool.Workload;
-import dev.sluice.benchmarks.read.MeasuringTool.Workload.Operation;
+import dev.sluice.benchmarks.verbs.MeasuringTool.Workload;
+import dev.sluice.benchmarks.verbs.MeasuringTool.Workload.Operation;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.sluice.benchmarks.read;
+package dev.sluice.benchmarks.verbs;
 
 import dev.sluice.benchmarks.Sizes;
-import dev.sluice.benchmarks.read.MeasuringTool.Workload.Operation;
+import dev.sluice.benchmarks.verbs.MeasuringTool.Workload.Operation;
 import dev.sluice.testkit.Commands;
 import dev.sluice.testkit.VerbsTool;
 import java.io.IOException;

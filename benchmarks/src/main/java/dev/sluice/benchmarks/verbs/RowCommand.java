@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.sluice.benchmarks.row;
+package dev.sluice.benchmarks.verbs;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.benchmarks.row.HardwareRow.RowColumn;
+import dev.sluice.benchmarks.verbs.HardwareRow.RowColumn;
 import dev.sluice.testkit.Spread;
 import java.io.IOException;
 import java.net.InetAddress;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.sluice.benchmarks.row;
+package dev.sluice.benchmarks.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.sluice.benchmarks.row.HardwareRow.RowColumn;
+import dev.sluice.benchmarks.verbs.HardwareRow.RowColumn;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

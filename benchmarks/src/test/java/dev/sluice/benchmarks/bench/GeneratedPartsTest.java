@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.sluice.benchmarks.report;
+package dev.sluice.benchmarks.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.benchmarks.Comparison;
-import dev.sluice.benchmarks.report.ReportCommand.PerformanceDocument;
+import dev.sluice.benchmarks.bench.ReportCommand.PerformanceDocument;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.sluice.benchmarks.report;
+package dev.sluice.benchmarks.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.benchmarks.report.ReportCommand.PerformanceDocument;
+import dev.sluice.benchmarks.bench.ReportCommand.PerformanceDocument;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
