@@ -8,8 +8,7 @@ import dev.sluice.chaos.fault.Faults;
 import dev.sluice.chaos.workload.Workload;
 import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.Usage;
-import dev.sluice.testkit.Usage.JavaOption;
-import dev.sluice.testkit.Usage.SparkOption;
+import dev.sluice.testkit.Usage.CommonOptions;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -22,6 +21,7 @@ import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -46,13 +46,6 @@ public final class ChaosCommand implements Callable<Integer> {
 
   /** Number of workloads for a fault that names none; each fault gets the next ones of the list. */
   private static final int WORKLOADS = 3;
-
-  @Option(
-      names = {"-h", "--help"},
-      usageHelp = true,
-      description = "Show this help and exit")
-  @SuppressWarnings("UnusedVariable") // picocli reads it
-  private boolean help;
 
   @Option(names = "--list", description = "List the faults and workloads, and exit")
   private boolean list;
@@ -109,6 +102,10 @@ public final class ChaosCommand implements Callable<Integer> {
       description = "Keep the runs in this file, and skip runs of this commit that it has")
   private Path json;
 
+  @Mixin
+  @SuppressWarnings("UnusedVariable") // picocli reads it
+  private CommonOptions common;
+
   @Spec private CommandSpec spec;
 
   public static void main(String[] arguments) {
@@ -120,8 +117,6 @@ public final class ChaosCommand implements Callable<Integer> {
     CommandLine command = new CommandLine(new ChaosCommand());
     command
         .getCommandSpec()
-        .addOption(SparkOption.spec())
-        .addOption(JavaOption.spec())
         .usageMessage()
         .footer(
             "%nFAULT is one of:",

@@ -59,7 +59,6 @@ final class ChaosDriver implements AutoCloseable {
   @SuppressWarnings("NullAway.Init") // set by start()
   private Thread ending;
 
-  private boolean broken;
 
   /** True if the last run's fault has spoiled the cluster. The logs are kept until the next run. */
   private boolean spoiled;
@@ -94,18 +93,20 @@ final class ChaosDriver implements AutoCloseable {
       close();
     }
     AnsweringProcess running = driver == null ? start() : driver;
+    boolean isWhole = false;
     try {
       RunResult result = running.ask(JSON.writeValueAsString(run), RunResult.class);
-      if (result.outcome() == Outcome.HANG
-          || result.outcome() == Outcome.HARNESS
-          || !result.leaks().isEmpty()) {
-        abandon(); // otherwise the next run would be blamed
-      }
+      isWhole =
+          result.outcome() != Outcome.HANG
+              && result.outcome() != Outcome.HARNESS
+              && result.leaks().isEmpty();
       spoiled = fault.spoilsCluster();
       return result;
-    } catch (IOException e) {
-      abandon();
-      throw e;
+    } finally {
+      if (!isWhole) { // The next run on it would be blamed.
+        kept = true;
+        end(false);
+      }
     }
   }
 
@@ -183,21 +184,21 @@ final class ChaosDriver implements AutoCloseable {
     }
   }
 
-  /** Ends a process that is of no further use, and keeps its logs. */
-  private void abandon() throws IOException {
-    broken = true;
-    kept = true;
-    close();
-  }
-
   @Override
   public void close() throws IOException {
+    end(true);
+  }
+
+  /**
+   * @param inOrder false to kill the process
+   */
+  private void end(boolean inOrder) throws IOException {
     if (driver == null) {
       return;
     }
     try (AnsweringProcess running = driver) {
       driver = null;
-      if (!broken) {
+      if (inOrder) {
         running.end();
       }
     } catch (InterruptedException e) {
@@ -209,7 +210,6 @@ final class ChaosDriver implements AutoCloseable {
     if (!kept) {
       Directories.delete(directory);
     }
-    broken = false;
     kept = false;
   }
 

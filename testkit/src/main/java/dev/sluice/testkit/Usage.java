@@ -3,14 +3,18 @@ package dev.sluice.testkit;
 
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.RunLast;
+import picocli.CommandLine.ScopeType;
 
 /**
  * Runs a command, checks values of its options before it does anything, and reports a mistake in
@@ -85,40 +89,44 @@ public final class Usage {
     return CommandLine.ExitCode.USAGE;
   }
 
-  private static OptionSpec choice(String name, String label, String description) {
-    return OptionSpec.builder(name)
-        .type(String.class)
-        .paramLabel(label)
-        .description(description)
-        .build();
-  }
+  /**
+   * Options of all commands. bin/lib.sh reads --spark and --java before they start. Picocli creates
+   * it with its command; subcommands inherit it.
+   */
+  public static final class CommonOptions {
+    @Option(
+        names = {"-h", "--help"},
+        usageHelp = true,
+        scope = ScopeType.INHERIT,
+        description = "Show this help and exit")
+    @SuppressWarnings("UnusedVariable") // picocli reads it
+    private boolean help;
 
-  /** The option by which commands choose a JDK; bin/lib.sh reads it before they start. */
-  public static final class JavaOption {
-    public static final String NAME = "--java";
-    public static final String LABEL = "21|25|26|27";
-    public static final String DESCRIPTION =
-        "JDK of driver and executors, made by testbed/jdk (default: the one that builds Sluice)";
+    @Option(
+        names = "--spark",
+        paramLabel = "4.0|4.1|4.2",
+        scope = ScopeType.INHERIT,
+        description = "Spark version of driver and executors (default: 4.2)")
+    private @Nullable String spark;
 
-    private JavaOption() {}
+    @Option(
+        names = "--java",
+        paramLabel = "21|25|26|27",
+        scope = ScopeType.INHERIT,
+        description =
+            "JDK of driver and executors, made by testbed/jdk (default: the one that builds Sluice)")
+    private @Nullable String java;
 
-    /** Returns the option for a command that does not annotate all its options. */
-    public static OptionSpec spec() {
-      return choice(NAME, LABEL, DESCRIPTION);
-    }
-  }
-
-  /** The option by which commands choose a Spark version; bin/lib.sh reads it before they start. */
-  public static final class SparkOption {
-    public static final String NAME = "--spark";
-    public static final String LABEL = "4.0|4.1|4.2";
-    public static final String DESCRIPTION = "Spark version of driver and executors (default: 4.2)";
-
-    private SparkOption() {}
-
-    /** Returns the option for a command that does not annotate all its options. */
-    public static OptionSpec spec() {
-      return choice(NAME, LABEL, DESCRIPTION);
+    /** Returns the versions that were given, as options for another command. */
+    public List<String> versions() {
+      List<String> versions = new ArrayList<>();
+      if (spark != null) {
+        versions.addAll(List.of("--spark", spark));
+      }
+      if (java != null) {
+        versions.addAll(List.of("--java", java));
+      }
+      return versions;
     }
   }
 }

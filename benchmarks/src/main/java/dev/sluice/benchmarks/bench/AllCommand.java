@@ -8,8 +8,6 @@ import dev.sluice.benchmarks.ResultFile;
 import dev.sluice.benchmarks.RowPattern;
 import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.Installation;
-import dev.sluice.testkit.Usage.JavaOption;
-import dev.sluice.testkit.Usage.SparkOption;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -109,12 +107,7 @@ public final class AllCommand implements Callable<Integer> {
       throws IOException, InterruptedException {
     Path bin = Path.of(System.getenv("SLUICE_HOME"), "bin");
     List<String> command = new ArrayList<>(part.command(bin, rows));
-    if (bench.spark() != null) {
-      command.addAll(List.of(SparkOption.NAME, bench.spark()));
-    }
-    if (bench.java() != null) {
-      command.addAll(List.of(JavaOption.NAME, bench.java()));
-    }
+    command.addAll(bench.versions());
     Process process = new ProcessBuilder(command).inheritIO().start();
     Runtime.getRuntime().addShutdownHook(new Thread(process::destroy, "part-destroyer"));
     try {

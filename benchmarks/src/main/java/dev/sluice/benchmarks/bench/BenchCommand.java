@@ -11,13 +11,11 @@ import dev.sluice.benchmarks.terasort.TeraSortCommand;
 import dev.sluice.benchmarks.tpcds.TpcdsCommand;
 import dev.sluice.benchmarks.verbs.ReadLoopCommand;
 import dev.sluice.testkit.Usage;
-import dev.sluice.testkit.Usage.JavaOption;
-import dev.sluice.testkit.Usage.SparkOption;
-import org.jspecify.annotations.Nullable;
+import dev.sluice.testkit.Usage.CommonOptions;
+import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
-import picocli.CommandLine.ScopeType;
+import picocli.CommandLine.Mixin;
 
 /**
  * The command bin/bench, with a subcommand for each benchmark. A new benchmark is added here and,
@@ -43,38 +41,13 @@ import picocli.CommandLine.ScopeType;
       ReadLoopCommand.class
     })
 public final class BenchCommand {
-  @Option(
-      names = {"-h", "--help"},
-      usageHelp = true,
-      scope = ScopeType.INHERIT,
-      description = "Show this help and exit")
-  @SuppressWarnings("UnusedVariable") // picocli reads it
-  private boolean help;
-
-  @Option(
-      names = SparkOption.NAME,
-      paramLabel = SparkOption.LABEL,
-      scope = ScopeType.INHERIT,
-      description = SparkOption.DESCRIPTION)
-  private String spark;
-
-  @Option(
-      names = JavaOption.NAME,
-      paramLabel = JavaOption.LABEL,
-      scope = ScopeType.INHERIT,
-      description = JavaOption.DESCRIPTION)
-  private String java;
+  @Mixin private CommonOptions common;
 
   private BenchCommand() {}
 
-  /** Returns the Spark version for all parts; null for the default. */
-  @Nullable String spark() {
-    return spark;
-  }
-
-  /** Returns the JDK's release for all parts; null for the default. */
-  @Nullable String java() {
-    return java;
+  /** Returns the versions for all parts, as options of their commands. */
+  List<String> versions() {
+    return common.versions();
   }
 
   public static void main(String[] arguments) {

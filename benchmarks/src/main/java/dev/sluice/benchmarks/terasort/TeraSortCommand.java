@@ -14,8 +14,7 @@ import dev.sluice.testkit.JsonFile;
 import dev.sluice.testkit.NodeCluster;
 import dev.sluice.testkit.Shuffle;
 import dev.sluice.testkit.Usage;
-import dev.sluice.testkit.Usage.JavaOption;
-import dev.sluice.testkit.Usage.SparkOption;
+import dev.sluice.testkit.Usage.CommonOptions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,7 +26,6 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 
 /**
@@ -147,17 +145,7 @@ public final class TeraSortCommand implements Callable<Integer> {
 
   /** Returns the command bin/terasort. */
   public static CommandLine alone() {
-    CommandLine command = new CommandLine(new TeraSortCommand(false));
-    command
-        .getCommandSpec()
-        .addOption(SparkOption.spec())
-        .addOption(JavaOption.spec())
-        .addOption(
-            OptionSpec.builder("-h", "--help")
-                .usageHelp(true)
-                .description("Show this help and exit")
-                .build());
-    return command;
+    return new CommandLine(new TeraSortCommand(false)).addMixin("common", new CommonOptions());
   }
 
   @Override

@@ -26,7 +26,7 @@ record ChaosDriverChannel(DriverChannel channel, ChaosAgent agent, ControlProxy 
       throw new IOException("the fault harness has cut the connection to the driver");
     }
     if (agent.strikes(Injection.DRIVER_SLOW)) {
-      sleep(500 + agent.choose(1_500));
+      ControlProxy.pause(500 + agent.choose(1_500));
     }
     if (message instanceof Publish publish) {
       return publish(publish);
@@ -52,7 +52,7 @@ record ChaosDriverChannel(DriverChannel channel, ChaosAgent agent, ControlProxy 
       return new Ack();
     }
     if (agent.strikes(Injection.PUBLISH_LATE)) {
-      sleep(LATE_MS);
+      ControlProxy.pause(LATE_MS);
     }
     if (agent.strikes(Injection.PUBLISH_TWICE)) {
       channel.ask(passed);
@@ -69,15 +69,5 @@ record ChaosDriverChannel(DriverChannel channel, ChaosAgent agent, ControlProxy 
     return new ExecutorEndpoint(
         new PeerAddress(own.id(), own.host(), proxy.inFrontOf(own.host(), own.port())),
         endpoint.provider());
-  }
-
-  private static void sleep(long ms) throws IOException {
-    try {
-      Thread.sleep(ms);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IOException(
-          "interrupted while the fault harness delayed a request to the driver", e);
-    }
   }
 }
