@@ -81,7 +81,7 @@ public final class ComparisonOutput {
 
   /**
    * The one table format for results, on a terminal ({@link ComparisonOutput}) and in documents
-   * ({@code PerformanceDocument}, {@code TeraSortReport}). Called on the command's thread; no
+   * ({@code ReportCommand}, {@code TeraSortReport}). Called on the command's thread; no
    * state. A change of the columns changes docs/figures/performance-tables.md.
    */
   public static final class ComparisonTable {

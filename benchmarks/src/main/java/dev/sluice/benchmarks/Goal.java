@@ -7,10 +7,13 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.apache.commons.math3.distribution.TDistribution;
 import org.apache.commons.math3.stat.StatUtils;
 import org.apache.commons.math3.stat.inference.TestUtils;
@@ -156,6 +159,30 @@ public record Goal(String what, Better better, double ratio, RowPattern names) {
       return rounds > MOST_ROUNDS
           ? word + ": too close to the goal"
           : "%s: %d rounds may decide".formatted(word, rounds);
+    }
+  }
+
+  /**
+   * Chooses rows by name: a list of words, one of which must match; {@code *} matches any text.
+   * Goals, parts of {@code bench all} and tables of documents have one. Immutable.
+   */
+  public static final class RowPattern {
+    private final Pattern names;
+
+    public RowPattern(String words) {
+      names =
+          Pattern.compile(
+              Arrays.stream(words.split(" "))
+                  .map(word -> "\\Q" + word.replace("*", "\\E.*\\Q") + "\\E")
+                  .collect(Collectors.joining("|")));
+    }
+
+    public boolean isOne(String name) {
+      return names.matcher(name).matches();
+    }
+
+    public List<Comparison> of(List<Comparison> rows) {
+      return rows.stream().filter(row -> isOne(row.name())).toList();
     }
   }
 }

@@ -3,6 +3,7 @@ package dev.sluice.benchmarks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.benchmarks.Goal.RowPattern;
 import dev.sluice.benchmarks.Goal.Verdict;
 import dev.sluice.benchmarks.Comparison.Better;
 import dev.sluice.benchmarks.Goal.Verdict.Answer;

@@ -23,7 +23,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -53,13 +52,11 @@ final class ChaosRuns {
 
   /** A workload under a fault; it is run with each seed. */
   record Cell(Fault fault, Workload workload) {
-    private ClusterKey cluster() {
-      return new ClusterKey(fault.cluster(), workload.settings());
+    /** Returns the key of its cluster: cells with the same key can share it. */
+    private List<Object> cluster() {
+      return List.of(fault.cluster(), workload.settings());
     }
   }
-
-  /** Key of a cluster: cells with the same key can share it. */
-  private record ClusterKey(String name, Map<String, String> settings) {}
 
   /**
    * @param deadlineNanos time after which no run begins
@@ -104,9 +101,9 @@ final class ChaosRuns {
     for (Cell cell : cells) {
       seeds.forEach(seed -> asked.add(key(cell, seed)));
     }
-    Map<ClusterKey, List<Cell>> clusters =
-        cells.stream()
-            .collect(Collectors.groupingBy(Cell::cluster, LinkedHashMap::new, Collectors.toList()));
+    Map<Object, List<Cell>> clusters = new LinkedHashMap<>();
+    cells.forEach(
+        cell -> clusters.computeIfAbsent(cell.cluster(), _ -> new ArrayList<>()).add(cell));
     for (List<Cell> together : clusters.values()) {
       Fault fault = together.getFirst().fault();
       boolean own = !fault.cluster().equals(NONE.cluster());

@@ -5,7 +5,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.ResultFile;
-import dev.sluice.benchmarks.RowPattern;
+import dev.sluice.benchmarks.Goal.RowPattern;
 import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.Installation;
 import java.io.IOException;

@@ -5,7 +5,7 @@ import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.ComparisonOutput.ComparisonTable;
 import dev.sluice.benchmarks.Goal;
 import dev.sluice.benchmarks.ResultFile;
-import dev.sluice.benchmarks.RowPattern;
+import dev.sluice.benchmarks.Goal.RowPattern;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -31,6 +31,9 @@ import picocli.CommandLine.Parameters;
           + " text between the tables stays."
     })
 public final class ReportCommand implements Callable<Integer> {
+  private static final Pattern PART =
+      Pattern.compile("(<!-- (?:goals|rows: ([^>]+)) -->\n).*?(<!-- end -->)", Pattern.DOTALL);
+
   @Option(
       names = "--document",
       paramLabel = "FILE",
@@ -46,59 +49,40 @@ public final class ReportCommand implements Callable<Integer> {
         document != null
             ? document.toAbsolutePath()
             : Path.of(System.getenv("SLUICE_HOME"), "docs", "figures", "performance-tables.md");
-    PerformanceDocument performance = new PerformanceDocument(chosen);
+    ResultFile rows = new ResultFile(chosen.resolveSibling("results.json"));
     for (Path file : files) {
       if (!Files.exists(file)) {
         System.err.println("there is no file " + file);
         return 1;
       }
-      performance.rows().add(new ResultFile(file).read());
+      rows.add(new ResultFile(file).read());
     }
-    performance.write();
+    Files.writeString(chosen, withTables(Files.readString(chosen), rows.read()));
     return 0;
   }
 
   /**
-   * A document with tables of performance. Its rows are in {@code results.json} next to it. {@link
-   * ReportCommand} first adds rows and then writes the document, on one thread.
-   *
-   * <p>A table stands between {@code <!-- goals -->}, or {@code <!-- rows: storm-* -->} for rows
-   * whose names match, and {@code <!-- end -->}. If no row matches, the text says that nothing was
-   * measured. The text between the tables stays.
+   * Returns a document with tables of these rows. A table stands between {@code <!-- goals -->}, or
+   * {@code <!-- rows: storm-* -->} for rows whose names match, and {@code <!-- end -->}. If no row
+   * matches, the text says that nothing was measured. The text between the tables stays.
    */
-  record PerformanceDocument(Path file) {
-    private static final Pattern PART =
-        Pattern.compile("(<!-- (?:goals|rows: ([^>]+)) -->\n).*?(<!-- end -->)", Pattern.DOTALL);
+  static String withTables(String document, List<Comparison> rows) {
+    return PART.matcher(document)
+        .replaceAll(
+            part ->
+                Matcher.quoteReplacement(
+                    "%s\n%s\n%s"
+                        .formatted(part.group(1), text(part.group(2), rows), part.group(3))));
+  }
 
-    /** Returns the file of its rows. */
-    ResultFile rows() {
-      return new ResultFile(file.resolveSibling("results.json"));
+  /**
+   * @param names pattern of the rows' names; null for the goals
+   */
+  private static String text(@Nullable String names, List<Comparison> rows) {
+    if (names == null) {
+      return Goal.table(rows);
     }
-
-    /** Writes its tables. */
-    void write() throws IOException {
-      Files.writeString(file, withTables(Files.readString(file), rows().read()));
-    }
-
-    /** Returns the document with tables of these rows. */
-    static String withTables(String document, List<Comparison> rows) {
-      return PART.matcher(document)
-          .replaceAll(
-              part ->
-                  Matcher.quoteReplacement(
-                      "%s\n%s\n%s"
-                          .formatted(part.group(1), text(part.group(2), rows), part.group(3))));
-    }
-
-    /**
-     * @param names pattern of the rows' names; null for the goals
-     */
-    private static String text(@Nullable String names, List<Comparison> rows) {
-      if (names == null) {
-        return Goal.table(rows);
-      }
-      List<Comparison> chosen = new RowPattern(names).of(rows);
-      return chosen.isEmpty() ? "Not measured.\n" : ComparisonTable.markdown(chosen);
-    }
+    List<Comparison> chosen = new RowPattern(names).of(rows);
+    return chosen.isEmpty() ? "Not measured.\n" : ComparisonTable.markdown(chosen);
   }
 }

@@ -17,7 +17,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.stream.IntStream;
 import org.apache.spark.HashPartitioner;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaRDD;
@@ -70,9 +69,7 @@ public final class NodeJob {
     this.spark = spark;
     spark.sc().addSparkListener(stages);
     reduce =
-        spark
-            .parallelize(IntStream.range(0, MAPS).boxed().toList(), MAPS)
-            .flatMapToPair(task -> RddStorm.records(task, PARTITIONS, BLOCK_BYTES))
+        RddStorm.pairs(spark, MAPS, PARTITIONS, BLOCK_BYTES)
             .partitionBy(new HashPartitioner(PARTITIONS))
             .mapPartitions(
                 records -> {

@@ -69,20 +69,27 @@ public final class StageCommand implements Callable<Integer> {
   private final List<NetworkParts> readers = new ArrayList<>();
   private final Set<String> failures = new ConcurrentSkipListSet<>();
 
+  // Set by call().
+  @SuppressWarnings("NullAway.Init")
+  private SampleOutputs outputs;
+
+  @SuppressWarnings("NullAway.Init")
+  private long[][] checksums;
+
   @Override
   public Integer call() throws IOException, InterruptedException {
     Path directory = Directories.ofRun("stage");
     try {
-      SampleOutputs outputs = outputs(directory.resolve("outputs"));
-      long[][] checksums = outputs.write();
+      outputs = outputs(directory.resolve("outputs"));
+      checksums = outputs.write();
       useOtherCores();
       for (int i = 0; i < READERS; i++) {
         readers.add(new NetworkParts("reader-" + i, POOL_BYTES, (_, _) -> null, List.of()));
       }
-      manyPeers(outputs, checksums);
+      manyPeers();
       String unavailable = ReadLimit.unavailable();
       if (unavailable == null) {
-        slowServer(outputs, checksums, outputs(directory.resolve("slow")));
+        slowServer(outputs(directory.resolve("slow")));
       } else {
         System.err.println("the slow disk is skipped: " + unavailable);
       }
@@ -104,8 +111,7 @@ public final class StageCommand implements Callable<Integer> {
     Commands.run(List.of("taskset", "--all-tasks", "--cpu-list", "--pid", cores, self));
   }
 
-  private void manyPeers(SampleOutputs outputs, long[][] checksums)
-      throws IOException, InterruptedException {
+  private void manyPeers() throws IOException, InterruptedException {
     try (AnsweringProcess process = serve(outputs.directory())) {
       List<PeerAddress> servers = locate(process);
       for (int round = -1; round < rounds; round++) {
@@ -121,8 +127,7 @@ public final class StageCommand implements Callable<Integer> {
     }
   }
 
-  private void slowServer(SampleOutputs outputs, long[][] checksums, SampleOutputs cold)
-      throws IOException, InterruptedException {
+  private void slowServer(SampleOutputs cold) throws IOException, InterruptedException {
     String name = "stage-%d-servers-one-slow-others".formatted(SERVERS);
     cold.write();
     List<Path> same = Collections.nCopies(SERVERS - 1, outputs.directory());
@@ -135,15 +140,11 @@ public final class StageCommand implements Callable<Integer> {
         for (int round = -1; round < rounds; round++) {
           cold.dropFromCache();
           boolean slowFirst = round % 2 == 0;
-          double first = rate(slowFirst ? all : others, others, outputs, checksums);
-          double second = rate(slowFirst ? others : all, others, outputs, checksums);
+          double with = slowFirst ? rate(all, others) : 0;
+          double without = rate(others, others);
+          with = slowFirst ? with : rate(all, others);
           Pairs counted = round < 0 ? new Pairs() : pairs;
-          counted.more(
-              name,
-              "MB/s",
-              slowFirst ? first : second,
-              "without-it",
-              slowFirst ? second : first);
+          counted.more(name, "MB/s", with, "without-it", without);
         }
       } finally {
         ReadLimit.lift(slow.pid());
@@ -152,8 +153,7 @@ public final class StageCommand implements Callable<Integer> {
   }
 
   /** Returns the MB that some servers stage in a second while readers ask all of {@code asked}. */
-  private double rate(
-      List<PeerAddress> asked, List<PeerAddress> some, SampleOutputs outputs, long[][] checksums)
+  private double rate(List<PeerAddress> asked, List<PeerAddress> some)
       throws InterruptedException {
     List<NetworkParts> few = readers.subList(0, READERS_OF_SERVERS);
     try (StageLoad load = new StageLoad(few, asked, outputs, checksums, failures)) {

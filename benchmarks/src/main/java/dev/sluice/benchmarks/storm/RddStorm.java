@@ -18,7 +18,7 @@ import scala.Tuple2;
 /**
  * Jobs of a storm that shuffle pairs: the key is the partition, the value random bytes. {@link
  * Workload} prepares them on the main thread of {@link StormJob}; {@code NodeJob} makes a job of
- * its own of {@link #records} and {@link #sums}. Their functions run in executors and may capture
+ * its own of {@link #pairs} and {@link #sums}. Their functions run in executors and may capture
  * only values that are serializable, which a {@link StormCase} is not. The same task always
  * generates the same records.
  */
@@ -35,23 +35,23 @@ public final class RddStorm {
   private RddStorm() {}
 
   static Supplier<Sums> prepare(JavaSparkContext spark, StormCase storm) {
-    int partitions = storm.partitions();
-    long blockBytes = storm.blockBytes();
     JavaRDD<long[]> sums =
-        spark
-            .parallelize(numbers(storm.maps()), storm.maps())
-            .flatMapToPair(task -> records(task, partitions, blockBytes))
-            .partitionBy(new HashPartitioner(partitions))
+        pairs(spark, storm.maps(), storm.partitions(), storm.blockBytes())
+            .partitionBy(new HashPartitioner(storm.partitions()))
             .mapPartitions(RddStorm::sums);
     return () -> Sums.of(sums.collect());
   }
 
-  private static List<Integer> numbers(int count) {
-    return IntStream.range(0, count).boxed().toList();
+  /** Returns pairs in so many map tasks, with a block of each for every partition. */
+  public static JavaPairRDD<Integer, byte[]> pairs(
+      JavaSparkContext spark, int maps, int partitions, long blockBytes) {
+    return spark
+        .parallelize(IntStream.range(0, maps).boxed().toList(), maps)
+        .flatMapToPair(task -> records(task, partitions, blockBytes));
   }
 
   /** Returns a block of records for every partition, generated while they are written. */
-  public static Iterator<Tuple2<Integer, byte[]>> records(
+  static Iterator<Tuple2<Integer, byte[]>> records(
       int task, int partitions, long blockBytes) {
     int valueBytes = valueBytes(blockBytes);
     SplittableRandom random = new SplittableRandom(task);
@@ -73,12 +73,8 @@ public final class RddStorm {
 
   static Supplier<Sums> prepareIterative(JavaSparkContext spark, StormCase storm) {
     int partitions = storm.partitions();
-    long blockBytes = storm.blockBytes();
     JavaPairRDD<Integer, byte[]> cached =
-        spark
-            .parallelize(numbers(storm.maps()), storm.maps())
-            .flatMapToPair(task -> records(task, partitions, blockBytes))
-            .cache();
+        pairs(spark, storm.maps(), partitions, storm.blockBytes()).cache();
     return () ->
         IntStream.range(0, ITERATIONS)
             .mapToObj(i -> Sums.of(moved(cached, i, partitions).collect()))

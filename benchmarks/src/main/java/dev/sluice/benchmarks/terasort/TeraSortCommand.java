@@ -169,29 +169,27 @@ public final class TeraSortCommand implements Callable<Integer> {
   private void sortAll(TeraData data, TeraData.Input input, Path run, TeraSortReport report)
       throws Exception {
     if (!noStock) {
-      sort(data, input, run, Shuffle.STOCK, "warm-up");
+      Path warmUp = run.resolve("stock-warm-up");
+      sort(input, Shuffle.STOCK, warmUp);
+      Directories.delete(warmUp.resolve(OUTPUT));
     }
     for (int i = 1; i <= repeat; i++) {
       for (Shuffle shuffle : noStock ? List.of(Shuffle.SLUICE) : Shuffle.inTurn(i - 1)) {
-        Sorted sorted = sort(data, input, run, shuffle, i + " of " + repeat);
-        report.add(shuffle, sorted.result(), sorted.problems());
+        Path directory = run.resolve("%s-%d-of-%d".formatted(shuffle.label(), i, repeat));
+        SortResult result = sort(input, shuffle, directory);
+        report.add(shuffle, result, data.problems(directory.resolve(OUTPUT), input));
+        Directories.delete(directory.resolve(OUTPUT));
       }
     }
   }
 
-  /** A sort, and the problems of its output. */
-  private record Sorted(SortResult result, List<String> problems) {}
-
-  private Sorted sort(TeraData data, TeraData.Input input, Path run, Shuffle shuffle, String name)
-      throws Exception {
-    Path directory = run.resolve(shuffle.label() + "-" + name.replace(' ', '-'));
-    System.err.printf("sort %s, %s: ", name, shuffle.label());
+  private SortResult sort(TeraData.Input input, Shuffle shuffle, Path directory)
+      throws IOException, InterruptedException {
+    System.err.printf("sort %s: ", directory.getFileName());
     SortResult result =
         node ? sortOnNode(input, shuffle, directory) : sort(input, shuffle, directory, conf);
     System.err.printf("%.2f s, CPU %.2f s%n", result.seconds(), result.cpuSeconds());
-    List<String> problems = data.problems(directory.resolve(OUTPUT), input);
-    Directories.delete(directory.resolve(OUTPUT));
-    return new Sorted(result, problems);
+    return result;
   }
 
   private SortResult sortOnNode(TeraData.Input input, Shuffle shuffle, Path directory)

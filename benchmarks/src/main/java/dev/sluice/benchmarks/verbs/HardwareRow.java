@@ -53,10 +53,11 @@ final class HardwareRow {
    * @param device name of the device; null for the first one
    */
   HardwareRow withFacts(@Nullable String device, int port) throws IOException {
+    String suffix = device == null ? "" : " " + device;
     try (IbvDeviceList list = IbvDeviceList.get();
         IbvContext context =
             (device == null ? list.devices().stream().findFirst() : list.find(device))
-                .orElseThrow(() -> new IOException("there is no RDMA device" + suffix(device)))
+                .orElseThrow(() -> new IOException("there is no RDMA device" + suffix))
                 .open()) {
       IbvDeviceAttr attr = context.queryDevice();
       return with(RowColumn.DEVICE, device(context, attr))
@@ -65,10 +66,6 @@ final class HardwareRow {
           .with(RowColumn.KERNEL, "%s %s".formatted(property("os.version"), property("os.arch")))
           .with(RowColumn.RDMA_CORE, rdmaCore(Files.readAllLines(Path.of("/proc/self/maps"))));
     }
-  }
-
-  private static String suffix(@Nullable String device) {
-    return device == null ? "" : " " + device;
   }
 
   private static String device(IbvContext context, IbvDeviceAttr attr) throws IOException {

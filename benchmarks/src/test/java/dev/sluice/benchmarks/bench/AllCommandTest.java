@@ -4,7 +4,7 @@ package dev.sluice.benchmarks.bench;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.benchmarks.bench.AllCommand.Part;
-import dev.sluice.benchmarks.RowPattern;
+import dev.sluice.benchmarks.Goal.RowPattern;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

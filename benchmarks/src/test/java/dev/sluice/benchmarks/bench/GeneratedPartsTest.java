@@ -4,7 +4,6 @@ package dev.sluice.benchmarks.bench;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.benchmarks.Comparison;
-import dev.sluice.benchmarks.bench.ReportCommand.PerformanceDocument;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -40,7 +39,7 @@ class GeneratedPartsTest {
   }
 
   private static String write(String document) {
-    return PerformanceDocument.withTables(document, ROWS);
+    return ReportCommand.withTables(document, ROWS);
   }
 
   private static Comparison row(String name, String unit) {

@@ -4,7 +4,8 @@ package dev.sluice.benchmarks.tpcds;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.sluice.benchmarks.tpcds.Dsdgen.GeneratorSeed;
+import dev.sluice.benchmarks.tpcds.DataJob.Dsdgen;
+import dev.sluice.benchmarks.tpcds.DataJob.Dsdgen.GeneratorSeed;
 import dev.sluice.benchmarks.tpcds.TpcdsData.TableColumns;
 import io.trino.tpcds.random.RandomNumberStreamImpl;
 import java.util.List;

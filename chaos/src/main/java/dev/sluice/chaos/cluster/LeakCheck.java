@@ -41,6 +41,15 @@ public final class LeakCheck {
   /** Prefix of Sluice's threads. Spark keeps a hundred others for a minute after a removal. */
   private static final String OWN_THREADS = "sluice-";
 
+  /** Counters of Sluice that are 0 when no shuffle is left. */
+  private static final List<String> FREED =
+      List.of(
+          "registry.registered-bytes",
+          "registry.registered-regions",
+          "registry.staging-bytes-in-use",
+          "transfer.buffer-bytes-in-use",
+          "transfer.buffers-given-up");
+
   private final Cluster cluster;
   private final Map<ExecutorProcess, Map<String, Long>> first = new HashMap<>();
 
@@ -109,21 +118,9 @@ public final class LeakCheck {
     held.put("regions that peers may READ", status.servedRegions() - staging);
     held.put("outstanding READs", (long) status.underWay());
     held.put("READs into memory that was in use", status.overlaps());
-    for (String counter :
-        List.of(
-            "registry.registered-bytes",
-            "registry.registered-regions",
-            "registry.staging-bytes-in-use",
-            "transfer.buffer-bytes-in-use",
-            "transfer.buffers-given-up")) {
-      held.put(counter, status.counters().getOrDefault(counter, 0L));
-    }
-    held.forEach(
-        (what, count) -> {
-          if (count != 0) {
-            left.add("executor %s: %d %s".formatted(executor.id(), count, what));
-          }
-        });
+    FREED.forEach(counter -> held.put(counter, status.counters().getOrDefault(counter, 0L)));
+    held.values().removeIf(count -> count == 0);
+    held.forEach((what, count) -> left.add("executor %s: %d %s".formatted(executor.id(), count, what)));
   }
 
   private static void addFiles(ExecutorProcess executor, List<String> left) {
