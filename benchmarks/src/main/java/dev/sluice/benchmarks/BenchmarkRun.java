@@ -102,8 +102,8 @@ public record BenchmarkRun(
 
   /**
    * CPU time of the machine and of this process, in clock ticks, at one moment. The difference
-   * between two moments shows how much of the machine other processes used during a measurement. The
-   * fields are those of proc(5), {@code /proc/stat} and {@code /proc/PID/stat}. {@link
+   * between two moments shows how much of the machine other processes used during a measurement.
+   * The fields are those of proc(5), {@code /proc/stat} and {@code /proc/PID/stat}. {@link
    * ComparisonOutput} takes it when a command begins, the run when it ends.
    *
    * @param total ticks of all processors
@@ -142,20 +142,13 @@ public record BenchmarkRun(
      * @param self content of /proc/self/stat
      */
     static MachineLoad parse(String stat, String self) {
-      long[] cpu = ticks(stat.lines().findFirst().orElseThrow().replaceFirst("cpu +", ""));
+      String columns = stat.lines().findFirst().orElseThrow().replaceFirst("cpu +", "").trim();
+      long[] cpu = Arrays.stream(columns.split(" ")).mapToLong(Long::parseLong).toArray();
       long total = Arrays.stream(cpu, 0, COLUMNS).sum();
       // The command's name may contain blanks and brackets.
       String[] process = self.substring(self.lastIndexOf(')') + 2).split(" ");
       long own = Arrays.stream(process, OWN_FIRST, OWN_LAST + 1).mapToLong(Long::parseLong).sum();
-      return new MachineLoad(
-          total,
-          total - cpu[IDLE] - cpu[IO_WAIT] - cpu[STEAL],
-          cpu[STEAL],
-          own);
-    }
-
-    private static long[] ticks(String columns) {
-      return Arrays.stream(columns.trim().split(" ")).mapToLong(Long::parseLong).toArray();
+      return new MachineLoad(total, total - cpu[IDLE] - cpu[IO_WAIT] - cpu[STEAL], cpu[STEAL], own);
     }
 
     /** Returns the share of CPU time since {@code start} that other processes had, from 0 to 1. */

@@ -3,8 +3,8 @@ package dev.sluice.benchmarks;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.sluice.benchmarks.Goal.Verdict;
 import dev.sluice.benchmarks.BenchmarkRun.MachineLoad;
+import dev.sluice.benchmarks.Goal.Verdict;
 import dev.sluice.testkit.Columns;
 import dev.sluice.testkit.Spread;
 import java.io.IOException;
@@ -41,9 +41,6 @@ public final class ComparisonOutput {
     return command.commandLine().getOut();
   }
 
-  /**
-   * @return the command's exit status
-   */
   public int write(Collection<Comparison> rows) throws IOException {
     return write(rows, List.of());
   }
@@ -81,8 +78,8 @@ public final class ComparisonOutput {
 
   /**
    * The one table format for results, on a terminal ({@link ComparisonOutput}) and in documents
-   * ({@code ReportCommand}, {@code TeraSortReport}). Called on the command's thread; no
-   * state. A change of the columns changes docs/figures/performance-tables.md.
+   * ({@code ReportCommand}, {@code TeraSortReport}). Called on the command's thread; no state. A
+   * change of the columns changes docs/figures/performance-tables.md.
    */
   public static final class ComparisonTable {
     private static final List<String> HEADER =

@@ -86,14 +86,15 @@ public record Goal(String what, Better better, double ratio, RowPattern names) {
   }
 
   /**
-   * Answers whether a goal is reached: yes or no only if the rounds differ from the goal by more than
-   * chance. The test is a two-sided one-sample t-test of the rounds' ratios against the goal at the
-   * level of 5 %; the median must be on the same side as the mean. {@link Comparison} and {@link Goal}
-   * ask for it.
+   * Answers whether a goal is reached: yes or no only if the rounds differ from the goal by more
+   * than chance. The test is a two-sided one-sample t-test of the rounds' ratios against the goal
+   * at the level of 5 %; the median must be on the same side as the mean. {@link Comparison} and
+   * {@link Goal} ask for it.
    *
    * @param answer yes, no or undecided
-   * @param rounds number of rounds that would probably decide (four times in five), if the next ones
-   *     are like these; 0 unless undecided; more than {@link #MOST_ROUNDS} if no feasible number does
+   * @param rounds number of rounds that would probably decide (four times in five), if the next
+   *     ones are like these; 0 unless undecided; more than {@link #MOST_ROUNDS} if no feasible
+   *     number does
    */
   public record Verdict(Answer answer, int rounds) {
     /** Maximum feasible rounds. If more are needed, the ratio is as good as the goal. */

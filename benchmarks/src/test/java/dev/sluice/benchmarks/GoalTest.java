@@ -11,8 +11,10 @@ class GoalTest {
   void theRowThatIsFarthestFromItsGoalDecides() {
     assertThat(Goal.table(List.of(row("tpcds-sf1-q1", 1.2), row("tpcds-sf1-q2", 0.9))))
         .contains(
-            "| TPC-DS SF1: time of each query | 1.05 or less | 1.20 | undecided: 3 rounds may decide |\n");
-    assertThat(Goal.table(List.of(row("read-verbs-64KiB-x8", 0.99), row("read-verbs-1MiB-x8", 0.9))))
+            "| TPC-DS SF1: time of each query | 1.05 or less | 1.20 | undecided: 3 rounds may"
+                + " decide |\n");
+    assertThat(
+            Goal.table(List.of(row("read-verbs-64KiB-x8", 0.99), row("read-verbs-1MiB-x8", 0.9))))
         .contains(
             "| READs of 64 KiB and more on verbs, compared with ib_read_bw"
                 + " | 0.97 or more | 0.900 | undecided: 3 rounds may decide |\n");

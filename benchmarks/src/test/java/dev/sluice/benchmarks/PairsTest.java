@@ -3,6 +3,7 @@ package dev.sluice.benchmarks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.benchmarks.Comparison.Pairs;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -3,9 +3,9 @@ package dev.sluice.benchmarks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.benchmarks.Comparison.Better;
 import dev.sluice.benchmarks.Goal.RowPattern;
 import dev.sluice.benchmarks.Goal.Verdict;
-import dev.sluice.benchmarks.Comparison.Better;
 import dev.sluice.benchmarks.Goal.Verdict.Answer;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;

@@ -2,8 +2,9 @@
 package dev.sluice.chaos;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.chaos.RunResult.Outcome;
-import dev.sluice.chaos.RunResult.Run;
+import dev.sluice.chaos.ChaosRun.RunResult;
+import dev.sluice.chaos.ChaosRun.RunResult.Outcome;
+import dev.sluice.chaos.ChaosRun.RunResult.Run;
 import dev.sluice.chaos.cluster.Cluster;
 import dev.sluice.chaos.cluster.LeakCheck;
 import dev.sluice.chaos.fault.Fault;
@@ -58,7 +59,6 @@ final class ChaosDriver implements AutoCloseable {
 
   @SuppressWarnings("NullAway.Init") // set by start()
   private Thread ending;
-
 
   /** True if the last run's fault has spoiled the cluster. The logs are kept until the next run. */
   private boolean spoiled;

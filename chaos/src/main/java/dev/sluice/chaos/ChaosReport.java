@@ -4,7 +4,8 @@ package dev.sluice.chaos;
 import static java.util.stream.Collectors.groupingBy;
 import static java.util.stream.Collectors.toList;
 
-import dev.sluice.chaos.RunResult.Outcome;
+import dev.sluice.chaos.ChaosRun.RunResult;
+import dev.sluice.chaos.ChaosRun.RunResult.Outcome;
 import dev.sluice.chaos.fault.Faults;
 import dev.sluice.testkit.Columns;
 import dev.sluice.testkit.Spread;

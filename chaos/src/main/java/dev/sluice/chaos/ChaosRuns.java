@@ -6,13 +6,14 @@ import static java.util.function.Predicate.not;
 import static java.util.stream.Collectors.toSet;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.chaos.ChaosRun.RunResult;
+import dev.sluice.chaos.ChaosRun.RunResult.Run;
 import dev.sluice.chaos.ChaosRun.Stock;
-import dev.sluice.chaos.RunResult.Run;
-import dev.sluice.testkit.Stages.Losses;
 import dev.sluice.chaos.fault.Fault;
 import dev.sluice.chaos.fault.Faults;
 import dev.sluice.chaos.workload.Workload;
 import dev.sluice.testkit.Shuffle;
+import dev.sluice.testkit.Stages.Losses;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -262,19 +263,16 @@ final class ChaosRuns {
         String lines = Files.readString(file);
         // The last line is incomplete if a series was cut off.
         for (String line : lines.substring(0, lines.lastIndexOf('\n') + 1).lines().toList()) {
-          runs.add(run(JSON.readValue(line, Line.class)));
+          Line kept = JSON.readValue(line, Line.class);
+          if (!commit.equals(kept.commit())) {
+            throw new IOException(
+                "%s has runs of commit %s, but this is commit %s; choose another file"
+                    .formatted(file, kept.commit(), commit));
+          }
+          runs.add(kept.run());
         }
       }
       return runs;
-    }
-
-    private ChaosRun run(Line line) throws IOException {
-      if (!commit.equals(line.commit())) {
-        throw new IOException(
-            "%s has runs of commit %s, but this is commit %s; choose another file"
-                .formatted(file, line.commit(), commit));
-      }
-      return line.run();
     }
 
     void add(ChaosRun run) throws IOException {

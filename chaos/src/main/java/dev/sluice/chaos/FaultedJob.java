@@ -2,8 +2,9 @@
 package dev.sluice.chaos;
 
 import dev.sluice.chaos.ChaosDriver.ChaosJob;
-import dev.sluice.chaos.RunResult.Outcome;
-import dev.sluice.chaos.RunResult.Run;
+import dev.sluice.chaos.ChaosRun.RunResult;
+import dev.sluice.chaos.ChaosRun.RunResult.Outcome;
+import dev.sluice.chaos.ChaosRun.RunResult.Run;
 import dev.sluice.chaos.cluster.Cluster;
 import dev.sluice.chaos.cluster.LeakCheck;
 import dev.sluice.chaos.fault.Fault;

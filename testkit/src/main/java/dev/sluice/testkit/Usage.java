@@ -114,7 +114,8 @@ public final class Usage {
         paramLabel = "21|25|26|27",
         scope = ScopeType.INHERIT,
         description =
-            "JDK of driver and executors, made by testbed/jdk (default: the one that builds Sluice)")
+            "JDK of driver and executors, made by testbed/jdk (default: the one that builds"
+                + " Sluice)")
     private @Nullable String java;
 
     /** Returns the versions that were given, as options for another command. */

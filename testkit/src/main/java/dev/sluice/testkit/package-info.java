@@ -9,8 +9,8 @@
  * same records.
  *
  * <p><b>Processes.</b> {@link Executors} finds and measures the executors of a driver, and {@link
- * ExecutorProcess} is the kernel's view of one of them. {@link NodeProcess} is a node daemon,
- * and {@link NodeCluster} a Master with a Worker. {@link Commands} runs programs of the operating
+ * ExecutorProcess} is the kernel's view of one of them. {@link NodeProcess} is a node daemon, and
+ * {@link NodeCluster} a Master with a Worker. {@link Commands} runs programs of the operating
  * system, {@link VerbsTool} bin/verbs, {@link ReadLimit} slows a process's disk, and {@link Poll}
  * waits.
  *

@@ -4,8 +4,8 @@ package dev.sluice.benchmarks.bench;
 import static java.util.Objects.requireNonNull;
 
 import dev.sluice.benchmarks.Comparison;
-import dev.sluice.benchmarks.ResultFile;
 import dev.sluice.benchmarks.Goal.RowPattern;
+import dev.sluice.benchmarks.ResultFile;
 import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.Installation;
 import java.io.IOException;
@@ -80,10 +80,8 @@ public final class AllCommand implements Callable<Integer> {
   }
 
   private Path newFile(Path data) throws IOException {
-    String name =
-        (quick ? "quick-" : "full-")
-            + TIME.format(LocalDateTime.now(ZoneId.systemDefault()))
-            + ".json";
+    String time = TIME.format(LocalDateTime.now(ZoneId.systemDefault()));
+    String name = "%s-%s.json".formatted(quick ? "quick" : "full", time);
     return Files.createDirectories(data.resolve("results")).resolve(name);
   }
 
@@ -128,13 +126,13 @@ public final class AllCommand implements Callable<Integer> {
 
   /**
    * A part of {@code bin/bench all}: a command of bin/bench with its arguments. {@link AllCommand}
-   * runs the parts of a list in the order of {@code parts.txt}, which has a line for each: list, name,
-   * rows, minutes, command.
+   * runs the parts of a list in the order of {@code parts.txt}, which has a line for each: list,
+   * name, rows, minutes, command.
    *
    * @param rows rows that it writes; one of them shows that the part is done
    * @param minutes minutes that it takes on two cores
-   * @param words command of bin/bench with its arguments; "with-verbs" before it if it needs an RDMA
-   *     device, which bin/with-verbs provides
+   * @param words command of bin/bench with its arguments; "with-verbs" before it if it needs an
+   *     RDMA device, which bin/with-verbs provides
    */
   record Part(String name, RowPattern rows, int minutes, List<String> words) {
     /** A part is ended after its minutes times this factor, which leaves room for slow machines. */

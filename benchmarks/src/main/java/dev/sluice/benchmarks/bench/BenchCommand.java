@@ -2,14 +2,14 @@
 package dev.sluice.benchmarks.bench;
 
 import dev.sluice.benchmarks.node.NodeCommand;
-import dev.sluice.benchmarks.verbs.ReadCommand;
-import dev.sluice.benchmarks.verbs.RowCommand;
 import dev.sluice.benchmarks.stage.StageCommand;
 import dev.sluice.benchmarks.start.StartCommand;
 import dev.sluice.benchmarks.storm.StormCommand;
 import dev.sluice.benchmarks.terasort.TeraSortCommand;
 import dev.sluice.benchmarks.tpcds.TpcdsCommand;
+import dev.sluice.benchmarks.verbs.ReadCommand;
 import dev.sluice.benchmarks.verbs.ReadLoopCommand;
+import dev.sluice.benchmarks.verbs.RowCommand;
 import dev.sluice.testkit.Usage;
 import dev.sluice.testkit.Usage.CommonOptions;
 import java.util.List;

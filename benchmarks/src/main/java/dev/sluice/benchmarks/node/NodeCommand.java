@@ -2,16 +2,23 @@
 package dev.sluice.benchmarks.node;
 
 import dev.sluice.benchmarks.Comparison;
+import dev.sluice.benchmarks.Comparison.Pairs;
 import dev.sluice.benchmarks.ComparisonOutput;
-import dev.sluice.benchmarks.Pairs;
+import dev.sluice.benchmarks.stage.SampleOutputs;
 import dev.sluice.benchmarks.storm.StormRunner;
+import dev.sluice.blocks.handover.NodeClient;
+import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.NodeCluster;
+import dev.sluice.testkit.NodeProcess;
 import dev.sluice.testkit.Shuffle;
 import dev.sluice.testkit.Sums;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
@@ -29,8 +36,8 @@ import picocli.CommandLine.Option;
     sortOptions = false,
     description = {
       "Measure the node daemon, compared with Spark's external shuffle service",
-      "Restarts a daemon, and stops a server. Then measures a storm of small blocks, and the time of"
-          + " a hand-over."
+      "Restarts a daemon, and stops a server. Then measures a storm of small blocks, and the time"
+          + " of a hand-over."
     })
 public final class NodeCommand implements Callable<Integer> {
   private static final int CORES = 2;
@@ -99,7 +106,8 @@ public final class NodeCommand implements Callable<Integer> {
   }
 
   private void storm(Path directory) throws IOException, InterruptedException {
-    try (NodeCluster sluice = NodeCluster.start(directory.resolve("sluice"), Shuffle.SLUICE, CORES);
+    try (NodeCluster sluice =
+            NodeCluster.start(directory.resolve("sluice"), Shuffle.SLUICE, CORES);
         NodeCluster stock = NodeCluster.start(directory.resolve("stock"), Shuffle.STOCK, CORES)) {
       rows.addAll(
           StormRunner.onNodes(
@@ -107,6 +115,61 @@ public final class NodeCommand implements Callable<Integer> {
               shuffle -> (shuffle == Shuffle.SLUICE ? sluice : stock).conf(CORES, 1),
               directory.resolve("runs"),
               problems));
+    }
+  }
+
+  /**
+   * Measures the wall time that a hand-over adds to a task, whose thread waits for it. {@link
+   * NodeCommand} calls it on its thread. Each round hands over the same files as a new shuffle.
+   */
+  static final class HandOvers {
+    private static final int OUTPUTS = 200;
+    private static final int PARTITIONS = 400;
+    private static final int PARTITION_BYTES = 1_000;
+    private static final int WARM_UP = 10;
+    private static final int ROUNDS = 10;
+    private static final NodeClient.Limits LIMITS =
+        new NodeClient.Limits(Duration.ofSeconds(10), Duration.ofSeconds(10));
+
+    private HandOvers() {}
+
+    static void measure(Path directory, Pairs pairs) throws IOException, InterruptedException {
+      Path local = Files.createDirectories(directory.resolve("local"));
+      SampleOutputs outputs = new SampleOutputs(local, OUTPUTS, PARTITIONS, PARTITION_BYTES);
+      outputs.write();
+      NodeProcess node =
+          NodeProcess.configure(directory.resolve("node"), local, "127.0.0.1", "soft");
+      node.start();
+      try (NodeClient client =
+          NodeClient.enter(node.socket(), new ProcessName("benchmark", "0"), "", LIMITS)) {
+        for (int round = 0; round < WARM_UP + ROUNDS; round++) {
+          double[] ms = handOver(client, outputs, round);
+          if (round >= WARM_UP) {
+            row(pairs, "median", ms[OUTPUTS / 2]);
+            row(pairs, "mean", Arrays.stream(ms).sum() / OUTPUTS);
+            row(pairs, "p99", ms[OUTPUTS * 99 / 100]);
+          }
+        }
+      } finally {
+        node.kill();
+      }
+    }
+
+    /** Returns the sorted times of hand-overs in ms. */
+    private static double[] handOver(NodeClient client, SampleOutputs outputs, int shuffle)
+        throws IOException {
+      double[] ms = new double[OUTPUTS];
+      for (int map = 0; map < OUTPUTS; map++) {
+        long start = System.nanoTime();
+        client.handOver(shuffle, map, outputs.find(shuffle, map));
+        ms[map] = (System.nanoTime() - start) / 1e6;
+      }
+      Arrays.sort(ms);
+      return ms;
+    }
+
+    private static void row(Pairs pairs, String what, double ms) {
+      pairs.less("node-hand-over-" + what, "ms", ms, "1 ms", 1);
     }
   }
 }

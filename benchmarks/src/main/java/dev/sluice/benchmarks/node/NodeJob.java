@@ -3,12 +3,12 @@ package dev.sluice.benchmarks.node;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.sluice.testkit.Stages;
 import dev.sluice.benchmarks.SluiceTotals;
 import dev.sluice.benchmarks.storm.RddStorm;
 import dev.sluice.testkit.AnsweringProcess;
 import dev.sluice.testkit.Executors;
 import dev.sluice.testkit.Poll;
+import dev.sluice.testkit.Stages;
 import dev.sluice.testkit.Sums;
 import java.io.PrintStream;
 import java.util.Iterator;
@@ -26,8 +26,9 @@ import org.apache.spark.scheduler.SparkListenerTaskStart;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * Driver of a shuffle that is read repeatedly while its servers are struck. Its main thread executes
- * each line, a {@link Step}, and answers with a line. {@link StruckServers} starts and ends it.
+ * Driver of a shuffle that is read repeatedly while its servers are struck. Its main thread
+ * executes each line, a {@link Step}, and answers with a line. {@link StruckServers} starts and
+ * ends it.
  */
 public final class NodeJob {
   private static final int MAPS = 32;

@@ -3,7 +3,7 @@ package dev.sluice.benchmarks.node;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.sluice.benchmarks.Pairs;
+import dev.sluice.benchmarks.Comparison.Pairs;
 import dev.sluice.benchmarks.node.NodeJob.Reduced;
 import dev.sluice.benchmarks.node.NodeJob.Step;
 import dev.sluice.testkit.AnsweringProcess;
@@ -17,6 +17,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.HashMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
@@ -51,68 +52,63 @@ record StruckServers(Path directory, Pairs pairs, Set<Sums> answers) {
   private static final Map<String, String> EXECUTORS_SERVE =
       Map.of("spark.shuffle.rdma.node", "off", "spark.shuffle.service.enabled", "false");
 
-  /** Chooses what to do to a server in mid-reduce. */
-  @FunctionalInterface
-  private interface Choice {
-    /** Called once there are map outputs. */
-    FailableRunnable<Exception> blow(NodeCluster cluster, AnsweringProcess driver)
-        throws IOException, InterruptedException;
+  /** Ways to strike a server. */
+  private enum Blow {
+    /** The node daemon is restarted; the executors that wrote the map outputs are already gone. */
+    RESTARTED,
+    /** The server is stopped. */
+    STOPPED,
+    /** An executor is stopped whose core is occupied, so that it runs no reduce task. */
+    STOPPED_EXECUTOR;
+
+    String label() {
+      return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
   }
 
-  /**
-   * Cost of a blow.
-   *
-   * @param seconds time that the job took longer
-   * @param provider provider of the READs
-   */
-  private record Lost(double seconds, String provider) {}
-
-  /** Restarts the node daemon; the executors that wrote the map outputs are already gone. */
-  void restarted(int round) throws IOException, InterruptedException {
-    Lost lost =
-        lost(
-            "restarted-" + round,
-            Shuffle.SLUICE,
-            Map.of(),
-            (cluster, driver) -> {
-              cluster.killExecutors();
-              driver.ask(Step.AWAIT_OTHERS.name());
-              reduce(driver); // warms up the others
-              return () -> {
-                cluster.daemon().kill();
-                cluster.daemon().start();
-              };
-            });
-    pairs.less("node-restarted-lost", "s", lost.seconds(), "6 s", MOST_LOST_SECONDS);
+  void restarted(int round) throws Exception {
+    double lost = lost(Blow.RESTARTED, Shuffle.SLUICE, round).seconds();
+    pairs.less("node-restarted-lost", "s", lost, "6 s", MOST_LOST_SECONDS);
   }
 
-  /** Stops the server; then an executor whose core is occupied, so that it runs no reduce task. */
-  void stopped(int round) throws IOException, InterruptedException {
-    stopped(
-        "stopped", "service", Map.of(), (cluster, _) -> stopping(cluster.serverPid()), round);
-    stopped(
-        "stopped-executor",
-        "stock",
-        EXECUTORS_SERVE,
-        (_, driver) -> stopping(driver.ask(Step.HOLD_EXECUTOR.name(), Long.class)),
-        round);
+  void stopped(int round) throws Exception {
+    stopped(Blow.STOPPED, "service", round);
+    stopped(Blow.STOPPED_EXECUTOR, "stock", round);
   }
 
-  private void stopped(
-      String what, String partner, Map<String, String> conf, Choice choice, int round)
-      throws IOException, InterruptedException {
-    Map<Shuffle, Lost> lost = new EnumMap<>(Shuffle.class);
+  private void stopped(Blow blow, String partner, int round) throws Exception {
+    Map<Shuffle, Reduced> lost = new EnumMap<>(Shuffle.class);
     for (Shuffle shuffle : Shuffle.inTurn(round)) {
-      lost.put(shuffle, lost(what + "-" + shuffle.label() + "-" + round, shuffle, conf, choice));
+      lost.put(shuffle, lost(blow, shuffle, round));
     }
     double stock = requireNonNull(lost.get(Shuffle.STOCK)).seconds();
     if (stock < LEAST_LOST_SECONDS) {
       throw new IOException("the stop cost the stock shuffle no time: it missed the reduce stage");
     }
-    Lost sluice = requireNonNull(lost.get(Shuffle.SLUICE));
+    Reduced sluice = requireNonNull(lost.get(Shuffle.SLUICE));
     // With verbs the device serves READs while the process is stopped.
     String suffix = sluice.provider().equals("verbs") ? "-verbs" : "";
-    pairs.less("node-" + what + "-lost" + suffix, "s", sluice.seconds(), partner, stock);
+    String name = "node-%s-lost%s".formatted(blow.label(), suffix);
+    pairs.less(name, "s", sluice.seconds(), partner, stock);
+  }
+
+  /** Returns what to do in mid-reduce. Called once there are map outputs. */
+  private FailableRunnable<Exception> prepare(
+      Blow blow, NodeCluster cluster, AnsweringProcess driver)
+      throws IOException, InterruptedException {
+    return switch (blow) {
+      case RESTARTED -> {
+        cluster.killExecutors();
+        driver.ask(Step.AWAIT_OTHERS.name());
+        reduce(driver); // warms up the others
+        yield () -> {
+          cluster.daemon().kill();
+          cluster.daemon().start();
+        };
+      }
+      case STOPPED -> stopping(cluster.serverPid());
+      case STOPPED_EXECUTOR -> stopping(driver.ask(Step.HOLD_EXECUTOR.name(), Long.class));
+    };
   }
 
   private static FailableRunnable<Exception> stopping(long pid) {
@@ -127,30 +123,31 @@ record StruckServers(Path directory, Pairs pairs, Set<Sums> answers) {
     };
   }
 
-  private Lost lost(String run, Shuffle shuffle, Map<String, String> more, Choice choice)
+  /** Returns the result of a job while a server is struck, with the seconds that it took longer. */
+  private Reduced lost(Blow blow, Shuffle shuffle, int round)
       throws IOException, InterruptedException {
-    Path own = directory.resolve(run);
+    Path own = directory.resolve("%s-%s-%d".formatted(blow.label(), shuffle.label(), round));
     try (NodeCluster cluster = NodeCluster.start(own, shuffle, EXECUTORS)) {
       Map<String, String> conf = new HashMap<>(cluster.conf(EXECUTORS, 1));
-      conf.putAll(more);
+      conf.putAll(blow == Blow.STOPPED_EXECUTOR ? EXECUTORS_SERVE : Map.of());
       try (AnsweringProcess driver =
           new DriverProcess(own.resolve("driver"))
-              .start(
-                  NodeJob.class, shuffle, new ClusterConf(1, 1, EXECUTOR_MB, "auto", conf))) {
+              .start(NodeJob.class, shuffle, new ClusterConf(1, 1, EXECUTOR_MB, "auto", conf))) {
         reduce(driver);
-        FailableRunnable<Exception> blow = choice.blow(cluster, driver);
+        FailableRunnable<Exception> strike = prepare(blow, cluster, driver);
         Reduced before = reduce(driver);
-        FutureTask<Void> strike =
+        FutureTask<Void> striking =
             new FutureTask<>(
                 () -> {
                   Thread.sleep(STRIKE_MS);
-                  blow.run();
+                  strike.run();
                   return null;
                 });
-        Thread.startVirtualThread(strike);
+        Thread.startVirtualThread(striking);
         Reduced struck = reduce(driver);
-        strike.get();
-        return new Lost(struck.seconds() - before.seconds(), struck.provider());
+        striking.get();
+        double lost = struck.seconds() - before.seconds();
+        return new Reduced(struck.answer(), lost, struck.provider());
       } catch (ExecutionException e) {
         throw new IOException("the fault could not be caused: " + e.getCause(), e.getCause());
       }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.stage;
 
+import dev.sluice.benchmarks.Comparison.Pairs;
 import dev.sluice.benchmarks.ComparisonOutput;
-import dev.sluice.benchmarks.Pairs;
 import dev.sluice.blocks.server.Stager;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.testkit.AnsweringProcess;
@@ -101,8 +101,7 @@ public final class StageCommand implements Callable<Integer> {
   }
 
   private static SampleOutputs outputs(Path directory) throws IOException {
-    return new SampleOutputs(
-        Files.createDirectory(directory), MAPS, PARTITIONS, PARTITION_BYTES);
+    return new SampleOutputs(Files.createDirectory(directory), MAPS, PARTITIONS, PARTITION_BYTES);
   }
 
   private static void useOtherCores() throws IOException {
@@ -153,8 +152,7 @@ public final class StageCommand implements Callable<Integer> {
   }
 
   /** Returns the MB that some servers stage in a second while readers ask all of {@code asked}. */
-  private double rate(List<PeerAddress> asked, List<PeerAddress> some)
-      throws InterruptedException {
+  private double rate(List<PeerAddress> asked, List<PeerAddress> some) throws InterruptedException {
     List<NetworkParts> few = readers.subList(0, READERS_OF_SERVERS);
     try (StageLoad load = new StageLoad(few, asked, outputs, checksums, failures)) {
       Thread.sleep(SLOW_DISK_MS);
@@ -181,16 +179,15 @@ public final class StageCommand implements Callable<Integer> {
     return servers;
   }
 
-  private static double ownTask(AnsweringProcess process)
-      throws IOException, InterruptedException {
+  private static double ownTask(AnsweringProcess process) throws IOException, InterruptedException {
     return process.ask("", Double.class);
   }
 
   /**
-   * The process that stages, with an executor for each argument, the directory of its map outputs. It
-   * answers {@link #ADDRESSES} with the executors' addresses, and any other line with the seconds that
-   * a task of its own took. {@link StageCommand} starts it on one core; its main thread answers. It
-   * ends when its standard input ends.
+   * The process that stages, with an executor for each argument, the directory of its map outputs.
+   * It answers {@link #ADDRESSES} with the executors' addresses, and any other line with the
+   * seconds that a task of its own took. {@link StageCommand} starts it on one core; its main
+   * thread answers. It ends when its standard input ends.
    */
   static final class ServerMain {
     static final String ADDRESSES = "addresses";

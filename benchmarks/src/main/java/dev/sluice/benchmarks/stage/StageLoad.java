@@ -129,31 +129,18 @@ final class StageLoad implements AutoCloseable {
     try {
       PooledBuffer buffer = reader.endpoint().buffers().acquire(CHUNK_BYTES, deadlineNanos).get();
       try {
-        read(reader, server, pieces, buffer, deadlineNanos);
+        Object answer = reader.client().stage(server, new Stage(SHUFFLE, TIMEOUT_MS, pieces)).get();
+        if (!(answer instanceof Staged staged)) {
+          throw new IOException(answer.toString());
+        }
+        reader.endpoint().read(server, staged.region(), buffer, deadlineNanos).get();
+        verify(pieces, buffer);
+        reader.client().done(server, staged.leaseId());
       } finally {
         buffer.release();
       }
     } finally {
       quota.release(server, CHUNK_BYTES);
-    }
-  }
-
-  private void read(
-      NetworkParts reader,
-      PeerAddress server,
-      List<Piece> pieces,
-      PooledBuffer buffer,
-      long deadlineNanos)
-      throws Exception {
-    Object answer = reader.client().stage(server, new Stage(SHUFFLE, TIMEOUT_MS, pieces)).get();
-    if (!(answer instanceof Staged staged)) {
-      throw new IOException(answer.toString());
-    }
-    try {
-      reader.endpoint().read(server, staged.region(), buffer, deadlineNanos).get();
-      verify(pieces, buffer);
-    } finally {
-      reader.client().done(server, staged.leaseId());
     }
   }
 

@@ -5,7 +5,6 @@ import dev.sluice.benchmarks.storm.StormCase.Workload;
 import dev.sluice.testkit.Sums;
 import java.util.Arrays;
 import java.util.Iterator;
-import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
@@ -51,8 +50,7 @@ public final class RddStorm {
   }
 
   /** Returns a block of records for every partition, generated while they are written. */
-  static Iterator<Tuple2<Integer, byte[]>> records(
-      int task, int partitions, long blockBytes) {
+  static Iterator<Tuple2<Integer, byte[]>> records(int task, int partitions, long blockBytes) {
     int valueBytes = valueBytes(blockBytes);
     SplittableRandom random = new SplittableRandom(task);
     return IntStream.range(0, Math.toIntExact(partitions * (blockBytes / valueBytes)))

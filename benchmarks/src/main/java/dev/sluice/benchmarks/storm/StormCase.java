@@ -68,15 +68,16 @@ record StormCase(Workload workload, int maps, int partitions, long blockBytes, b
   }
 
   /**
-   * A job that shuffles many small blocks. The command chooses it by name; {@link StormJob} prepares
-   * and repeats it on the main thread of its driver. Names of rows contain its name.
+   * A job that shuffles many small blocks. The command chooses it by name; {@link StormJob}
+   * prepares and repeats it on the main thread of its driver. Names of rows contain its name.
    */
   enum Workload {
     /** Pairs of a number and bytes with Kryo, with which Spark does least work per block. */
     RDD_KRYO(Map.of("spark.shuffle.compress", "false"), RddStorm::prepare),
     /** The same with Java's serializer, whose serialized streams cannot be concatenated. */
     RDD_JAVA(
-        Map.of("spark.shuffle.compress", "false", "spark.serializer", JavaSerializer.class.getName()),
+        Map.of(
+            "spark.shuffle.compress", "false", "spark.serializer", JavaSerializer.class.getName()),
         RddStorm::prepare),
     /**
      * Sixty shuffles of the same cached pairs, one after the other, with Spark's default serializer
@@ -116,8 +117,8 @@ record StormCase(Workload workload, int maps, int partitions, long blockBytes, b
     }
 
     /**
-     * Prepares the job. The first call of the supplier writes and reads the map outputs; each further
-     * call only reads them.
+     * Prepares the job. The first call of the supplier writes and reads the map outputs; each
+     * further call only reads them.
      */
     Supplier<Sums> prepare(JavaSparkContext spark, StormCase storm) {
       return preparation.apply(spark, storm);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.storm;
 
-import dev.sluice.benchmarks.storm.StormCase.Workload;
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.ComparisonOutput;
+import dev.sluice.benchmarks.storm.StormCase.Workload;
 import dev.sluice.testkit.Directories;
 import java.io.IOException;
 import java.nio.file.Path;

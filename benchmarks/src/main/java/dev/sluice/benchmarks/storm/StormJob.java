@@ -2,13 +2,13 @@
 package dev.sluice.benchmarks.storm;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.testkit.Stages;
 import dev.sluice.benchmarks.SluiceTotals;
 import dev.sluice.testkit.AnsweringProcess;
 import dev.sluice.testkit.Commands;
 import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.Executors;
 import dev.sluice.testkit.JsonFile;
+import dev.sluice.testkit.Stages;
 import dev.sluice.testkit.Sums;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -54,8 +54,7 @@ public record StormJob(StormCase storm, Path localDirectory) {
     out.println("done");
   }
 
-  private List<Repetition> repeat(Supplier<Sums> job, int count, Stages stages)
-      throws Exception {
+  private List<Repetition> repeat(Supplier<Sums> job, int count, Stages stages) throws Exception {
     List<Repetition> repetitions = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       long cold = storm.cold() ? dropMapOutputs() : 0;

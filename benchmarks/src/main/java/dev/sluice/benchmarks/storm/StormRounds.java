@@ -3,9 +3,9 @@ package dev.sluice.benchmarks.storm;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.sluice.benchmarks.storm.StormCase.Workload;
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.SluiceTotals;
+import dev.sluice.benchmarks.storm.StormCase.Workload;
 import dev.sluice.benchmarks.storm.StormJob.Repetition;
 import dev.sluice.benchmarks.storm.StormJob.StormResult;
 import dev.sluice.testkit.Shuffle;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.storm;
 
-import dev.sluice.benchmarks.storm.StormCase.Workload;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.benchmarks.Comparison;
+import dev.sluice.benchmarks.storm.StormCase.Workload;
+import dev.sluice.benchmarks.storm.StormJob.StormResult;
 import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.DriverProcess;
 import dev.sluice.testkit.DriverProcess.ClusterConf;
+import dev.sluice.testkit.Executors;
 import dev.sluice.testkit.JsonFile;
 import dev.sluice.testkit.Shuffle;
-import dev.sluice.benchmarks.Comparison;
-import dev.sluice.benchmarks.storm.StormJob.StormResult;
-import dev.sluice.testkit.Executors;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -73,23 +73,8 @@ public final class StormRunner {
       description = "Word to add to the names of rows, such as for --conf")
   private @Nullable String label;
 
-  /** Settings of a driver whose executors run on a separate cluster. */
-  private final FailableFunction<Shuffle, Map<String, String>, IOException> clusters;
-
-  /** For picocli, which sets the options later; each driver has its own executors. */
-  StormRunner() {
-    clusters = _ -> Map.of();
-  }
-
-  private StormRunner(
-      boolean quick, FailableFunction<Shuffle, Map<String, String>, IOException> clusters) {
-    this.clusters = clusters;
-    if (quick) {
-      rounds = 1;
-      warmUp = 8;
-      repetitions = 1;
-    }
-  }
+  /** Settings of a driver whose executors run on a separate cluster; none by default. */
+  private FailableFunction<Shuffle, Map<String, String>, IOException> clusters = _ -> Map.of();
 
   /**
    * Runs a storm of 400 x 400 blocks of 1 KB that a node daemon or a shuffle service serves.
@@ -107,7 +92,14 @@ public final class StormRunner {
       List<String> problems)
       throws IOException, InterruptedException {
     StormCase storm = StormCase.of(Workload.RDD_KRYO, 400, 400, 1000);
-    StormRounds rounds = new StormRunner(quick, clusters).run(directory, storm);
+    StormRunner runner = new StormRunner();
+    runner.clusters = clusters;
+    if (quick) {
+      runner.rounds = 1;
+      runner.warmUp = 8;
+      runner.repetitions = 1;
+    }
+    StormRounds rounds = runner.run(directory, storm);
     problems.addAll(rounds.problems());
     return rounds.problems().isEmpty()
         ? List.of(

@@ -98,8 +98,8 @@ public final class SortJob {
 
   /**
    * TeraSort's range partitioner. Its split points are sampled from the input; keys are compared as
-   * unsigned bytes. {@link SortJob} creates it in the driver; Spark serializes it for every map task.
-   * It is immutable.
+   * unsigned bytes. {@link SortJob} creates it in the driver; Spark serializes it for every map
+   * task. It is immutable.
    */
   static final class KeyRanges extends Partitioner {
     private static final long serialVersionUID = 1L;
@@ -117,7 +117,8 @@ public final class SortJob {
     KeyRanges(byte[][] splitPoints) {
       for (int i = 1; i < splitPoints.length; i++) {
         if (ORDER.compare(splitPoints[i - 1], splitPoints[i]) > 0) {
-          throw new IllegalArgumentException("split point " + i + " is less than the one before it");
+          throw new IllegalArgumentException(
+              "split point " + i + " is less than the one before it");
         }
       }
       this.splitPoints = splitPoints;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.terasort;
 
-import static java.util.Objects.requireNonNull;
-
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.benchmarks.BenchmarkRun;
@@ -36,16 +34,13 @@ final class TeraSortReport {
   TeraSortReport(TeraData.Input input, boolean expectCorruption) {
     this.input = input;
     this.expectCorruption = expectCorruption;
-    for (Shuffle shuffle : Shuffle.values()) {
-      results.put(shuffle, new ArrayList<>());
-    }
   }
 
   /**
    * @param outputProblems problems of the sort's output
    */
   void add(Shuffle shuffle, SortResult result, List<String> outputProblems) {
-    List<SortResult> runs = results(shuffle);
+    List<SortResult> runs = results.computeIfAbsent(shuffle, _ -> new ArrayList<>());
     runs.add(result);
     List<String> found = new ArrayList<>(outputProblems);
     if (shuffle == Shuffle.SLUICE) {
@@ -164,7 +159,7 @@ final class TeraSortReport {
   }
 
   private List<SortResult> results(Shuffle shuffle) {
-    return requireNonNull(results.get(shuffle));
+    return results.getOrDefault(shuffle, List.of());
   }
 
   private double[] each(Shuffle shuffle, ToDoubleFunction<SortResult> of) {

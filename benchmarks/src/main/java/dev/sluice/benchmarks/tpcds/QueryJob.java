@@ -2,8 +2,8 @@
 package dev.sluice.benchmarks.tpcds;
 
 import dev.sluice.benchmarks.SluiceTotals;
-import dev.sluice.benchmarks.tpcds.TpcdsReport.ProcessResult.QueryAttempt;
 import dev.sluice.benchmarks.tpcds.TpcdsData.TableColumns;
+import dev.sluice.benchmarks.tpcds.TpcdsReport.ProcessResult.QueryAttempt;
 import dev.sluice.testkit.AnsweringProcess;
 import dev.sluice.testkit.Executors;
 import java.io.PrintStream;
@@ -22,8 +22,8 @@ import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * The driver process that runs queries. Its main thread answers a query's name with a {@link
- * QueryAttempt}, and {@link #TOTALS} with Sluice's totals. {@link QueryProcesses} starts and
- * ends it.
+ * QueryAttempt}, and {@link #TOTALS} with Sluice's totals. {@link QueryProcesses} starts and ends
+ * it.
  */
 record QueryJob(SparkSession spark) {
   static final String TOTALS = "totals";

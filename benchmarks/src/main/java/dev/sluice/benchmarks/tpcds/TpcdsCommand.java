@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.tpcds;
 
-import dev.sluice.benchmarks.tpcds.TpcdsReport.ProcessResult;
 import dev.sluice.benchmarks.ComparisonOutput;
+import dev.sluice.benchmarks.tpcds.TpcdsReport.ProcessResult;
 import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.Shuffle;
 import java.io.IOException;

@@ -125,7 +125,10 @@ record TpcdsReport(List<String> queries, List<ProcessResult> processes) {
   record ProcessResult(Shuffle shuffle, int round, List<QueryResult> queries, SluiceTotals totals) {
     /** Returns the result of a query. */
     QueryResult query(String name) {
-      return queries.stream().filter(result -> result.query().equals(name)).findFirst().orElseThrow();
+      return queries.stream()
+          .filter(result -> result.query().equals(name))
+          .findFirst()
+          .orElseThrow();
     }
 
     /** Returns a description of shuffle and round. */
@@ -150,8 +153,8 @@ record TpcdsReport(List<String> queries, List<ProcessResult> processes) {
         @Nullable String problem) {}
 
     /**
-     * Results of one query in one driver process. {@link QueryProcesses} adds the attempts; the list is
-     * not changed after its process has ended.
+     * Results of one query in one driver process. {@link QueryProcesses} adds the attempts; the
+     * list is not changed after its process has ended.
      *
      * @param query name of the query
      * @param attempts repetitions in order, at least one

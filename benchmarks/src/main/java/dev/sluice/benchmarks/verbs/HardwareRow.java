@@ -47,8 +47,8 @@ final class HardwareRow {
   }
 
   /**
-   * Adds facts about an RDMA port's device, the kernel and rdma-core. Opens the device and closes it
-   * again. Omits facts that the machine does not show, as in a container that hides files.
+   * Adds facts about an RDMA port's device, the kernel and rdma-core. Opens the device and closes
+   * it again. Omits facts that the machine does not show, as in a container that hides files.
    *
    * @param device name of the device; null for the first one
    */

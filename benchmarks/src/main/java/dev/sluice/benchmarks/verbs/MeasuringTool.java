@@ -169,8 +169,8 @@ enum MeasuringTool {
       }
 
       /**
-       * Returns options of perftest's latency program in addition to those of bandwidth. They make it
-       * send from registered memory, as bin/verbs does, rather than inside the work request.
+       * Returns options of perftest's latency program in addition to those of bandwidth. They make
+       * it send from registered memory, as bin/verbs does, rather than inside the work request.
        */
       List<String> latencyOptions() {
         return this == READ ? List.of() : List.of("-I", "0");

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.verbs;
 
-import dev.sluice.benchmarks.verbs.MeasuringTool.Workload;
+import dev.sluice.benchmarks.Comparison.Pairs;
 import dev.sluice.benchmarks.ComparisonOutput;
-import dev.sluice.benchmarks.Pairs;
+import dev.sluice.benchmarks.verbs.MeasuringTool.Workload;
 import dev.sluice.benchmarks.verbs.MeasuringTool.Workload.Operation;
 import java.io.IOException;
 import java.util.ArrayList;

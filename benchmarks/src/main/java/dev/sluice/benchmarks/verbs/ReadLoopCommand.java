@@ -2,8 +2,8 @@
 package dev.sluice.benchmarks.verbs;
 
 import com.sun.management.ThreadMXBean;
+import dev.sluice.benchmarks.Comparison.Pairs;
 import dev.sluice.benchmarks.ComparisonOutput;
-import dev.sluice.benchmarks.Pairs;
 import dev.sluice.testkit.Commands;
 import dev.sluice.testkit.Directories;
 import dev.sluice.verbs.ProviderUnavailableException;
@@ -58,8 +58,7 @@ public final class ReadLoopCommand implements Callable<Integer> {
   private static final int READS = 1 << 21;
 
   private static final String SOURCE = "read_loop.c";
-  private static final String ADAPTER =
-      "verbs/src/test/resources/dev/sluice/verbs/fake_ibverbs.c";
+  private static final String ADAPTER = "verbs/src/test/resources/dev/sluice/verbs/fake_ibverbs.c";
 
   @Option(
       names = "--rounds",
@@ -168,10 +167,11 @@ public final class ReadLoopCommand implements Callable<Integer> {
   }
 
   /**
-   * READs of 8 bytes by one queue pair in chains. A chain is written and posted, and its completions
-   * are polled and checked, before the next chain. The loop of {@code read_loop.c} does the same on
-   * the same queue pair, so a change here needs the same change there. {@link ReadLoopCommand} uses
-   * and closes it on one thread. It allocates no memory while it runs, which the command checks.
+   * READs of 8 bytes by one queue pair in chains. A chain is written and posted, and its
+   * completions are polled and checked, before the next chain. The loop of {@code read_loop.c} does
+   * the same on the same queue pair, so a change here needs the same change there. {@link
+   * ReadLoopCommand} uses and closes it on one thread. It allocates no memory while it runs, which
+   * the command checks.
    */
   static final class ReadLoop implements AutoCloseable {
     private static final int BYTES = 8;

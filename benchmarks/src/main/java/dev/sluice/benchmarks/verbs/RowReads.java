@@ -25,21 +25,14 @@ record RowReads(List<String> options, int firstPort) {
   private static final long PATIENCE_SECONDS = 3_600;
 
   /** Measurements in the order of their ports, which server and client must agree on. */
-  private enum Size {
-    MEDIUM("bw", 64 << 10, RowColumn.READ_64_KIB),
-    LARGE("bw", 1 << 20, RowColumn.READ_1_MIB),
-    SMALL("lat", 2, RowColumn.READ_2_B);
+  private static final List<Size> SIZES =
+      List.of(
+          new Size("bw", 64 << 10, RowColumn.READ_64_KIB),
+          new Size("bw", 1 << 20, RowColumn.READ_1_MIB),
+          new Size("lat", 2, RowColumn.READ_2_B));
 
-    private final String command;
-    private final int bytes;
-    private final RowColumn column;
-
-    Size(String command, int bytes, RowColumn column) {
-      this.command = command;
-      this.bytes = bytes;
-      this.column = column;
-    }
-  }
+  /** READs of so many bytes by a command of bin/verbs. */
+  private record Size(String command, int bytes, RowColumn column) {}
 
   /**
    * Serves one client.
@@ -49,14 +42,14 @@ record RowReads(List<String> options, int firstPort) {
   void serve(PrintWriter log) throws IOException, InterruptedException {
     List<Process> servers = new ArrayList<>();
     try {
-      for (Size size : Size.values()) {
+      for (Size size : SIZES) {
         servers.add(Commands.start(command(size)));
       }
-      int ports = Size.values().length;
+      int ports = SIZES.size();
       VerbsTool.awaitListening(servers, firstPort, ports, PATIENCE_SECONDS);
       log.printf("listening on ports %d to %d%n", firstPort, firstPort + ports - 1);
-      for (Size size : Size.values()) {
-        Commands.await(servers.get(size.ordinal()), command(size));
+      for (int i = 0; i < ports; i++) {
+        Commands.await(servers.get(i), command(SIZES.get(i)));
       }
     } finally {
       servers.forEach(Process::destroyForcibly);
@@ -70,7 +63,7 @@ record RowReads(List<String> options, int firstPort) {
    * @param events true if both sides sleep on completion events
    */
   void measure(String server, int reads, boolean events, HardwareRow row) throws IOException {
-    for (Size size : Size.values()) {
+    for (Size size : SIZES) {
       List<String> client = command(size);
       client.addAll(List.of("--json", "-s", "" + size.bytes, "-n", "" + reads, server));
       if (events) {
@@ -94,7 +87,7 @@ record RowReads(List<String> options, int firstPort) {
 
   private List<String> command(Size size) {
     List<String> arguments = new ArrayList<>(List.of(size.command, "-p"));
-    arguments.add(Integer.toString(firstPort + size.ordinal()));
+    arguments.add(Integer.toString(firstPort + SIZES.indexOf(size)));
     arguments.addAll(options);
     return VerbsTool.command(arguments);
   }

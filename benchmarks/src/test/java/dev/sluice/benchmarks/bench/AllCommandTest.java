@@ -3,14 +3,13 @@ package dev.sluice.benchmarks.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.benchmarks.bench.AllCommand.Part;
 import dev.sluice.benchmarks.Goal.RowPattern;
+import dev.sluice.benchmarks.bench.AllCommand.Part;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class AllCommandTest {
-  private final Part stage =
-      new Part("stage", new RowPattern("stage-*"), 2, List.of("stage"));
+  private final Part stage = new Part("stage", new RowPattern("stage-*"), 2, List.of("stage"));
   private final Part sort =
       new Part("terasort-1g", new RowPattern("terasort-1g"), 5, List.of("terasort"));
 

@@ -3,8 +3,8 @@ package dev.sluice.benchmarks.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.benchmarks.bench.AllCommand.Part;
 import dev.sluice.benchmarks.Comparison;
+import dev.sluice.benchmarks.bench.AllCommand.Part;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -57,7 +57,8 @@ class StageLoadTest {
     checksums[17][1]++;
     stage(_ -> !failures.isEmpty());
     assertThat(failures)
-        .containsExactly("a request failed: java.io.IOException: staged bytes have a wrong checksum");
+        .containsExactly(
+            "a request failed: java.io.IOException: staged bytes have a wrong checksum");
   }
 
   /** Lets two executors stage until a condition on the number of right answers holds. */

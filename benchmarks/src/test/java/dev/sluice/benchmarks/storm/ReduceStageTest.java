@@ -3,8 +3,8 @@ package dev.sluice.benchmarks.storm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.testkit.Stages;
 import dev.sluice.benchmarks.storm.StormJob.ReduceStage;
+import dev.sluice.testkit.Stages;
 import org.apache.spark.executor.TaskMetrics;
 import org.apache.spark.scheduler.SparkListenerStageCompleted;
 import org.apache.spark.scheduler.StageInfo;

@@ -3,8 +3,8 @@ package dev.sluice.benchmarks.storm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.benchmarks.storm.StormCase.Workload;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.benchmarks.storm.StormCase.Workload;
 import org.junit.jupiter.api.Test;
 
 class StormCaseTest {

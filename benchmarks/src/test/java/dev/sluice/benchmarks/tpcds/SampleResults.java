@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.tpcds;
 
-import dev.sluice.benchmarks.tpcds.TpcdsReport.ProcessResult;
 import dev.sluice.benchmarks.SluiceTotals;
+import dev.sluice.benchmarks.tpcds.TpcdsReport.ProcessResult;
 import dev.sluice.benchmarks.tpcds.TpcdsReport.ProcessResult.QueryAttempt;
 import dev.sluice.benchmarks.tpcds.TpcdsReport.ProcessResult.QueryResult;
 import dev.sluice.testkit.Shuffle;

@@ -5,9 +5,9 @@ import static dev.sluice.testkit.Shuffle.SLUICE;
 import static dev.sluice.testkit.Shuffle.STOCK;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.benchmarks.tpcds.TpcdsReport.ProcessResult;
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.SluiceTotals;
+import dev.sluice.benchmarks.tpcds.TpcdsReport.ProcessResult;
 import dev.sluice.benchmarks.tpcds.TpcdsReport.ProcessResult.QueryResult;
 import java.util.List;
 import org.junit.jupiter.api.Test;

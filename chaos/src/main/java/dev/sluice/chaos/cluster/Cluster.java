@@ -247,13 +247,11 @@ public final class Cluster {
   public void settle(long timeoutMs) throws Exception {
     context().listenerBus().waitUntilEmpty(timeoutMs);
     Poll.until(timeoutMs, () -> stages.runningTasks().isEmpty());
-    if (!Poll.until(timeoutMs, this::isKnownToMaster)) {
+    // The status has the driver, too.
+    if (!Poll.until(
+        timeoutMs, () -> context().getExecutorMemoryStatus().size() > executors().size())) {
       throw new TimeoutException("the driver does not know the block managers of all executors");
     }
-  }
-
-  private boolean isKnownToMaster() {
-    return context().getExecutorMemoryStatus().size() > executors().size(); // with the driver
   }
 
   private boolean isOfThisRun(String file) {

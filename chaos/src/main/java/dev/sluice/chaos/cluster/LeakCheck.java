@@ -120,7 +120,8 @@ public final class LeakCheck {
     held.put("READs into memory that was in use", status.overlaps());
     FREED.forEach(counter -> held.put(counter, status.counters().getOrDefault(counter, 0L)));
     held.values().removeIf(count -> count == 0);
-    held.forEach((what, count) -> left.add("executor %s: %d %s".formatted(executor.id(), count, what)));
+    held.forEach(
+        (what, count) -> left.add("executor %s: %d %s".formatted(executor.id(), count, what)));
   }
 
   private static void addFiles(ExecutorProcess executor, List<String> left) {

@@ -61,25 +61,21 @@ final class ExecutorLeaving implements FaultAction {
   static final class ShuffleService implements Fault.Setup {
     private final Map<Path, ExternalShuffleService> services = new ConcurrentHashMap<>();
 
+    /** Starts the service, since a local cluster's Workers have none. */
     @Override
     public Map<String, String> settings(Path directory) throws IOException {
-      return Map.of("spark.shuffle.service.port", Integer.toString(start(directory)));
-    }
-
-    /** Starts the service, since a local cluster's Workers have none. */
-    private int start(Path directory) throws IOException {
-      int port = NodeProcess.freePort();
+      String port = Integer.toString(NodeProcess.freePort());
       SparkConf conf =
           new SparkConf()
               .set("spark.shuffle.service.enabled", "true")
-              .set("spark.shuffle.service.port", Integer.toString(port))
+              .set("spark.shuffle.service.port", port)
               .set("spark.local.dir", directory.toString());
       ExternalShuffleService started =
           new ExternalShuffleService(
               conf, new SecurityManager(conf, Option.empty(), package$.MODULE$.AUTH_SECRET_FILE()));
       started.start();
       services.put(directory, started);
-      return port;
+      return Map.of("spark.shuffle.service.port", port);
     }
 
     @Override

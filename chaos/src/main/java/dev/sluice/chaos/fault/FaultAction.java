@@ -52,8 +52,9 @@ public interface FaultAction {
   default void settled(Cluster cluster) throws Exception {}
 
   /**
-   * Ends the fault if it has not ended by itself, apart from injections, which then end as well. Called once or several times, however the job
-   * ended, and also if {@link #strike} failed or was not reached.
+   * Ends the fault if it has not ended by itself, apart from injections, which then end as well.
+   * Called once or several times, however the job ended, and also if {@link #strike} failed or was
+   * not reached.
    */
   default void heal(Cluster cluster) throws Exception {}
 

@@ -21,6 +21,8 @@ import java.util.Random;
  * starts it.
  */
 final class NodeServer {
+  private static final String FOLDER = "node";
+
   private NodeServer() {}
 
   /** Returns the index files of the daemon's own copies; those of living executors stay intact. */
@@ -38,18 +40,15 @@ final class NodeServer {
     @Override
     public Map<String, String> settings(Path directory) throws Exception {
       NodeProcess node =
-          NodeProcess.configure(folder(directory), directory.resolve("local"), "127.0.0.1", "soft");
+          NodeProcess.configure(
+              directory.resolve(FOLDER), directory.resolve("local"), "127.0.0.1", "soft");
       node.start();
       return Map.of("spark.shuffle.rdma.node", "on", Cluster.NODE_SOCKET, node.socket().toString());
     }
 
     @Override
     public void end(Path directory) throws IOException {
-      new NodeProcess(folder(directory)).kill();
-    }
-
-    private static Path folder(Path directory) {
-      return directory.resolve("node");
+      new NodeProcess(directory.resolve(FOLDER)).kill();
     }
   }
 

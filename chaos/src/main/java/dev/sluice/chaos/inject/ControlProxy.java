@@ -14,6 +14,7 @@ import java.io.OutputStream;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -278,9 +279,7 @@ final class ControlProxy {
 
   private byte[] garbage() {
     byte[] garbage = new byte[1 + agent.choose(200)];
-    for (int i = 0; i < garbage.length; i++) {
-      garbage[i] = (byte) agent.choose(256);
-    }
+    new Random(agent.choose(Integer.MAX_VALUE)).nextBytes(garbage);
     return garbage;
   }
 

@@ -13,13 +13,19 @@ import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 
 /**
- * Runs jobs and sums up their answers; their last tasks are slowed down by {@link Pace}. Workloads
- * call it on the thread of the job; the functions run in executors.
+ * Runs jobs and sums up their answers; their last tasks are slowed down. Workloads call it on the
+ * thread of the job; the functions run in executors.
  */
 final class Answers {
   /** Hash function of a record; it is sent to executors. */
   @FunctionalInterface
   interface RecordHash<T> extends ToLongFunction<T>, Serializable {}
+
+  /** Number of records between two rests of a slowed task. */
+  private static final int STRIDE = 50;
+
+  private static final int RESTS = 10;
+  private static final long REST_MS = 4;
 
   private Answers() {}
 
@@ -27,7 +33,7 @@ final class Answers {
    * @param sums adds up the records of a partition
    */
   static <T> Sums of(JavaRDDLike<T, ?> records, FlatMapFunction<Iterator<T>, long[]> sums) {
-    return Sums.of(records.mapPartitions(partition -> sums.call(Pace.of(partition))).collect());
+    return Sums.of(records.mapPartitions(partition -> sums.call(slowed(partition))).collect());
   }
 
   /** Returns the sums of all records, by the hash of each. */
@@ -52,41 +58,31 @@ final class Answers {
    * Slows a reduce task down, so that a fault finds tasks that have READ only a part of their
    * blocks. The task's thread sleeps before every 50th record, ten times at most: 40 ms in all.
    */
-  private static final class Pace {
-    /** Number of records between two rests. */
-    private static final int STRIDE = 50;
+  private static <T> Iterator<T> slowed(Iterator<T> records) {
+    return new Iterator<>() {
+      private int taken;
 
-    private static final int RESTS = 10;
-    private static final long REST_MS = 4;
-
-    private Pace() {}
-
-    static <T> Iterator<T> of(Iterator<T> records) {
-      return new Iterator<>() {
-        private int taken;
-
-        @Override
-        public boolean hasNext() {
-          return records.hasNext();
-        }
-
-        @Override
-        public T next() {
-          if (taken++ % STRIDE == 0 && taken < RESTS * STRIDE) {
-            rest();
-          }
-          return records.next();
-        }
-      };
-    }
-
-    private static void rest() {
-      try {
-        Thread.sleep(REST_MS);
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        throw new IllegalStateException("the task was killed", e);
+      @Override
+      public boolean hasNext() {
+        return records.hasNext();
       }
+
+      @Override
+      public T next() {
+        if (taken++ % STRIDE == 0 && taken < RESTS * STRIDE) {
+          rest();
+        }
+        return records.next();
+      }
+    };
+  }
+
+  private static void rest() {
+    try {
+      Thread.sleep(REST_MS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("the task was killed", e);
     }
   }
 }

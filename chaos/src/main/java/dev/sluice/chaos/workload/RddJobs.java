@@ -3,8 +3,8 @@ package dev.sluice.chaos.workload;
 
 import dev.sluice.testkit.Sums;
 import java.io.Serializable;
-import java.util.Iterator;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.ExecutorService;
@@ -68,19 +68,14 @@ final class RddJobs {
   static Sums cogroup(JavaSparkContext spark, long seed) {
     return Answers.ofEach(
         records(spark, seed)
-            .cogroup(
-                records(spark, seed + 1_000),
-                records(spark, seed + 2_000),
-                PARTITIONS),
+            .cogroup(records(spark, seed + 1_000), records(spark, seed + 2_000), PARTITIONS),
         group ->
-            hashOfGroup(
-                group._1(), List.of(group._2()._1(), group._2()._2(), group._2()._3())));
+            hashOfGroup(group._1(), List.of(group._2()._1(), group._2()._2(), group._2()._3())));
   }
 
   /** Sorts, and checks the order within every task. */
   static Sums sortByKey(JavaSparkContext spark, long seed) {
-    return Answers.of(
-        records(spark, seed).sortByKey(true, PARTITIONS), RddJobs::sumInOrder);
+    return Answers.of(records(spark, seed).sortByKey(true, PARTITIONS), RddJobs::sumInOrder);
   }
 
   private static Iterator<long[]> sumInOrder(Iterator<Tuple2<Integer, byte[]>> records) {
@@ -141,8 +136,8 @@ final class RddJobs {
   }
 
   /**
-   * Runs four jobs at once, each on a thread, and cancels two of them midway, which interrupts their
-   * tasks. Only the answers of the others count. Returns when all four are over.
+   * Runs four jobs at once, each on a thread, and cancels two of them midway, which interrupts
+   * their tasks. Only the answers of the others count. Returns when all four are over.
    */
   static Sums cancelled(JavaSparkContext spark, long seed) throws Exception {
     try (ExecutorService threads = Executors.newFixedThreadPool(CONCURRENT_JOBS)) {
@@ -175,8 +170,8 @@ final class RddJobs {
   }
 
   /**
-   * Returns seeded records: the same seed gives the same records with every shuffle, also when a task
-   * is repeated. Map tasks generate them in executors.
+   * Returns seeded records: the same seed gives the same records with every shuffle, also when a
+   * task is repeated. Map tasks generate them in executors.
    */
   private static JavaPairRDD<Integer, byte[]> records(JavaSparkContext spark, long seed) {
     List<Integer> maps = IntStream.range(0, MAPS).boxed().toList();

@@ -22,7 +22,10 @@ class FaultsTest {
       assertThat(fault.name()).matches("[a-z0-9-]+");
       assertThat(names.add(fault.name())).as(fault.name()).isTrue();
       assertThat(Faults.named(fault.name())).isSameAs(fault);
-      assertThat(Workload.ALL).as(fault.name()).filteredOn(fault::allows).hasSizeGreaterThanOrEqualTo(3);
+      assertThat(Workload.ALL)
+          .as(fault.name())
+          .filteredOn(fault::allows)
+          .hasSizeGreaterThanOrEqualTo(3);
     }
     assertThatThrownBy(() -> Faults.named("none-such"))
         .isInstanceOf(IllegalArgumentException.class)
