@@ -94,6 +94,11 @@ public final class Stages extends SparkListener {
     return stage;
   }
 
+  /** Returns the seconds from submission to completion. */
+  public static double wallSeconds(StageInfo stage) {
+    return ((Long) stage.completionTime().get() - (Long) stage.submissionTime().get()) / 1e3;
+  }
+
   /** Returns the bytes that all stages so far have read from other executors. */
   public synchronized long remoteBytes() {
     return remoteBytes;

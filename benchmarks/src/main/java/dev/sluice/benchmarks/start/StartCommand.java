@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.start;
 
+import dev.sluice.benchmarks.Comparison.Pairs;
 import dev.sluice.benchmarks.ComparisonOutput;
-import dev.sluice.benchmarks.Pairs;
 import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.DriverProcess;
 import dev.sluice.testkit.DriverProcess.ClusterConf;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.start;
 
-import dev.sluice.benchmarks.CompletedStages;
 import dev.sluice.benchmarks.SluiceTotals;
 import dev.sluice.benchmarks.storm.RddStorm;
 import dev.sluice.testkit.AnsweringProcess;
 import dev.sluice.testkit.Executors;
 import dev.sluice.testkit.JsonFile;
+import dev.sluice.testkit.Stages;
 import dev.sluice.testkit.Sums;
 import java.io.PrintStream;
 import java.nio.file.Path;
@@ -17,7 +17,6 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.stream.IntStream;
 import org.apache.spark.HashPartitioner;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
@@ -61,7 +60,7 @@ public final class StartJob {
     PrintStream out = AnsweringProcess.claimOutput();
     SparkConf conf = new SparkConf();
     try (JavaSparkContext spark = new JavaSparkContext(conf)) {
-      CompletedStages stages = new CompletedStages();
+      Stages stages = new Stages();
       spark.sc().addSparkListener(stages);
       Executors.await(spark);
       JsonFile.write(Path.of(arguments[0]), run(spark, stages));
@@ -69,16 +68,14 @@ public final class StartJob {
     out.println("done");
   }
 
-  private static Result run(JavaSparkContext spark, CompletedStages stages) throws Exception {
+  private static Result run(JavaSparkContext spark, Stages stages) throws Exception {
     List<Tuple2<String, long[]>> reads =
-        spark
-            .parallelize(IntStream.range(0, TASKS).boxed().toList(), TASKS)
-            .flatMapToPair(task -> RddStorm.records(task, TASKS, BLOCK_BYTES))
+        RddStorm.pairs(spark, TASKS, TASKS, BLOCK_BYTES)
             .partitionBy(new HashPartitioner(TASKS))
             .mapPartitions(StartJob::read)
             .collect();
     double cpu = Executors.usedSince(Map.of());
-    double stage = CompletedStages.wallSeconds(stages.await());
+    double stage = Stages.wallSeconds(stages.await());
     long remoteBytes = stages.remoteBytes();
     return new Result(
         firstBlockSeconds(reads),

@@ -124,8 +124,7 @@ public record StormJob(StormCase storm, Path localDirectory) {
   record ReduceStage(double wallSeconds, double taskSeconds) {
     static ReduceStage of(StageInfo stage) {
       return new ReduceStage(
-          ((Long) stage.completionTime().get() - (Long) stage.submissionTime().get()) / 1e3,
-          stage.taskMetrics().executorRunTime() / 1e3);
+          Stages.wallSeconds(stage), stage.taskMetrics().executorRunTime() / 1e3);
     }
 
     ReduceStage plus(ReduceStage other) {
