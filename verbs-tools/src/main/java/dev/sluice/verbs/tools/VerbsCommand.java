@@ -35,10 +35,10 @@ import picocli.CommandLine.Spec;
       XsrqPingPongCommand.class,
       RcExampleCommand.class,
       RpingCommand.class,
-      CmClientCommand.class,
-      CmServerCommand.class,
-      MckeyCommand.class,
-      UdaddyCommand.class,
+      CmCommand.Client.class,
+      CmCommand.Server.class,
+      CmCommand.Mckey.class,
+      CmCommand.Udaddy.class,
       BandwidthCommand.class,
       LatencyCommand.class
     })

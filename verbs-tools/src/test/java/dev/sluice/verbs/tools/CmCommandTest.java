@@ -12,28 +12,23 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import picocli.CommandLine;
-import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 
 /** The addresses that the options of rdma_cm commands lead to. */
 @OnFakeAdapters
-class CmOptionsTest {
-  @Command
-  private static final class Holder {
-    @Mixin private CmOptions options;
-  }
+class CmCommandTest {
+  private static final String SERVER = "10.0.0.2";
 
-  private static CmOptions parse(String... arguments) throws Exception {
+  private static CmCommand.Client parse(String... arguments) throws Exception {
     FakeAdapters.reset();
-    Holder holder = new Holder();
-    new CommandLine(holder).parseArgs(arguments);
-    return holder.options;
+    CmCommand.Client client = new CmCommand.Client();
+    new CommandLine(client).parseArgs(arguments);
+    return client;
   }
 
   @ParameterizedTest
   @EnumSource(names = {"RC", "UD"})
   void aClientUsesTheDeviceThatBindNames(IbvQp.Type type) throws Exception {
-    try (RdmaAddrInfo server = parse("--bind", "10.0.0.1").resolve("10.0.0.2", type)) {
+    try (RdmaAddrInfo server = parse("--bind", "10.0.0.1", SERVER).resolve(SERVER, type)) {
       assertThat(server.entries().getFirst().source().getAddress())
           .isEqualTo(IpLiteral.parse("10.0.0.1"));
     }
@@ -41,7 +36,7 @@ class CmOptionsTest {
 
   @Test
   void aClientWithoutBindLeavesTheDeviceToTheRoutingTable() throws Exception {
-    try (RdmaAddrInfo server = parse().resolve("10.0.0.2", IbvQp.Type.RC)) {
+    try (RdmaAddrInfo server = parse(SERVER).resolve(SERVER, IbvQp.Type.RC)) {
       assertThat(server.entries().getFirst().source()).isNull();
     }
   }
