@@ -15,7 +15,6 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -23,9 +22,7 @@ import picocli.CommandLine.Parameters;
  * A command that runs a program of the examples, whose two sides connect through rdma_cm. The
  * default ports are those of C.
  */
-abstract class CmCommand extends ToolCommand {
-  @Mixin Deadline deadline;
-
+abstract class CmCommand extends ToolCommand.Timed {
   @Option(
       names = {"-p", "--port"},
       paramLabel = "PORT",
@@ -70,7 +67,7 @@ abstract class CmCommand extends ToolCommand {
     @Override
     void run() throws IOException {
       try (RdmaAddrInfo address = resolve(server, IbvQp.Type.RC)) {
-        String answer = CmClient.run(address, deadline);
+        String answer = CmClient.run(address, this);
         out().println("received " + answer.length() + " bytes");
       }
     }
@@ -101,7 +98,7 @@ abstract class CmCommand extends ToolCommand {
           clients >= 1 && (!shared || bind != null),
           "--clients must be positive, and --srq needs --bind");
       try (RdmaAddrInfo address = resolve(null, IbvQp.Type.RC);
-          CmServer server = new CmServer(address, clients, deadline)) {
+          CmServer server = new CmServer(address, clients, this)) {
         out().println("listening at " + server.address());
         for (String message : server.serve(clients, shared)) {
           out().println("received " + message.length() + " bytes");
@@ -159,7 +156,7 @@ abstract class CmCommand extends ToolCommand {
               sendOnly ? RdmaCmId.JoinFlags.SENDONLY_FULLMEMBER : RdmaCmId.JoinFlags.FULLMEMBER,
               count,
               size,
-              deadline)) {
+              this)) {
         out().println("joined " + requireNonNull(member.group().ahAttr()).dgid());
         for (int i = 0; i < count; i++) {
           if (sender) {
@@ -190,7 +187,7 @@ abstract class CmCommand extends ToolCommand {
     void run() throws IOException {
       checkMessages();
       try (RdmaAddrInfo address = resolve(server, IbvQp.Type.UD);
-          Datagrams datagrams = new Datagrams(address, count, size, deadline)) {
+          Datagrams datagrams = new Datagrams(address, count, size, this)) {
         if (server == null) {
           out().println("listening at " + datagrams.listen());
           datagrams.serve();

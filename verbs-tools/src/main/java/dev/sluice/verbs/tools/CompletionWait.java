@@ -3,6 +3,7 @@ package dev.sluice.verbs.tools;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.sluice.examples.Deadline;
 import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.ibv.IbvCompChannel;
 import dev.sluice.verbs.ibv.IbvContext;

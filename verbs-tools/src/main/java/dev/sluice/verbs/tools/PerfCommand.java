@@ -6,7 +6,6 @@ import dev.sluice.verbs.tools.PerfParameters.Operation;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
@@ -15,14 +14,11 @@ import picocli.CommandLine.Option;
  * each side waits for the other. {@link BandwidthCommand} and {@link LatencyCommand} are the
  * commands.
  */
-abstract class PerfCommand extends ToolCommand {
+abstract class PerfCommand extends PeerCommand {
   private static final int DEFAULT_WARM_UP = 5000;
 
   private final PerfParameters.Test test;
   private final int defaultSize;
-
-  @Mixin private DeviceOptions device;
-  @Mixin private TcpOptions tcp;
 
   @Option(
       names = {"-o", "--op"},
@@ -112,25 +108,25 @@ abstract class PerfCommand extends ToolCommand {
         !operation.isAtomic() || size == null || size == Operation.ATOMIC_BYTES,
         "an atomic has " + Operation.ATOMIC_BYTES + " bytes");
     try (Arena arena = Arena.ofShared();
-        LocalPort port = device.open();
-        Rendezvous peer = tcp.meet()) {
+        LocalPort port = openPort();
+        Rendezvous peer = meet()) {
       PerfParameters agreed;
-      if (tcp.isClient()) {
+      if (isClient()) {
         agreed = parameters(port);
         peer.write(agreed.toWire());
       } else {
         byte[] wire = peer.read(PerfParameters.WIRE_LENGTH, "its parameters");
         agreed = PerfParameters.fromWire(wire, test);
       }
-      PerfEndpoint endpoint = new PerfEndpoint(port, arena, agreed, tcp.deadline());
+      PerfEndpoint endpoint = new PerfEndpoint(port, arena, agreed, this);
       endpoint.connect(peer);
-      if (tcp.isClient()) {
+      if (isClient()) {
         measure(endpoint);
       } else {
         serve(endpoint);
       }
       peer.sync("that it is done");
-      if (tcp.isClient() == agreed.operation().fetches()) {
+      if (isClient() == agreed.operation().fetches()) {
         endpoint.check();
       }
     }

@@ -4,6 +4,7 @@ package dev.sluice.verbs.tools;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import dev.sluice.examples.Deadline;
 import dev.sluice.examples.Rendezvous;
 import dev.sluice.verbs.ibv.IbvMr;
 import dev.sluice.verbs.ibv.IbvPd;

@@ -12,7 +12,6 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
@@ -25,7 +24,7 @@ import picocli.CommandLine.Option;
           + " ibv_uc_pingpong, ibv_ud_pingpong or ibv_srq_pingpong with the same options.",
       "On RoCE the C programs need a GID, which their option -g gives."
     })
-final class PingPongCommand extends ToolCommand {
+final class PingPongCommand extends PeerCommand {
   private static final int DEFAULT_SIZE = 4096;
   private static final int DEFAULT_DATAGRAM = 1024;
 
@@ -33,9 +32,6 @@ final class PingPongCommand extends ToolCommand {
   private static final int SRQ_ADDRESSES = 256;
 
   private static final byte[] DONE = "done\0".getBytes(StandardCharsets.US_ASCII);
-
-  @Mixin private DeviceOptions device;
-  @Mixin private TcpOptions tcp;
 
   @Option(
       names = {"-t", "--type"},
@@ -102,7 +98,7 @@ final class PingPongCommand extends ToolCommand {
         queuePairs > 0 && queuePairs <= SRQ_ADDRESSES, "--num-qp must be 1 to " + SRQ_ADDRESSES);
     require(rxDepth >= receivers, "--rx-depth must be at least one receive for each queue pair");
     try (Arena arena = Arena.ofShared();
-        LocalPort port = device.open()) {
+        LocalPort port = openPort()) {
       PingPong.Settings settings = settings(port, receivers);
       CompletionWait completions =
           new CompletionWait(
@@ -110,7 +106,7 @@ final class PingPongCommand extends ToolCommand {
               arena,
               rxDepth + receivers,
               events ? CompletionWait.Mode.EVENTS : CompletionWait.Mode.SPIN,
-              tcp.deadline(),
+              this,
               ext);
       PingPong game = new PingPong(port, arena, completions, settings);
       meet(game);
@@ -137,7 +133,7 @@ final class PingPongCommand extends ToolCommand {
         rxDepth,
         iters,
         receivers,
-        tcp.isClient(),
+        isClient(),
         ext);
   }
 
@@ -148,9 +144,9 @@ final class PingPongCommand extends ToolCommand {
   private void meet(PingPong game) throws IOException {
     List<QpAddress> local = game.addresses();
     print("local", local);
-    try (Rendezvous peer = tcp.meet()) {
+    try (Rendezvous peer = meet()) {
       List<QpAddress> remote;
-      if (tcp.isClient()) {
+      if (isClient()) {
         send(peer, local);
         remote = receive(peer, local.size());
         peer.write(DONE);

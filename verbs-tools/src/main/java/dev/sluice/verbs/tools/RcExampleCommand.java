@@ -7,7 +7,6 @@ import dev.sluice.examples.Rendezvous;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 
 /** The command {@code bin/verbs rc-example}: runs the first program of the verbs manuals. */
 @Command(
@@ -17,18 +16,15 @@ import picocli.CommandLine.Mixin;
           + " command. The server SENDs a message. The client READs the server's buffer, then"
           + " WRITEs into it. Both check what they received."
     })
-final class RcExampleCommand extends ToolCommand {
-  @Mixin private DeviceOptions device;
-  @Mixin private TcpOptions tcp;
-
+final class RcExampleCommand extends PeerCommand {
   @Override
   void run() throws IOException {
     try (Arena arena = Arena.ofShared();
-        LocalPort port = device.open();
-        Rendezvous peer = tcp.meet()) {
-      RcEndpoint endpoint = new RcEndpoint(port.context(), arena, port.path(), tcp.deadline());
+        LocalPort port = openPort();
+        Rendezvous peer = meet()) {
+      RcEndpoint endpoint = new RcEndpoint(port.context(), arena, port.path(), this);
       RcExample example = new RcExample(endpoint, peer, out());
-      if (tcp.isClient()) {
+      if (isClient()) {
         example.runClient();
       } else {
         example.runServer();

@@ -16,7 +16,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -32,7 +31,7 @@ import picocli.CommandLine.Parameters;
           + " them back. Either side may be rping of rdmacm-utils.",
       "Addresses must be those of the RDMA device's net device."
     })
-final class RpingCommand extends ToolCommand {
+final class RpingCommand extends ToolCommand.Timed {
   /** Maximum size: the server registers so many bytes before it knows the client's size. */
   private static final int MAX_SIZE = 65536;
 
@@ -43,8 +42,6 @@ final class RpingCommand extends ToolCommand {
   private static final int FIRST_LETTER = 'A';
 
   private static final int LETTERS = 'z' - 'A' + 1;
-
-  @Mixin private Deadline deadline;
 
   @Parameters(
       arity = "0..1",
@@ -110,16 +107,16 @@ final class RpingCommand extends ToolCommand {
 
   private void connect(RdmaCmId id, InetSocketAddress where, RdmaEventChannel events, Arena arena)
       throws IOException {
-    id.resolveAddr(null, where, deadline.leftMs("resolving the address " + where));
-    CmEndpoint.await(events, RdmaCmEvent.Type.ADDR_RESOLVED, deadline);
-    id.resolveRoute(deadline.leftMs("resolving the route to " + where));
-    CmEndpoint.await(events, RdmaCmEvent.Type.ROUTE_RESOLVED, deadline);
-    RpingConnection connection = new RpingConnection(events, id, arena, deadline);
+    id.resolveAddr(null, where, leftMs("resolving the address " + where));
+    CmEndpoint.await(events, RdmaCmEvent.Type.ADDR_RESOLVED, this);
+    id.resolveRoute(leftMs("resolving the route to " + where));
+    CmEndpoint.await(events, RdmaCmEvent.Type.ROUTE_RESOLVED, this);
+    RpingConnection connection = new RpingConnection(events, id, arena, this);
     id.connect(RpingConnection.PARAM);
-    CmEndpoint.await(events, RdmaCmEvent.Type.ESTABLISHED, deadline);
+    CmEndpoint.await(events, RdmaCmEvent.Type.ESTABLISHED, this);
     ping(connection, arena);
     id.disconnect();
-    CmEndpoint.await(events, RdmaCmEvent.Type.DISCONNECTED, deadline);
+    CmEndpoint.await(events, RdmaCmEvent.Type.DISCONNECTED, this);
   }
 
   private void ping(RpingConnection connection, Arena arena) throws IOException {
@@ -165,10 +162,10 @@ final class RpingCommand extends ToolCommand {
     listening.setReuseAddress(true);
     listening.bind(where);
     listening.listen(1);
-    RdmaCmId client = CmEndpoint.await(events, RdmaCmEvent.Type.CONNECT_REQUEST, deadline).id();
-    RpingConnection connection = new RpingConnection(events, client, arena, deadline);
+    RdmaCmId client = CmEndpoint.await(events, RdmaCmEvent.Type.CONNECT_REQUEST, this).id();
+    RpingConnection connection = new RpingConnection(events, client, arena, this);
     client.accept(RpingConnection.PARAM);
-    CmEndpoint.await(events, RdmaCmEvent.Type.ESTABLISHED, deadline);
+    CmEndpoint.await(events, RdmaCmEvent.Type.ESTABLISHED, this);
     answer(connection, arena);
     client.disconnect();
   }

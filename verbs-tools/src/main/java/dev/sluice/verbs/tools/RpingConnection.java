@@ -4,6 +4,7 @@ package dev.sluice.verbs.tools;
 import static dev.sluice.verbs.ibv.IbvSendWrList.Flags.SIGNALED;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import dev.sluice.examples.Deadline;
 import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.cm.RdmaCmEvent;
 import dev.sluice.verbs.cm.RdmaCmId;

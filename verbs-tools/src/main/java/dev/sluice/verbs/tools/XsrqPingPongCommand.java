@@ -28,7 +28,6 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
@@ -42,14 +41,11 @@ import picocli.CommandLine.Option;
     description =
         "Sends messages to and fro over XRC between a server and its clients. Any of them may be"
             + " ibv_xsrq_pingpong with the same options. Clients on one host share an XRC domain.")
-final class XsrqPingPongCommand extends ToolCommand {
+final class XsrqPingPongCommand extends PeerCommand {
   private static final Path DOMAIN = Path.of("/tmp/xrc_domain");
   private static final int O_CREAT = 0x40;
   private static final long RECEIVE = 1;
   private static final byte[] END = "END\0".getBytes(StandardCharsets.US_ASCII);
-
-  @Mixin private DeviceOptions device;
-  @Mixin private TcpOptions tcp;
 
   @Option(
       names = {"-s", "--size"},
@@ -102,9 +98,9 @@ final class XsrqPingPongCommand extends ToolCommand {
     require(
         size >= 1 && clients >= 1 && tests >= 1,
         "--size, --clients and --num_tests must be positive");
-    sends = new int[tcp.isClient() ? 1 : clients];
+    sends = new int[isClient() ? 1 : clients];
     try (Arena arena = Arena.ofShared();
-        LocalPort port = device.open()) {
+        LocalPort port = openPort()) {
       IbvContext context = port.context();
       if ((context.queryDevice().get("orig_attr.device_cap_flags") & IbvDeviceAttr.Caps.XRC) == 0) {
         throw new IOException(
@@ -124,8 +120,8 @@ final class XsrqPingPongCommand extends ToolCommand {
     IbvContext context = port.context();
     CompletionWait completions =
         new CompletionWait(
-            context, arena, 2 * sends.length, CompletionWait.Mode.YIELD, tcp.deadline());
-    List<Rendezvous> peers = tcp.meet(sends.length);
+            context, arena, 2 * sends.length, CompletionWait.Mode.YIELD, this);
+    List<Rendezvous> peers = meet(sends.length);
     try (IbvPd pd = context.allocPd()) {
       mr = pd.regMr(arena.allocate(size, 4096), IbvMr.Access.LOCAL_WRITE);
       srq = pd.createSrqEx(IbvSrqInitAttrEx.xrc(sends.length, 1, xrcd, completions.cq()));
@@ -188,7 +184,7 @@ final class XsrqPingPongCommand extends ToolCommand {
   }
 
   private void play(CompletionWait completions) throws IOException {
-    for (int peer = 0; !tcp.isClient() && peer < sends.length; peer++) {
+    for (int peer = 0; !isClient() && peer < sends.length; peer++) {
       postSend(peer);
     }
     for (int left = sends.length * (tests + 1); left > 0; ) {
@@ -208,13 +204,13 @@ final class XsrqPingPongCommand extends ToolCommand {
 
   /** Ends in step. A client keeps its receiver until the server has all clients' answers. */
   private void end(List<Rendezvous> peers) throws IOException {
-    if (tcp.isClient()) {
+    if (isClient()) {
       peers.getFirst().write(END);
     }
     for (Rendezvous peer : peers) {
       peer.read(END.length, "that it has all messages");
     }
-    for (Rendezvous peer : tcp.isClient() ? List.<Rendezvous>of() : peers) {
+    for (Rendezvous peer : isClient() ? List.<Rendezvous>of() : peers) {
       peer.write(END);
     }
   }

@@ -3,15 +3,13 @@ package dev.sluice.verbs.tools;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.examples.Deadline;
 import dev.sluice.examples.Rendezvous;
 import java.io.IOException;
 import java.net.ServerSocket;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import picocli.CommandLine;
-import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 
 /** The commands report wrong arguments, and missing devices and peers, in one line. */
 final class VerbsCommandTest {
@@ -72,7 +70,7 @@ final class VerbsCommandTest {
 
   @Test
   void aMissingClientIsAFailure() throws Exception {
-    Deadline deadline = deadline("1");
+    Deadline deadline = Deadline.in(1);
     int port = FreePort.find();
     assertThat(catchMessage(() -> Rendezvous.open(null, port, 1, deadline).getFirst()))
         .isEqualTo("no client connected to port " + port + " in time");
@@ -81,7 +79,7 @@ final class VerbsCommandTest {
   @Test
   void aMissingServerIsAFailureThatNamesIt() throws Exception {
     int port = FreePort.find();
-    assertThat(catchMessage(() -> Rendezvous.open("localhost", port, 1, deadline("5")).getFirst()))
+    assertThat(catchMessage(() -> Rendezvous.open("localhost", port, 1, Deadline.in(5)).getFirst()))
         .startsWith("connecting to localhost:" + port + ": ");
   }
 
@@ -89,23 +87,8 @@ final class VerbsCommandTest {
   void aPortInUseIsAFailureThatNamesIt() throws Exception {
     try (ServerSocket taken = new ServerSocket(0)) {
       int port = taken.getLocalPort();
-      assertThat(catchMessage(() -> Rendezvous.open(null, port, 1, deadline("5")).getFirst()))
+      assertThat(catchMessage(() -> Rendezvous.open(null, port, 1, Deadline.in(5)).getFirst()))
           .startsWith("listening on port " + port + ": ");
-    }
-  }
-
-  private static Deadline deadline(String seconds) {
-    Deadline deadline = new Deadline();
-    new CommandLine(new Holder(deadline)).parseArgs("--timeout", seconds);
-    return deadline;
-  }
-
-  @Command
-  private static final class Holder {
-    @Mixin private final Deadline deadline;
-
-    Holder(Deadline deadline) {
-      this.deadline = deadline;
     }
   }
 

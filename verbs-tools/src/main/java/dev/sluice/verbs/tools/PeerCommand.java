@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.sluice.verbs.tools;
+
+import dev.sluice.examples.Rendezvous;
+import java.io.IOException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/**
+ * A command whose two sides connect over TCP, and then connect queue pairs of their ports by
+ * themselves. The client names the server. Options have the letters of the C programs, and the
+ * default TCP port is that of perftest and of the ping-pong programs in C.
+ */
+abstract class PeerCommand extends ToolCommand.Timed {
+  @Parameters(
+      arity = "0..1",
+      paramLabel = "SERVER",
+      description = "Host of the server; if it is absent, run as the server and wait for a client")
+  private @Nullable String server;
+
+  @Option(
+      names = {"-p", "--port"},
+      paramLabel = "PORT",
+      description = "TCP port of the server (default: ${DEFAULT-VALUE})")
+  private int tcpPort = 18515;
+
+  @Option(
+      names = {"-d", "--ib-dev"},
+      paramLabel = "DEVICE",
+      description = "RDMA device (default: the first one)")
+  private @Nullable String device;
+
+  @Option(
+      names = {"-i", "--ib-port"},
+      paramLabel = "PORT",
+      description = "Port of the device, from 1 (default: ${DEFAULT-VALUE})")
+  private int port = 1;
+
+  @Option(
+      names = {"-g", "--gid-index"},
+      paramLabel = "INDEX",
+      description =
+          "Local GID, by its index in the port's table (default: on Ethernet a GID of this network"
+              + " namespace, preferably of RoCE v2 and an IPv4 address; on InfiniBand none)")
+  private @Nullable Integer gidIndex;
+
+  @Option(
+      names = {"-l", "--sl"},
+      paramLabel = "SL",
+      description = "InfiniBand service level, 0 to 15 (default: ${DEFAULT-VALUE})")
+  private int serviceLevel;
+
+  final boolean isClient() {
+    return server != null;
+  }
+
+  /** Opens the port of the device; the caller closes it. */
+  final LocalPort openPort() throws IOException {
+    return LocalPort.open(device, port, gidIndex, serviceLevel);
+  }
+
+  /** Connects to the other side; the caller closes the connection. */
+  final Rendezvous meet() throws IOException {
+    return meet(1).getFirst();
+  }
+
+  /** Connects to a number of clients, or to the server. */
+  final List<Rendezvous> meet(int clients) throws IOException {
+    return Rendezvous.open(server, tcpPort, clients, this);
+  }
+}
