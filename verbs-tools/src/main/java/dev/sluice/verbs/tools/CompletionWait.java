@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.verbs.tools;
 
-import static java.util.Objects.requireNonNull;
-
 import dev.sluice.examples.Deadline;
 import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ffi.FileDescriptors;
 import dev.sluice.verbs.ibv.IbvCompChannel;
 import dev.sluice.verbs.ibv.IbvContext;
 import dev.sluice.verbs.ibv.IbvCq;
@@ -30,6 +29,12 @@ final class CompletionWait {
   /** Number of empty polls between yields; they take a microsecond or less. */
   private static final int POLLS_PER_YIELD = 32;
 
+  /** Number that poll(2) ignores. */
+  private static final int NO_DESCRIPTOR = -1;
+
+  /** Bit of the channel among the descriptors that are ready. */
+  private static final long CHANNEL_READY = 1;
+
   private final Mode mode;
   private final @Nullable IbvCompChannel channel;
   private final IbvCq cq;
@@ -51,11 +56,6 @@ final class CompletionWait {
 
     /** Sleeps on the completion channel. */
     EVENTS
-  }
-
-  CompletionWait(IbvContext context, Arena arena, int entries, Mode mode, Deadline deadline)
-      throws IOException {
-    this(context, arena, entries, mode, deadline, false);
   }
 
   /**
@@ -132,7 +132,15 @@ final class CompletionWait {
    * @return number of completions, at least 1
    */
   int await(String awaited) throws IOException {
-    int count = channel == null ? spin(awaited) : sleep(awaited);
+    return await(awaited, NO_DESCRIPTOR);
+  }
+
+  /**
+   * Waits as {@link #await(String)}. With {@link Mode#EVENTS}, returns 0 if there is no completion
+   * when a file descriptor becomes readable.
+   */
+  int await(String awaited, int descriptor) throws IOException {
+    int count = channel == null ? spin(awaited) : sleep(channel, awaited, descriptor);
     check(count, awaited);
     return count;
   }
@@ -175,18 +183,22 @@ final class CompletionWait {
   }
 
   /** Sleeps until there are completions. Polls again after arming: earlier ones raise no event. */
-  private int sleep(String awaited) throws IOException {
+  private int sleep(IbvCompChannel events, String awaited, int descriptor) throws IOException {
+    long ready = 0;
     while (true) {
       int count = take();
       if (count == 0) {
         cq.requestNotify(false);
         count = take();
       }
-      if (count > 0) {
+      if (count > 0 || ready > CHANNEL_READY) {
         return count;
       }
-      requireNonNull(channel).awaitEvent(deadline.leftMs(awaited));
-      cq.acknowledgeEvents();
+      ready = FileDescriptors.awaitReadable(deadline.leftMs(awaited), events.fd(), descriptor);
+      if ((ready & CHANNEL_READY) != 0) {
+        events.getEvent();
+        cq.acknowledgeEvents();
+      }
     }
   }
 }

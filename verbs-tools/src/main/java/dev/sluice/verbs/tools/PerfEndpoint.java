@@ -60,7 +60,8 @@ final class PerfEndpoint {
     this.parameters = parameters;
     int depth = parameters.depth();
     completions =
-        new CompletionWait(port.context(), arena, 2 * depth, parameters.completionMode(), deadline);
+        new CompletionWait(
+            port.context(), arena, 2 * depth, parameters.completionMode(), deadline, false);
     outgoing = arena.allocate(parameters.size(), PAGE);
     incoming = arena.allocate(parameters.size(), PAGE);
     IbvPd pd = port.context().allocPd();

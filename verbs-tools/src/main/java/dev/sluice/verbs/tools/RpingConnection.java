@@ -11,15 +11,11 @@ import dev.sluice.verbs.cm.RdmaCmId;
 import dev.sluice.verbs.cm.RdmaConnParam;
 import dev.sluice.verbs.cm.RdmaEventChannel;
 import dev.sluice.verbs.cm.RdmaVerbs;
-import dev.sluice.verbs.ffi.FileDescriptors;
-import dev.sluice.verbs.ibv.IbvCompChannel;
-import dev.sluice.verbs.ibv.IbvCq;
 import dev.sluice.verbs.ibv.IbvMr;
 import dev.sluice.verbs.ibv.IbvPd;
 import dev.sluice.verbs.ibv.IbvQp;
 import dev.sluice.verbs.ibv.IbvQpCap;
 import dev.sluice.verbs.ibv.IbvQpInitAttr;
-import dev.sluice.verbs.ibv.IbvWcArray;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -47,18 +43,17 @@ final class RpingConnection {
   private static final long MESSAGE = 2;
 
   private final RdmaEventChannel events;
-  private final Deadline deadline;
-  private final IbvCompChannel channel;
-  private final IbvCq cq;
-  private final IbvWcArray completion;
+  private final CompletionWait completions;
   private final IbvPd pd;
   private final RdmaVerbs verbs;
   private final IbvMr outgoing;
   private final IbvMr incoming;
   private final MemorySegment outgoingBytes;
   private final MemorySegment incomingBytes;
-  private boolean received;
   private boolean disconnected;
+
+  /** The requests that have completed and were not awaited yet: the bits TRANSFER and MESSAGE. */
+  private long completed;
 
   /**
    * A message, which names memory that the peer may READ or WRITE, in the format of C.
@@ -87,14 +82,13 @@ final class RpingConnection {
 
   /** Creates the queue pair and posts the first receive. */
   RpingConnection(RdmaEventChannel events, RdmaCmId id, Arena arena, Deadline deadline)
-      throws VerbsException {
+      throws IOException {
     this.events = events;
-    this.deadline = deadline;
-    channel = id.context().createCompChannel();
-    cq = id.context().createCq(4, channel, 0);
-    completion = new IbvWcArray(arena, 1);
+    completions =
+        new CompletionWait(id.context(), arena, 4, CompletionWait.Mode.EVENTS, deadline, false);
     pd = id.context().allocPd();
-    id.createQp(pd, IbvQpInitAttr.of(IbvQp.Type.RC, cq, new IbvQpCap(2, 2, 1, 1, 0)));
+    IbvQpCap cap = new IbvQpCap(2, 2, 1, 1, 0);
+    id.createQp(pd, IbvQpInitAttr.of(IbvQp.Type.RC, completions.cq(), cap));
     verbs = new RdmaVerbs(id, arena, 1);
     outgoingBytes = arena.allocate(Advertisement.WIRE_LENGTH, Long.BYTES);
     incomingBytes = arena.allocate(Advertisement.WIRE_LENGTH, Long.BYTES);
@@ -113,43 +107,30 @@ final class RpingConnection {
   void send(Advertisement message) throws IOException {
     outgoingBytes.copyFrom(MemorySegment.ofArray(message.toWire()));
     verbs.postSend(TRANSFER, outgoingBytes, outgoing, SIGNALED);
-    finish("a SEND");
+    await(TRANSFER, "a SEND");
   }
 
   void read(MemorySegment data, IbvMr mr, Advertisement source) throws IOException {
     verbs.postRead(TRANSFER, data, mr, SIGNALED, source.address(), source.rkey());
-    finishTransfer("RDMA_READ");
+    finish("RDMA_READ");
   }
 
   void write(MemorySegment data, IbvMr mr, Advertisement sink) throws IOException {
     verbs.postWrite(TRANSFER, data, mr, SIGNALED, sink.address(), sink.rkey());
-    finishTransfer("RDMA_WRITE");
+    finish("RDMA_WRITE");
   }
 
-  private void finishTransfer(String operation) throws IOException {
-    if (!finish(operation)) {
+  private void finish(String operation) throws IOException {
+    if (!await(TRANSFER, operation)) {
       throw new IOException("the peer disconnected before the end of " + operation);
     }
   }
 
-  /** Waits for a completion. Returns false if the peer disconnected before. */
-  private boolean finish(String operation) throws IOException {
-    long completed = awaitCompletion(operation);
-    while (completed == MESSAGE) {
-      completed = awaitCompletion(operation);
-    }
-    return completed == TRANSFER;
-  }
-
   /** Waits for the peer's next message; empty if the peer disconnected instead. */
   Optional<Advertisement> receive() throws IOException {
-    while (!received && !disconnected) {
-      awaitCompletion("the peer's message");
-    }
-    if (!received) {
+    if (!await(MESSAGE, "the peer's message")) {
       return Optional.empty();
     }
-    received = false;
     Advertisement message = Advertisement.fromWire(incomingBytes.toArray(JAVA_BYTE));
     postReceive();
     return Optional.of(message);
@@ -159,53 +140,27 @@ final class RpingConnection {
     verbs.postRecv(MESSAGE, incomingBytes, incoming);
   }
 
-  /**
-   * Waits for one completion, or for the end of the connection.
-   *
-   * @return the {@code wr_id} of the completion; 0 at the end of the connection
-   */
-  private long awaitCompletion(String awaited) throws IOException {
-    while (true) {
-      int count = cq.poll(completion);
+  /** Waits until a request has completed. Returns false if the peer disconnected before. */
+  private boolean await(long request, String awaited) throws IOException {
+    while ((completed & request) == 0) {
+      int count = disconnected ? completions.poll(awaited) : completions.await(awaited, events.fd());
+      for (int i = 0; i < count; i++) {
+        completed |= completions.wrId(i);
+      }
       if (count == 0 && disconnected) {
-        return 0;
+        return false;
       }
       if (count == 0) {
-        cq.requestNotify(false);
-        count = cq.poll(completion);
+        takeEvent();
       }
-      if (count > 0) {
-        return checked(awaited);
-      }
-      sleep(awaited);
     }
-  }
-
-  private void sleep(String awaited) throws IOException {
-    long ready = FileDescriptors.awaitReadable(deadline.leftMs(awaited), channel.fd(), events.fd());
-    if ((ready & 1) != 0) {
-      channel.getEvent();
-      cq.acknowledgeEvents();
-    }
-    if ((ready & 2) != 0) {
-      takeEvent();
-    }
+    completed &= ~request;
+    return true;
   }
 
   private void takeEvent() throws IOException {
-    Optional<RdmaCmEvent> event = events.getEvent();
-    if (event.isPresent()) {
-      try (RdmaCmEvent taken = event.get()) {
-        disconnected |= taken.type().is(RdmaCmEvent.Type.DISCONNECTED);
-      }
+    try (RdmaCmEvent event = events.getEvent().orElse(null)) {
+      disconnected |= event != null && event.type().is(RdmaCmEvent.Type.DISCONNECTED);
     }
-  }
-
-  private long checked(String awaited) throws IOException {
-    if (completion.status(0) != IbvWcArray.Status.SUCCESS) {
-      throw new IOException(awaited + " failed: " + completion.statusText(0));
-    }
-    received |= completion.wrId(0) == MESSAGE;
-    return completion.wrId(0);
   }
 }

@@ -120,7 +120,7 @@ final class XsrqPingPongCommand extends PeerCommand {
     IbvContext context = port.context();
     CompletionWait completions =
         new CompletionWait(
-            context, arena, 2 * sends.length, CompletionWait.Mode.YIELD, this);
+            context, arena, 2 * sends.length, CompletionWait.Mode.YIELD, this, false);
     List<Rendezvous> peers = meet(sends.length);
     try (IbvPd pd = context.allocPd()) {
       mr = pd.regMr(arena.allocate(size, 4096), IbvMr.Access.LOCAL_WRITE);
