@@ -8,6 +8,7 @@ import dev.sluice.examples.Deadline;
 import dev.sluice.examples.Rendezvous;
 import dev.sluice.verbs.ibv.IbvMr;
 import dev.sluice.verbs.ibv.IbvPd;
+import dev.sluice.verbs.ibv.IbvPortAttr;
 import dev.sluice.verbs.ibv.IbvQp;
 import dev.sluice.verbs.ibv.IbvQpCap;
 import dev.sluice.verbs.ibv.IbvQpInitAttr;
@@ -38,7 +39,6 @@ final class PerfEndpoint {
   /** Bytes of a queue pair's address, a memory address and a key. */
   private static final int ADDRESS_LENGTH = QpAddress.WIRE_LENGTH + Long.BYTES + Integer.BYTES;
 
-  private final LocalPort port;
   private final PerfParameters parameters;
   private final CompletionWait completions;
   private final MemorySegment outgoing;
@@ -46,8 +46,7 @@ final class PerfEndpoint {
   private final IbvMr exported;
   private final IbvSge local;
   private final IbvSge receive;
-  private final IbvQp qp;
-  private final int psn = QueuePairs.newPsn();
+  private final LocalQp qp;
   private final IbvSendWrList sends;
   private final IbvRecvWrList receives;
   private long remoteAddress;
@@ -56,7 +55,6 @@ final class PerfEndpoint {
 
   PerfEndpoint(LocalPort port, Arena arena, PerfParameters parameters, Deadline deadline)
       throws IOException {
-    this.port = port;
     this.parameters = parameters;
     int depth = parameters.depth();
     completions =
@@ -77,10 +75,9 @@ final class PerfEndpoint {
     exported = reads ? outgoingRegion : incomingRegion;
     receive = IbvSge.of(incoming, incomingRegion);
     local = reads ? receive : IbvSge.of(outgoing, outgoingRegion);
-    qp =
-        pd.createQp(
-            IbvQpInitAttr.of(IbvQp.Type.RC, completions.cq(), new IbvQpCap(depth, depth, 1, 1, 0)));
-    QueuePairs.toInit(qp, port, access);
+    IbvQpCap cap = new IbvQpCap(depth, depth, 1, 1, 0);
+    IbvQp created = pd.createQp(IbvQpInitAttr.of(IbvQp.Type.RC, completions.cq(), cap));
+    qp = LocalQp.create(created, port, LocalQp.newPsn(), access);
     sends = new IbvSendWrList(arena, depth, 1);
     receives = new IbvRecvWrList(arena, depth, 1);
     for (long i = 0; i < outgoing.byteSize(); i++) {
@@ -146,7 +143,7 @@ final class PerfEndpoint {
   void connect(Rendezvous peer) throws IOException {
     peer.write(
         ByteBuffer.allocate(ADDRESS_LENGTH)
-            .put(port.address(qp.qpNum(), psn).toWire())
+            .put(qp.address().toWire())
             .putLong(exported.address())
             .putInt(exported.rkey())
             .array());
@@ -155,13 +152,8 @@ final class PerfEndpoint {
     answer.get(address);
     remoteAddress = answer.getLong();
     remoteKey = answer.getInt();
-    QueuePairs.toRts(
-        qp,
-        port,
-        psn,
-        QpAddress.fromWire(address),
-        port.mtu(parameters.mtu()),
-        parameters.readsInFlight());
+    IbvPortAttr.Mtu mtu = qp.port().mtu(parameters.mtu());
+    qp.connect(QpAddress.fromWire(address), mtu, parameters.readsInFlight());
     peer.sync("that it is connected");
   }
 
@@ -198,7 +190,7 @@ final class PerfEndpoint {
   }
 
   void postSends() throws IOException {
-    qp.postSend(sends);
+    qp.qp().postSend(sends);
     sends.clear();
   }
 
@@ -206,7 +198,7 @@ final class PerfEndpoint {
     for (int i = 0; i < count; i++) {
       receives.add(RECEIVED).sge(receive.address(), receive.length(), receive.lkey());
     }
-    qp.postRecv(receives);
+    qp.qp().postRecv(receives);
     receives.clear();
   }
 }

@@ -83,9 +83,8 @@ final class PingPong {
   private final CompletionWait completions;
   private final IbvPd pd;
   private final @Nullable IbvSrq srq;
-  private final List<IbvQp> qps = new ArrayList<>();
+  private final List<LocalQp> qps = new ArrayList<>();
   private final List<IbvQpEx> extended = new ArrayList<>();
-  private final List<QpAddress> addresses = new ArrayList<>();
   private final MemorySegment sent;
   private final MemorySegment received;
   private final IbvMr sendRegion;
@@ -141,9 +140,7 @@ final class PingPong {
     } else {
       qp = pd.createQp(attr);
     }
-    QueuePairs.toInit(qp, port, 0);
-    qps.add(qp);
-    addresses.add(port.address(qp.qpNum(), QueuePairs.newPsn()));
+    qps.add(LocalQp.create(qp, port, LocalQp.newPsn(), 0));
   }
 
   /** Fills the memory. The first byte of each page is zero, which the C programs check. */
@@ -157,13 +154,13 @@ final class PingPong {
   }
 
   List<QpAddress> addresses() {
-    return addresses;
+    return qps.stream().map(LocalQp::address).toList();
   }
 
   /** Takes the queue pairs to RTS. */
   void connect(List<QpAddress> remotes) throws IOException {
     for (int i = 0; i < qps.size(); i++) {
-      QueuePairs.toRts(qps.get(i), port, addresses.get(i).psn(), remotes.get(i), settings.mtu, 1);
+      qps.get(i).connect(remotes.get(i), settings.mtu, 1);
     }
     if (settings.type == Type.UD) {
       remote = remotes.getFirst();
@@ -206,7 +203,7 @@ final class PingPong {
   /** Returns the index of the queue pair with a number. */
   private int indexOf(int qpNumber) throws IOException {
     for (int i = 0; i < qps.size(); i++) {
-      if (addresses.get(i).qpNumber() == qpNumber) {
+      if (qps.get(i).address().qpNumber() == qpNumber) {
         return i;
       }
     }
@@ -226,7 +223,7 @@ final class PingPong {
       if (srq != null) {
         srq.postRecv(receives);
       } else {
-        qps.getFirst().postRecv(receives);
+        qps.getFirst().qp().postRecv(receives);
       }
     }
   }
@@ -240,9 +237,9 @@ final class PingPong {
           .add(SEND, IbvSendWrList.Opcode.SEND, IbvSendWrList.Flags.SIGNALED)
           .sge(sent.address(), settings.size, sendRegion.lkey());
       if (peer != null) {
-        sends.datagram(peer, remote.qpNumber(), QueuePairs.QKEY);
+        sends.datagram(peer, remote.qpNumber(), LocalQp.QKEY);
       }
-      qps.get(qp).postSend(sends);
+      qps.get(qp).qp().postSend(sends);
     }
     pending[qp] = SEND | RECEIVE;
   }
@@ -253,7 +250,7 @@ final class PingPong {
     qp.wrFlags(IbvSendWrList.Flags.SIGNALED);
     qp.send();
     if (peer != null) {
-      qp.setUdAddr(peer, remote.qpNumber(), QueuePairs.QKEY);
+      qp.setUdAddr(peer, remote.qpNumber(), LocalQp.QKEY);
     }
     qp.setSge(sendRegion.lkey(), sent.address(), settings.size);
     qp.wrComplete();

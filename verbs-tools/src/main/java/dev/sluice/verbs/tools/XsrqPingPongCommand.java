@@ -149,22 +149,21 @@ final class XsrqPingPongCommand extends PeerCommand {
     return IbvQpInitAttrEx.of(new IbvQpInitAttr(type, sendCq, null, null, cap, false), 0);
   }
 
-  private void connect(Rendezvous peer, LocalPort port, IbvQp receiver, IbvQp sender)
+  private void connect(Rendezvous peer, LocalPort port, IbvQp receiving, IbvQp sending)
       throws IOException {
-    QueuePairs.toInit(receiver, port, IbvMr.Access.REMOTE_WRITE | IbvMr.Access.REMOTE_READ);
-    QueuePairs.toInit(sender, port, 0);
+    int psn = LocalQp.newPsn();
+    int access = IbvMr.Access.REMOTE_WRITE | IbvMr.Access.REMOTE_READ;
+    LocalQp receiver = LocalQp.create(receiving, port, psn, access);
+    LocalQp sender = LocalQp.create(sending, port, psn, 0);
     postReceive();
-    int psn = QueuePairs.newPsn();
-    Address local =
-        new Address(
-            port.address(receiver.qpNum(), psn), port.address(sender.qpNum(), psn), srq.srqNum());
+    Address local = new Address(receiver.address(), sender.address(), srq.srqNum());
     peer.write(local.toWire());
     Address remote = Address.fromWire(peer.read(Address.WIRE_LENGTH, "its address"));
     out().printf("  local   %s%n  remote  %s%n", local, remote);
-    QueuePairs.toRts(receiver, port, psn, remote.sender(), port.mtu(mtu), 0);
-    QueuePairs.toRts(sender, port, psn, remote.receiver(), port.mtu(mtu), 0);
-    receivers.add(receiver.qpNum());
-    senders.add(sender);
+    receiver.connect(remote.sender(), port.mtu(mtu), 0);
+    sender.connect(remote.receiver(), port.mtu(mtu), 0);
+    receivers.add(receiving.qpNum());
+    senders.add(sending);
     srqNums.add(remote.srqNum());
   }
 

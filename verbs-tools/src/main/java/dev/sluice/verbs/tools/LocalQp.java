@@ -9,11 +9,12 @@ import java.io.IOException;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Takes queue pairs from RESET to RTS with the attributes that ibv_modify_qp(3) requires. The
- * values are those of the C programs. Both endpoints and {@link XsrqPingPongCommand} call it on
- * their thread: first {@link #toInit}, and {@link #toRts} once the peer's address is known.
+ * A queue pair of a {@link LocalPort}, and its address. Takes the queue pair from RESET to RTS with
+ * the attributes that ibv_modify_qp(3) requires. The values are those of the C programs. Both
+ * endpoints and {@link XsrqPingPongCommand} use it on their thread: first {@link #create}, and
+ * {@link #connect} once the peer's address is known. Closing the port closes the queue pair.
  */
-final class QueuePairs {
+record LocalQp(IbvQp qp, LocalPort port, QpAddress address) {
   /** Q_Key of the datagram programs. */
   static final int QKEY = 0x11111111;
 
@@ -28,34 +29,35 @@ final class QueuePairs {
 
   private static final int PSN_BITS = 24;
 
-  private QueuePairs() {}
-
   /** Returns a random initial packet sequence number. */
   static int newPsn() {
     return ThreadLocalRandom.current().nextInt(1 << PSN_BITS);
   }
 
   /**
+   * Takes a new queue pair to INIT.
+   *
+   * @param psn number of the first packet that this side sends
    * @param access rights of peers, of {@link dev.sluice.verbs.ibv.IbvMr.Access}
    */
-  static void toInit(IbvQp qp, LocalPort port, int access) throws VerbsException {
+  static LocalQp create(IbvQp qp, LocalPort port, int psn, int access) throws VerbsException {
     IbvQpAttr attr = new IbvQpAttr().state(IbvQp.State.INIT).port(port.number()).pkeyIndex(0);
     qp.modify(qp.type().is(IbvQp.Type.UD) ? attr.qkey(QKEY) : attr.accessFlags(access));
+    return new LocalQp(qp, port, port.address(qp.qpNum(), psn));
   }
 
   /**
-   * @param psn number of the first packet that this side sends
+   * Takes the queue pair to RTS.
+   *
    * @param remote ignored for datagrams, each of which has its own destination
    * @param readsInFlight number of READs and atomics in flight on either side; only for RC and XRC
    */
-  static void toRts(
-      IbvQp qp, LocalPort port, int psn, QpAddress remote, IbvPortAttr.Mtu mtu, int readsInFlight)
-      throws IOException {
+  void connect(QpAddress remote, IbvPortAttr.Mtu mtu, int readsInFlight) throws IOException {
     IbvQp.Type type = qp.type().known().orElseThrow();
     boolean receives = type == IbvQp.Type.RC || type == IbvQp.Type.XRC_RECV;
     boolean sends = type == IbvQp.Type.RC || type == IbvQp.Type.XRC_SEND;
     IbvQpAttr rtr = new IbvQpAttr().state(IbvQp.State.RTR);
-    IbvQpAttr rts = new IbvQpAttr().state(IbvQp.State.RTS).sqPsn(psn);
+    IbvQpAttr rts = new IbvQpAttr().state(IbvQp.State.RTS).sqPsn(address.psn());
     if (type != IbvQp.Type.UD) {
       rtr.pathMtu(mtu).destQpNum(remote.qpNumber()).rqPsn(remote.psn());
       rtr.addressVector(port.pathTo(remote));
