@@ -16,6 +16,7 @@ import dev.sluice.verbs.ibv.IbvQpInitAttr;
 import dev.sluice.verbs.ibv.IbvQpInitAttrEx;
 import dev.sluice.verbs.ibv.IbvRecvWrList;
 import dev.sluice.verbs.ibv.IbvSendWrList;
+import dev.sluice.verbs.ibv.IbvSge;
 import dev.sluice.verbs.ibv.IbvSrq;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -48,29 +49,11 @@ final class PingPong {
     }
   }
 
-  /**
-   * Settings. Both sides need the same sizes and numbers of messages.
-   *
-   * @param size bytes of a message
-   * @param mtu path MTU
-   * @param rxDepth number of receives to keep posted
-   * @param iters total number of messages that each side sends
-   * @param queuePairs number of queue pairs; more than one only with {@link Type#SRQ}
-   * @param client true for the side that sends first
-   * @param ext true to post with the work request API and to poll an extended completion queue
-   */
-  record Settings(
-      Type type,
-      int size,
-      IbvPortAttr.Mtu mtu,
-      int rxDepth,
-      int iters,
-      int queuePairs,
-      boolean client,
-      boolean ext) {}
-
   private static final long SEND = 1;
   private static final long RECEIVE = 2;
+
+  private static final int DEFAULT_SIZE = 4096;
+  private static final int DEFAULT_DATAGRAM = 1024;
 
   /** Distance of the bytes that the C programs check. */
   private static final int PAGE = 4096;
@@ -78,8 +61,11 @@ final class PingPong {
   /** Maximum number of receives per call of ibv_post_recv(3). */
   private static final int RECEIVE_LIST = 64;
 
+  private final PingPongCommand options;
   private final LocalPort port;
-  private final Settings settings;
+  private final IbvPortAttr.Mtu mtu;
+  private final int size;
+  private final boolean client;
   private final CompletionWait completions;
   private final IbvPd pd;
   private final @Nullable IbvSrq srq;
@@ -87,42 +73,57 @@ final class PingPong {
   private final List<IbvQpEx> extended = new ArrayList<>();
   private final MemorySegment sent;
   private final MemorySegment received;
-  private final IbvMr sendRegion;
-  private final IbvMr receiveRegion;
+  private final IbvSge outgoing;
+  private final IbvSge incoming;
   private final IbvSendWrList sends;
   private final IbvRecvWrList receives;
 
   /** For each queue pair, the completions it waits for: the bits SEND and RECEIVE. */
   private final long[] pending;
 
+  /** Destination of datagrams; null for other types. */
   private @Nullable IbvAh peer;
 
-  @SuppressWarnings("NullAway.Init") // set by connect()
-  private QpAddress remote;
-
+  private int peerQpNumber;
   private int posted;
   private int sentMessages;
   private int receivedMessages;
 
   /** Creates the queue pairs and takes them to INIT. Posts receives, before the peer may send. */
-  PingPong(LocalPort port, Arena arena, CompletionWait completions, Settings settings)
-      throws VerbsException {
+  PingPong(PingPongCommand options, LocalPort port, Arena arena) throws IOException {
+    this.options = options;
     this.port = port;
-    this.settings = settings;
-    this.completions = completions;
-    long header = settings.type == Type.UD ? IbvGrh.BYTES : 0;
+    boolean datagrams = options.type == Type.UD;
+    mtu = datagrams ? port.activeMtu() : port.mtu(options.mtu);
+    size = options.size != null ? options.size : datagrams ? DEFAULT_DATAGRAM : DEFAULT_SIZE;
+    if (datagrams && size > mtu.bytes()) {
+      throw new IOException(
+          port + " has an MTU of " + mtu.bytes() + " bytes, which no datagram may exceed");
+    }
+    client = options.isClient();
+    int queuePairs = options.queuePairs();
+    completions =
+        new CompletionWait(
+            port.context(),
+            arena,
+            options.rxDepth + queuePairs,
+            options.events ? CompletionWait.Mode.EVENTS : CompletionWait.Mode.SPIN,
+            options,
+            options.ext);
+    long header = datagrams ? IbvGrh.BYTES : 0;
     pd = port.context().allocPd();
-    MemorySegment receiveMemory = arena.allocate(header + settings.size, PAGE);
+    MemorySegment receiveMemory = arena.allocate(header + size, PAGE);
     received = receiveMemory.asSlice(header);
-    sent = settings.client ? arena.allocate(settings.size, PAGE) : received;
-    receiveRegion = pd.regMr(receiveMemory, IbvMr.Access.LOCAL_WRITE);
-    sendRegion = settings.client ? pd.regMr(sent, IbvMr.Access.LOCAL_WRITE) : receiveRegion;
+    sent = client ? arena.allocate(size, PAGE) : received;
+    IbvMr region = pd.regMr(receiveMemory, IbvMr.Access.LOCAL_WRITE);
+    incoming = IbvSge.of(receiveMemory, region);
+    outgoing = IbvSge.of(sent, client ? pd.regMr(sent, IbvMr.Access.LOCAL_WRITE) : region);
     sends = new IbvSendWrList(arena, 1, 1);
     receives = new IbvRecvWrList(arena, RECEIVE_LIST, 1);
-    srq = settings.type == Type.SRQ ? pd.createSrq(settings.rxDepth, 1) : null;
-    pending = new long[settings.queuePairs];
+    srq = options.type == Type.SRQ ? pd.createSrq(options.rxDepth, 1) : null;
+    pending = new long[queuePairs];
     Arrays.fill(pending, RECEIVE);
-    for (int i = 0; i < settings.queuePairs; i++) {
+    for (int i = 0; i < queuePairs; i++) {
       addQp();
     }
     fill();
@@ -130,11 +131,11 @@ final class PingPong {
   }
 
   private void addQp() throws VerbsException {
-    IbvQpCap cap = new IbvQpCap(1, srq == null ? settings.rxDepth : 0, 1, 1, 0);
+    IbvQpCap cap = new IbvQpCap(1, srq == null ? options.rxDepth : 0, 1, 1, 0);
     IbvQpInitAttr attr =
-        new IbvQpInitAttr(settings.type.qpType, completions.cq(), completions.cq(), srq, cap, true);
+        new IbvQpInitAttr(options.type.qpType, completions.cq(), completions.cq(), srq, cap, true);
     IbvQp qp;
-    if (settings.ext) {
+    if (options.ext) {
       qp = pd.createQpEx(IbvQpInitAttrEx.of(attr, IbvQpEx.SendOps.SEND));
       extended.add(qp.toQpEx());
     } else {
@@ -146,11 +147,16 @@ final class PingPong {
   /** Fills the memory. The first byte of each page is zero, which the C programs check. */
   private void fill() {
     received.fill((byte) 0x7c);
-    if (settings.client) {
-      for (int i = 0; i < settings.size; i++) {
+    if (client) {
+      for (int i = 0; i < size; i++) {
         sent.set(JAVA_BYTE, i, (byte) i);
       }
     }
+  }
+
+  /** Bytes of a message. */
+  int size() {
+    return size;
   }
 
   List<QpAddress> addresses() {
@@ -160,21 +166,21 @@ final class PingPong {
   /** Takes the queue pairs to RTS. */
   void connect(List<QpAddress> remotes) throws IOException {
     for (int i = 0; i < qps.size(); i++) {
-      qps.get(i).connect(remotes.get(i), settings.mtu, 1);
+      qps.get(i).connect(remotes.get(i), mtu, 1);
     }
-    if (settings.type == Type.UD) {
-      remote = remotes.getFirst();
-      peer = pd.createAh(port.pathTo(remote));
+    if (options.type == Type.UD) {
+      peer = pd.createAh(port.pathTo(remotes.getFirst()));
+      peerQpNumber = remotes.getFirst().qpNumber();
     }
   }
 
   /** Sends and receives the agreed numbers of messages. Returns the nanoseconds. */
   long play() throws IOException {
     long start = System.nanoTime();
-    for (int qp = 0; settings.client && qp < settings.queuePairs; qp++) {
+    for (int qp = 0; client && qp < qps.size(); qp++) {
       send(qp);
     }
-    while (sentMessages < settings.iters || receivedMessages < settings.iters) {
+    while (sentMessages < options.iters || receivedMessages < options.iters) {
       int count = completions.await("message " + Math.min(sentMessages, receivedMessages));
       for (int i = 0; i < count; i++) {
         handle(completions.qpNum(i), completions.wrId(i));
@@ -190,12 +196,12 @@ final class PingPong {
     } else {
       receivedMessages++;
       posted--;
-      if (posted <= settings.queuePairs) {
+      if (posted <= qps.size()) {
         postReceives();
       }
     }
     pending[qp] &= ~done;
-    if (pending[qp] == 0 && sentMessages < settings.iters) {
+    if (pending[qp] == 0 && sentMessages < options.iters) {
       send(qp);
     }
   }
@@ -213,12 +219,10 @@ final class PingPong {
   }
 
   private void postReceives() throws VerbsException {
-    while (posted < settings.rxDepth) {
+    while (posted < options.rxDepth) {
       receives.clear();
-      for (; receives.size() < RECEIVE_LIST && posted < settings.rxDepth; posted++) {
-        receives
-            .add(RECEIVE)
-            .sge(receiveRegion.address(), (int) receiveRegion.length(), receiveRegion.lkey());
+      for (; receives.size() < RECEIVE_LIST && posted < options.rxDepth; posted++) {
+        receives.add(RECEIVE).sge(incoming.address(), incoming.length(), incoming.lkey());
       }
       if (srq != null) {
         srq.postRecv(receives);
@@ -229,15 +233,15 @@ final class PingPong {
   }
 
   private void send(int qp) throws VerbsException {
-    if (settings.ext) {
+    if (options.ext) {
       send(extended.get(qp));
     } else {
       sends.clear();
       sends
           .add(SEND, IbvSendWrList.Opcode.SEND, IbvSendWrList.Flags.SIGNALED)
-          .sge(sent.address(), settings.size, sendRegion.lkey());
+          .sge(outgoing.address(), outgoing.length(), outgoing.lkey());
       if (peer != null) {
-        sends.datagram(peer, remote.qpNumber(), LocalQp.QKEY);
+        sends.datagram(peer, peerQpNumber, LocalQp.QKEY);
       }
       qps.get(qp).qp().postSend(sends);
     }
@@ -250,9 +254,9 @@ final class PingPong {
     qp.wrFlags(IbvSendWrList.Flags.SIGNALED);
     qp.send();
     if (peer != null) {
-      qp.setUdAddr(peer, remote.qpNumber(), LocalQp.QKEY);
+      qp.setUdAddr(peer, peerQpNumber, LocalQp.QKEY);
     }
-    qp.setSge(sendRegion.lkey(), sent.address(), settings.size);
+    qp.setSge(outgoing.lkey(), outgoing.address(), outgoing.length());
     qp.wrComplete();
   }
 
@@ -262,7 +266,7 @@ final class PingPong {
    * @throws IOException if they differ; names the first byte that differs
    */
   void check() throws IOException {
-    long wrong = settings.client ? sent.mismatch(received) : firstWrongPage();
+    long wrong = client ? sent.mismatch(received) : firstWrongPage();
     if (wrong >= 0) {
       throw new IOException("invalid data at byte " + wrong + " of the message");
     }
@@ -270,7 +274,7 @@ final class PingPong {
 
   /** Returns the first page that does not begin with zero. A client in C fills only page starts. */
   private long firstWrongPage() {
-    for (long i = 0; i < settings.size; i += PAGE) {
+    for (long i = 0; i < size; i += PAGE) {
       if (received.get(JAVA_BYTE, i) != 0) {
         return i;
       }

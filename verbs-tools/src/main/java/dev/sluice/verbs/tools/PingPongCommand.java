@@ -25,9 +25,6 @@ import picocli.CommandLine.Option;
       "On RoCE the C programs need a GID, which their option -g gives."
     })
 final class PingPongCommand extends PeerCommand {
-  private static final int DEFAULT_SIZE = 4096;
-  private static final int DEFAULT_DATAGRAM = 1024;
-
   /** Number of addresses that ibv_srq_pingpong sends, however many queue pairs are in use. */
   private static final int SRQ_ADDRESSES = 256;
 
@@ -40,31 +37,31 @@ final class PingPongCommand extends PeerCommand {
       description =
           "rc: reliable connection, uc: unreliable connection, ud: datagrams, srq: several reliable"
               + " connections with a shared receive queue (default: ${DEFAULT-VALUE})")
-  private PingPong.Type type;
+  PingPong.Type type;
 
   @Option(
       names = {"-s", "--size"},
       paramLabel = "BYTES",
       description = "Bytes of a message (default: 4096, datagrams 1024)")
-  private @Nullable Integer size;
+  @Nullable Integer size;
 
   @Option(
       names = {"-m", "--mtu"},
       paramLabel = "BYTES",
       description = "Path MTU: 256, 512, 1024, 2048 or 4096 bytes (default: ${DEFAULT-VALUE})")
-  private int mtu = 1024;
+  int mtu = 1024;
 
   @Option(
       names = {"-r", "--rx-depth"},
       paramLabel = "RECEIVES",
       description = "Receives that are posted at a time (default: ${DEFAULT-VALUE})")
-  private int rxDepth = 500;
+  int rxDepth = 500;
 
   @Option(
       names = {"-n", "--iters"},
       paramLabel = "MESSAGES",
       description = "Messages that each side sends in total (default: ${DEFAULT-VALUE})")
-  private int iters = 1000;
+  int iters = 1000;
 
   @Option(
       names = {"-q", "--num-qp"},
@@ -75,14 +72,14 @@ final class PingPongCommand extends PeerCommand {
   @Option(
       names = {"-e", "--events"},
       description = "Sleep on completion events (default: poll)")
-  private boolean events;
+  boolean events;
 
   @Option(
       names = {"-N", "--ext"},
       description =
           "Post by the work request API (ibv_wr_*), and poll an extended completion queue"
               + " (ibv_start_poll)")
-  private boolean ext;
+  boolean ext;
 
   @Option(
       names = {"-c", "--check", "--chk"},
@@ -91,50 +88,27 @@ final class PingPongCommand extends PeerCommand {
 
   @Override
   void run() throws IOException {
-    int receivers = type == PingPong.Type.SRQ ? queuePairs : 1;
     require(iters > 0, "--iters must be positive");
     require(size == null || size > 0, "--size must be positive");
     require(
         queuePairs > 0 && queuePairs <= SRQ_ADDRESSES, "--num-qp must be 1 to " + SRQ_ADDRESSES);
-    require(rxDepth >= receivers, "--rx-depth must be at least one receive for each queue pair");
+    require(
+        rxDepth >= queuePairs(), "--rx-depth must be at least one receive for each queue pair");
     try (Arena arena = Arena.ofShared();
         LocalPort port = openPort()) {
-      PingPong.Settings settings = settings(port, receivers);
-      CompletionWait completions =
-          new CompletionWait(
-              port.context(),
-              arena,
-              rxDepth + receivers,
-              events ? CompletionWait.Mode.EVENTS : CompletionWait.Mode.SPIN,
-              this,
-              ext);
-      PingPong game = new PingPong(port, arena, completions, settings);
+      PingPong game = new PingPong(this, port, arena);
       meet(game);
       long nanos = game.play();
       if (check) {
         game.check();
       }
-      print(2L * settings.size() * iters, (double) nanos / TimeUnit.SECONDS.toNanos(1));
+      print(2L * game.size() * iters, (double) nanos / TimeUnit.SECONDS.toNanos(1));
     }
   }
 
-  private PingPong.Settings settings(LocalPort port, int receivers) throws IOException {
-    boolean datagrams = type == PingPong.Type.UD;
-    int bytes = size != null ? size : datagrams ? DEFAULT_DATAGRAM : DEFAULT_SIZE;
-    int most = port.activeMtu().bytes();
-    if (datagrams && bytes > most) {
-      throw new IOException(
-          port + " has an MTU of " + most + " bytes, which no datagram may exceed");
-    }
-    return new PingPong.Settings(
-        type,
-        bytes,
-        datagrams ? port.activeMtu() : port.mtu(mtu),
-        rxDepth,
-        iters,
-        receivers,
-        isClient(),
-        ext);
+  /** Number of queue pairs; more than one only with {@link PingPong.Type#SRQ}. */
+  int queuePairs() {
+    return type == PingPong.Type.SRQ ? queuePairs : 1;
   }
 
   /**
