@@ -5,6 +5,10 @@ import dev.sluice.examples.Deadline;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -13,16 +17,16 @@ import picocli.CommandLine.Spec;
 
 /**
  * A command of bin/verbs. Its subclass has the options as fields. picocli fills them in and calls
- * the command once, on one thread.
+ * the command once.
  */
 abstract class ToolCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
 
-  /** Does the work, after it has refused wrong options by {@link #require}. */
+  /** Does the work on one thread, after it has refused wrong options by {@link #require}. */
   abstract void run() throws IOException;
 
   @Override
-  public final Integer call() throws IOException {
+  public Integer call() throws Exception {
     run();
     return ExitCode.OK;
   }
@@ -38,11 +42,11 @@ abstract class ToolCommand implements Callable<Integer> {
     }
   }
 
-  /**
-   * A command with a time limit, which counts from the creation of the command. {@link
-   * VerbsCommand} finds the option by its name and abandons a command that exceeds it.
-   */
+  /** A command with a time limit, which counts from the creation of the command. */
   abstract static class Timed extends ToolCommand implements Deadline {
+    /** Time for commands to give up by themselves. */
+    private static final long GRACE_SECONDS = 2;
+
     @Option(
         names = "--timeout",
         paramLabel = "SECONDS",
@@ -54,6 +58,27 @@ abstract class ToolCommand implements Callable<Integer> {
     @Override
     public final int leftMs(String awaited) throws IOException {
       return Deadline.leftMs(startNanos, timeoutSeconds, awaited, " (--timeout)");
+    }
+
+    /**
+     * Runs the command on a daemon thread. Abandons it if a C call does not return by the deadline:
+     * rdma_cm waits for its peer as long as the kernel does.
+     */
+    @Override
+    public final Integer call() throws Exception {
+      FutureTask<Integer> run = new FutureTask<>(super::call);
+      Thread.ofPlatform().daemon().start(run);
+      try {
+        return run.get(timeoutSeconds + GRACE_SECONDS, TimeUnit.SECONDS);
+      } catch (ExecutionException e) {
+        if (e.getCause() instanceof Exception failure) {
+          throw failure;
+        }
+        throw (Error) e.getCause();
+      } catch (TimeoutException e) {
+        throw new IOException(
+            "a call of a C function did not return within " + timeoutSeconds + " s (--timeout)");
+      }
     }
   }
 }
