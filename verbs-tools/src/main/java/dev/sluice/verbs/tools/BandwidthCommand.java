@@ -3,8 +3,6 @@ package dev.sluice.verbs.tools;
 
 import dev.sluice.verbs.ibv.IbvWcArray;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -34,12 +32,7 @@ final class BandwidthCommand extends PerfCommand {
   private int group = 1;
 
   BandwidthCommand() {
-    super(PerfParameters.Test.BW, 65536);
-  }
-
-  @Override
-  int durationSeconds() {
-    return durationSeconds;
+    super(PerfParameters.Test.BW);
   }
 
   @Override
@@ -48,9 +41,8 @@ final class BandwidthCommand extends PerfCommand {
     group = Math.clamp(group, 1, parameters.depth());
     transfer(endpoint, parameters.warmUp(), Long.MAX_VALUE);
     long start = System.nanoTime();
-    boolean timed = parameters.durationSeconds() > 0;
-    long limitNanos =
-        timed ? TimeUnit.SECONDS.toNanos(parameters.durationSeconds()) : Long.MAX_VALUE;
+    boolean timed = durationSeconds > 0;
+    long limitNanos = timed ? TimeUnit.SECONDS.toNanos(durationSeconds) : Long.MAX_VALUE;
     int messages = transfer(endpoint, timed ? Integer.MAX_VALUE : parameters.iters(), limitNanos);
     long nanos = System.nanoTime() - start;
     if (parameters.operation() == PerfParameters.Operation.SEND) {
@@ -58,7 +50,16 @@ final class BandwidthCommand extends PerfCommand {
       endpoint.postSends();
       endpoint.completions().await("the last SEND");
     }
-    print(parameters, messages, (double) nanos / TimeUnit.SECONDS.toNanos(1));
+    double seconds = (double) nanos / TimeUnit.SECONDS.toNanos(1);
+    print(
+        parameters,
+        " #bytes     #iterations    BW average[MiB/sec]  MsgRate[Mpps]%n"
+            + " %-10d %-14d %-20.2f %.6f%n",
+        "\"bytes\":%d,\"iterations\":%d,\"bwAverageMiBPerSecond\":%.2f,\"msgRateMpps\":%.6f",
+        parameters.size(),
+        messages,
+        (double) messages * parameters.size() / seconds / MIB,
+        messages / seconds / 1e6);
   }
 
   /**
@@ -108,33 +109,6 @@ final class BandwidthCommand extends PerfCommand {
         last |= (completions.completions().flags(i) & IbvWcArray.Flags.WITH_IMM) != 0;
       }
       endpoint.postReceives(count);
-    }
-  }
-
-  private void print(PerfParameters parameters, int messages, double seconds) {
-    double messageRate = messages / seconds / 1e6;
-    double bandwidth = (double) messages * parameters.size() / seconds / MIB;
-    PrintWriter out = out();
-    if (json()) {
-      out.printf(
-          Locale.ROOT,
-          "{\"op\":\"%s\",\"completion\":\"%s\",\"bytes\":%d,\"iterations\":%d,"
-              + "\"bwAverageMiBPerSecond\":%.2f,\"msgRateMpps\":%.6f}%n",
-          parameters.operation().name().toLowerCase(Locale.ROOT),
-          parameters.events() ? "events" : "polling",
-          parameters.size(),
-          messages,
-          bandwidth,
-          messageRate);
-    } else {
-      out.printf(
-          Locale.ROOT,
-          " #bytes     #iterations    BW average[MiB/sec]  MsgRate[Mpps]%n"
-              + " %-10d %-14d %-20.2f %.6f%n",
-          parameters.size(),
-          messages,
-          bandwidth,
-          messageRate);
     }
   }
 }

@@ -2,9 +2,7 @@
 package dev.sluice.verbs.tools;
 
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.util.Arrays;
-import java.util.Locale;
 import picocli.CommandLine.Command;
 
 /**
@@ -32,20 +30,10 @@ final class LatencyCommand extends PerfCommand {
   /**
    * Latencies of one message in nanoseconds, without the time of reading the clock.
    *
-   * @param count number of measured messages
+   * @param sorted latency of each measured message, the shortest first
    * @param clock the time of reading the clock that was subtracted
    */
-  record Result(
-      int count,
-      double min,
-      double max,
-      double typical,
-      double average,
-      double deviation,
-      double p99,
-      double p999,
-      long clock) {
-
+  record Result(double[] sorted, long clock) {
     /**
      * @param stamps nanoseconds: the start of each iteration, and the end of the last iteration
      * @param clockNanos time between two adjacent readings of the clock
@@ -57,62 +45,50 @@ final class LatencyCommand extends PerfCommand {
         latencies[i] = (double) (stamps[i + 1] - stamps[i] - clockNanos) / messages;
       }
       Arrays.sort(latencies);
-      double average = Arrays.stream(latencies).average().orElseThrow();
-      double variance =
-          Arrays.stream(latencies).map(l -> (l - average) * (l - average)).average().orElseThrow();
-      return new Result(
-          latencies.length,
-          latencies[0],
-          latencies[latencies.length - 1],
-          percentile(latencies, 0.5),
-          average,
-          Math.sqrt(variance),
-          percentile(latencies, 0.99),
-          percentile(latencies, 0.999),
-          clockNanos);
+      return new Result(latencies, clockNanos);
     }
 
-    private static double percentile(double[] sorted, double share) {
+    double average() {
+      return Arrays.stream(sorted).average().orElseThrow();
+    }
+
+    double deviation() {
+      double average = average();
+      return Math.sqrt(
+          Arrays.stream(sorted).map(l -> (l - average) * (l - average)).average().orElseThrow());
+    }
+
+    /** Returns the latency that a share of the messages does not exceed, from 0 to 1. */
+    double percentile(double share) {
       return sorted[Math.min((int) (sorted.length * share), sorted.length - 1)];
     }
   }
 
   LatencyCommand() {
-    super(PerfParameters.Test.LAT, 2);
+    super(PerfParameters.Test.LAT);
   }
 
   @Override
   void measure(PerfEndpoint endpoint) throws IOException {
-    PerfParameters parameters = endpoint.parameters();
     Result result = latencies(endpoint);
-    PrintWriter out = out();
-    if (!json()) {
-      out.println(
-          " #bytes    #iterations  t_min[usec]  t_max[usec]  t_typical[usec]  t_avg[usec] "
-              + " t_stdev[usec]  99%[usec]  99.9%[usec] clock[usec]");
-    }
-    String format =
-        json()
-            ? "{\"op\":\"%11$s\",\"completion\":\"%12$s\",\"bytes\":%1$d,\"iterations\":%2$d,"
-                + "\"minUsec\":%3$.2f,\"maxUsec\":%4$.2f,\"typicalUsec\":%5$.2f,"
-                + "\"averageUsec\":%6$.2f,\"stdevUsec\":%7$.2f,\"p99Usec\":%8$.2f,"
-                + "\"p999Usec\":%9$.2f,\"clockUsec\":%10$.2f}%n"
-            : " %-9d %-12d %-12.2f %-12.2f %-16.2f %-12.2f %-14.2f %-10.2f %-11.2f %.2f%n";
-    out.printf(
-        Locale.ROOT,
-        format,
-        parameters.size(),
-        result.count(),
-        result.min() / NANOS_PER_MICRO,
-        result.max() / NANOS_PER_MICRO,
-        result.typical() / NANOS_PER_MICRO,
+    print(
+        endpoint.parameters(),
+        " #bytes    #iterations  t_min[usec]  t_max[usec]  t_typical[usec]  t_avg[usec] "
+            + " t_stdev[usec]  99%%[usec]  99.9%%[usec] clock[usec]%n"
+            + " %-9d %-12d %-12.2f %-12.2f %-16.2f %-12.2f %-14.2f %-10.2f %-11.2f %.2f%n",
+        "\"bytes\":%d,\"iterations\":%d,\"minUsec\":%.2f,\"maxUsec\":%.2f,\"typicalUsec\":%.2f,"
+            + "\"averageUsec\":%.2f,\"stdevUsec\":%.2f,\"p99Usec\":%.2f,\"p999Usec\":%.2f,"
+            + "\"clockUsec\":%.2f",
+        endpoint.parameters().size(),
+        result.sorted().length,
+        result.percentile(0) / NANOS_PER_MICRO,
+        result.percentile(1) / NANOS_PER_MICRO,
+        result.percentile(0.5) / NANOS_PER_MICRO,
         result.average() / NANOS_PER_MICRO,
         result.deviation() / NANOS_PER_MICRO,
-        result.p99() / NANOS_PER_MICRO,
-        result.p999() / NANOS_PER_MICRO,
-        result.clock() / NANOS_PER_MICRO,
-        parameters.operation().name().toLowerCase(Locale.ROOT),
-        parameters.events() ? "events" : "polling");
+        result.percentile(0.99) / NANOS_PER_MICRO,
+        result.percentile(0.999) / NANOS_PER_MICRO,
+        result.clock() / NANOS_PER_MICRO);
   }
 
   /**
@@ -127,60 +103,46 @@ final class LatencyCommand extends PerfCommand {
       if (i >= parameters.warmUp()) {
         stamps[i - parameters.warmUp()] = System.nanoTime();
       }
-      switch (parameters.operation()) {
-        case READ, FETCH_ADD, CMP_SWAP -> {
-          endpoint.postSend();
-          endpoint.completions().await("the answer");
-        }
-        case WRITE -> {
-          write(endpoint, i);
-          awaitWrite(endpoint, i);
-        }
-        case SEND -> {
-          endpoint.postSend();
-          underWay++;
-          awaitMessage(endpoint);
-        }
-      }
+      post(endpoint, i);
+      awaitAnswer(endpoint, i);
     }
     stamps[parameters.iters()] = System.nanoTime();
     int messages = parameters.operation().fetches() ? 1 : 2;
     return Result.of(stamps, clockNanos(), messages);
   }
 
-  /** Answers each message with a message. */
+  /** Answers each message with a message. The server has no part in READs and atomics. */
   @Override
   void serve(PerfEndpoint endpoint) throws IOException {
     PerfParameters parameters = endpoint.parameters();
-    for (int i = 0; i < parameters.total(); i++) {
-      switch (parameters.operation()) {
-        case READ, FETCH_ADD, CMP_SWAP -> {
-          return;
-        }
-        case WRITE -> {
-          awaitWrite(endpoint, i);
-          write(endpoint, i);
-        }
-        case SEND -> {
-          awaitMessage(endpoint);
-          endpoint.postSend();
-          underWay++;
-        }
-      }
+    for (int i = 0; !parameters.operation().fetches() && i < parameters.total(); i++) {
+      awaitAnswer(endpoint, i);
+      post(endpoint, i);
     }
     while (underWay > 0) {
       underWay -= endpoint.completions().await("a completion");
     }
   }
 
-  /** Posts a WRITE, after waiting for room in the send queue. */
-  private void write(PerfEndpoint endpoint, int i) throws IOException {
+  /** Posts a message, a WRITE after waiting for room in the send queue. */
+  private void post(PerfEndpoint endpoint, int i) throws IOException {
     CompletionWait completions = endpoint.completions();
-    boolean room = underWay < endpoint.parameters().depth();
-    underWay -= room ? completions.poll("a WRITE") : completions.await("a WRITE");
-    endpoint.mark(mark(i));
+    if (endpoint.parameters().operation() == PerfParameters.Operation.WRITE) {
+      boolean room = underWay < endpoint.parameters().depth();
+      underWay -= room ? completions.poll("a WRITE") : completions.await("a WRITE");
+      endpoint.mark(mark(i));
+    }
     endpoint.postSend();
     underWay++;
+  }
+
+  /** Waits for the data that a message fetches, or for the peer's message. */
+  private void awaitAnswer(PerfEndpoint endpoint, int i) throws IOException {
+    switch (endpoint.parameters().operation()) {
+      case READ, FETCH_ADD, CMP_SWAP -> underWay -= endpoint.completions().await("the answer");
+      case WRITE -> awaitWrite(endpoint, i);
+      case SEND -> awaitMessage(endpoint);
+    }
   }
 
   /** Waits by polling memory, because a WRITE raises no completion at its target. */
@@ -202,7 +164,7 @@ final class LatencyCommand extends PerfCommand {
     while (!received) {
       int count = completions.await("the peer's message");
       for (int i = 0; i < count; i++) {
-        if (completions.completions().wrId(i) == PerfEndpoint.SENT) {
+        if (completions.wrId(i) == PerfEndpoint.SENT) {
           underWay--;
         } else {
           received = true;

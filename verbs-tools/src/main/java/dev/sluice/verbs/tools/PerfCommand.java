@@ -5,6 +5,7 @@ import dev.sluice.examples.Rendezvous;
 import dev.sluice.verbs.tools.PerfParameters.Operation;
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -18,7 +19,6 @@ abstract class PerfCommand extends PeerCommand {
   private static final int DEFAULT_WARM_UP = 5000;
 
   private final PerfParameters.Test test;
-  private final int defaultSize;
 
   @Option(
       names = {"-o", "--op"},
@@ -73,12 +73,8 @@ abstract class PerfCommand extends PeerCommand {
   @Option(names = "--json", description = "Print the result as one JSON object")
   private boolean json;
 
-  /**
-   * @param defaultSize bytes of a message that is no atomic
-   */
-  PerfCommand(PerfParameters.Test test, int defaultSize) {
+  PerfCommand(PerfParameters.Test test) {
     this.test = test;
-    this.defaultSize = defaultSize;
   }
 
   /** Runs the client's side and prints the result. */
@@ -87,13 +83,17 @@ abstract class PerfCommand extends PeerCommand {
   /** Runs the server's side. */
   abstract void serve(PerfEndpoint endpoint) throws IOException;
 
-  /** Seconds to measure; 0 to count messages. */
-  int durationSeconds() {
-    return 0;
-  }
-
-  final boolean json() {
-    return json;
+  /**
+   * Prints the result of a measurement.
+   *
+   * @param table format of the values below their heading
+   * @param members format of the values as members of a JSON object
+   */
+  final void print(PerfParameters parameters, String table, String members, Object... values) {
+    String way = parameters.events() ? "events" : "polling";
+    String operationName = parameters.operation().name().toLowerCase(Locale.ROOT);
+    String object = "{\"op\":\"" + operationName + "\",\"completion\":\"" + way + "\"," + members;
+    out().printf(Locale.ROOT, json ? object + "}%n" : table, values);
   }
 
   @Override
@@ -134,13 +134,13 @@ abstract class PerfCommand extends PeerCommand {
 
   private PerfParameters parameters(LocalPort port) throws IOException {
     int most = port.maxReadsInFlight();
+    int defaultSize = test == PerfParameters.Test.BW ? 65536 : 2;
     return new PerfParameters(
         test,
         operation,
         operation.isAtomic() ? Operation.ATOMIC_BYTES : size == null ? defaultSize : size,
         iters,
         warmUp == null ? Math.min(iters, DEFAULT_WARM_UP) : warmUp,
-        durationSeconds(),
         depth,
         readsInFlight == null ? most : Math.min(readsInFlight, most),
         mtu == null ? port.activeMtu().bytes() : mtu,

@@ -11,9 +11,8 @@ import java.nio.ByteBuffer;
  *
  * @param test the command that measures
  * @param size bytes of a message
- * @param iters number of messages to measure; only an upper bound if there is a duration
+ * @param iters number of messages to measure; bw ignores it if there is a duration
  * @param warmUp number of messages before the measurement
- * @param durationSeconds 0 to count messages instead
  * @param depth number of posted work requests at a time
  * @param readsInFlight number of READs in flight at a time
  * @param mtu path MTU in bytes
@@ -25,17 +24,16 @@ record PerfParameters(
     int size,
     int iters,
     int warmUp,
-    int durationSeconds,
     int depth,
     int readsInFlight,
     int mtu,
     boolean events) {
 
   /** Bytes of {@link #toWire}. */
-  static final int WIRE_LENGTH = 11 * Integer.BYTES;
+  static final int WIRE_LENGTH = 10 * Integer.BYTES;
 
   /** First bytes of the wire format. Other programs, and other versions of this one, differ. */
-  private static final int MAGIC = 0x534c5631;
+  private static final int MAGIC = 0x534c5632;
 
   /** The commands that measure. Their order is on the wire. */
   enum Test {
@@ -89,7 +87,6 @@ record PerfParameters(
       size,
       iters,
       warmUp,
-      durationSeconds,
       depth,
       readsInFlight,
       mtu,
@@ -109,7 +106,7 @@ record PerfParameters(
       throw new IOException("the peer does not run the same command");
     }
     return new PerfParameters(
-        expected, operations[in[2]], in[3], in[4], in[5], in[6], in[7], in[8], in[9], in[10] != 0);
+        expected, operations[in[2]], in[3], in[4], in[5], in[6], in[7], in[8], in[9] != 0);
   }
 
   /** Number of all messages: those of the warm-up and those to measure. */

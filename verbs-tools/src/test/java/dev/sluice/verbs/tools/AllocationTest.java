@@ -29,7 +29,7 @@ final class AllocationTest {
     private long bytes = Long.MAX_VALUE;
 
     Client() {
-      super(PerfParameters.Test.LAT, 64);
+      super(PerfParameters.Test.LAT);
     }
 
     @Override
@@ -53,7 +53,7 @@ final class AllocationTest {
     CProgram.awaitListening(Integer.parseInt(port));
     Client client = new Client();
     String options =
-        "-n 1 --warm-up " + READS + " -t 16 --outs 1 -m 1024 -p " + port + " localhost";
+        "-n 1 -s 64 --warm-up " + READS + " -t 16 --outs 1 -m 1024 -p " + port + " localhost";
     new CommandLine(client).setCaseInsensitiveEnumValuesAllowed(true).parseArgs(options.split(" "));
     client.run();
     server.assertSuccess();

@@ -10,17 +10,17 @@ final class LatencyResultTest {
   @Test
   void takesTheClockOffEachLatency() {
     LatencyCommand.Result result = LatencyCommand.Result.of(new long[] {0, 110, 230, 360}, 10, 1);
-    assertThat(result.count()).isEqualTo(3);
-    assertThat(result.min()).isEqualTo(100);
-    assertThat(result.typical()).isEqualTo(110);
-    assertThat(result.max()).isEqualTo(120);
+    assertThat(result.sorted()).hasSize(3);
+    assertThat(result.percentile(0)).isEqualTo(100);
+    assertThat(result.percentile(0.5)).isEqualTo(110);
+    assertThat(result.percentile(1)).isEqualTo(120);
     assertThat(result.average()).isEqualTo(110);
     assertThat(result.clock()).isEqualTo(10);
   }
 
   @Test
   void aMessageThereAndBackIsTwo() {
-    assertThat(LatencyCommand.Result.of(new long[] {0, 100}, 0, 2).typical()).isEqualTo(50);
+    assertThat(LatencyCommand.Result.of(new long[] {0, 100}, 0, 2).percentile(0.5)).isEqualTo(50);
   }
 
   @Test
@@ -30,8 +30,8 @@ final class LatencyResultTest {
       stamps[i] = stamps[i - 1] + i;
     }
     LatencyCommand.Result result = LatencyCommand.Result.of(stamps, 0, 1);
-    assertThat(result.typical()).isEqualTo(501);
-    assertThat(result.p99()).isEqualTo(991);
-    assertThat(result.p999()).isEqualTo(1000);
+    assertThat(result.percentile(0.5)).isEqualTo(501);
+    assertThat(result.percentile(0.99)).isEqualTo(991);
+    assertThat(result.percentile(0.999)).isEqualTo(1000);
   }
 }

@@ -15,7 +15,6 @@ final class PerfParametersTest {
           65536,
           1000,
           100,
-          3,
           128,
           16,
           4096,
