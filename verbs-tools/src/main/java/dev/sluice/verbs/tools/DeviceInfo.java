@@ -8,42 +8,34 @@ import dev.sluice.verbs.ibv.IbvDeviceAttr;
 import dev.sluice.verbs.ibv.IbvQp;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.lang.reflect.Field;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * Prints a device's attributes in the form of ibv_devinfo, for {@link InfoCommand}, which closes
  * the context. Tests compare the output with that program, so the texts are its own.
  */
 final class DeviceInfo {
-  private static final Flags CAPABILITIES = Flags.of(IbvDeviceAttr.Caps.class);
+  private static final List<Flag> EXTENDED_CAPABILITIES =
+      List.of(new Flag(1L << 34, "RAW_SCATTER_FCS"), new Flag(1L << 36, "PCI_WRITE_END_PADDING"));
+  private static final List<Flag> QP_TYPES =
+      List.of(
+          new Flag(1L << IbvQp.Type.RAW_PACKET.value(), "SUPPORT_RAW_PACKET"),
+          new Flag(1L << IbvQp.Type.UD.value(), "SUPPORT_UD"));
+  private static final String FLAG = "\t\t\t\t\t";
 
-  private static final Flags EXTENDED_CAPABILITIES =
-      new Flags().with(1L << 34, "RAW_SCATTER_FCS").with(1L << 36, "PCI_WRITE_END_PADDING");
-
-  private static final Flags ODP =
-      new Flags()
-          .with(IbvDeviceAttr.OdpCaps.SUPPORT, "ODP_SUPPORT")
-          .with(IbvDeviceAttr.OdpCaps.SUPPORT_IMPLICIT, "ODP_SUPPORT_IMPLICIT");
-
-  private static final Flags ODP_OPERATIONS =
-      Flags.of(IbvDeviceAttr.OdpTransportCaps.class)
-          .with(IbvDeviceAttr.OdpTransportCaps.SUPPORT_SRQ_RECV, "SUPPORT_SRQ");
-
-  private static final Flags RAW_PACKET =
-      new Flags()
-          .with(1, "C-VLAN stripping offload")
-          .with(1 << 1, "Scatter FCS offload")
-          .with(1 << 2, "IP csum offload")
-          .with(1 << 3, "Delay drop");
-
-  private static final Flags QP_TYPES =
-      new Flags()
-          .with(1L << IbvQp.Type.RAW_PACKET.value(), "SUPPORT_RAW_PACKET")
-          .with(1L << IbvQp.Type.UD.value(), "SUPPORT_UD");
-
-  private static final Flags TAG_MATCHING = new Flags().with(1, "IBV_TM_CAP_RC");
+  /** A bit of an attribute and its name. */
+  private record Flag(long bit, String name) {
+    /** Returns the names of bits, from the lowest bit on. */
+    static List<Flag> of(String... names) {
+      return IntStream.range(0, names.length).mapToObj(i -> new Flag(1L << i, names[i])).toList();
+    }
+  }
 
   private final IbvContext context;
   private final IbvDeviceAttr attr;
@@ -93,7 +85,7 @@ final class DeviceInfo {
     out.printf("\tpage_size_cap:\t\t\t0x%x%n", limit("page_size_cap"));
     numbers("max_qp", "max_qp_wr");
     out.printf("\tdevice_cap_flags:\t\t0x%08x%n", limit("device_cap_flags"));
-    CAPABILITIES.print(out, limit("device_cap_flags"));
+    printFlags(limit("device_cap_flags"), capabilities());
     numbers("max_sge", "max_sge_rd", "max_cq", "max_cqe", "max_mr", "max_pd");
     numbers("max_qp_rd_atom", "max_ee_rd_atom", "max_res_rd_atom");
     numbers("max_qp_init_rd_atom", "max_ee_init_rd_atom");
@@ -112,6 +104,40 @@ final class DeviceInfo {
     numbers("max_pkeys", "local_ca_ack_delay");
   }
 
+  /** Returns the capabilities with the names of their constants, from the lowest bit on. */
+  private static List<Flag> capabilities() {
+    return Arrays.stream(IbvDeviceAttr.Caps.class.getFields())
+        .map(DeviceInfo::capability)
+        .sorted(Comparator.comparingLong(Flag::bit))
+        .toList();
+  }
+
+  private static Flag capability(Field constant) {
+    try {
+      return new Flag(constant.getLong(null), constant.getName());
+    } catch (IllegalAccessException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** Prints a line for each known bit that is set. */
+  private void printFlags(long value, List<Flag> known) {
+    for (Flag flag : known) {
+      if ((value & flag.bit()) != 0) {
+        out.println(FLAG + flag.name());
+      }
+    }
+  }
+
+  /** Prints the known bits, and a line for all unknown bits. */
+  private void printAllFlags(long value, List<Flag> known) {
+    printFlags(value, known);
+    long unknown = value & ~known.stream().mapToLong(Flag::bit).sum();
+    if (unknown != 0) {
+      out.printf(FLAG + "Unknown flags: 0x%X%n", unknown);
+    }
+  }
+
   private void numbers(String... names) {
     for (String name : names) {
       number(name, limit(name));
@@ -125,7 +151,7 @@ final class DeviceInfo {
 
   private void printOnDemandPaging() {
     out.println("\tgeneral_odp_caps:");
-    ODP.printAll(out, attr.get("odp_caps.general_caps"));
+    printAllFlags(attr.get("odp_caps.general_caps"), Flag.of("ODP_SUPPORT", "ODP_SUPPORT_IMPLICIT"));
     for (String transport : List.of("rc", "uc", "ud")) {
       printOdp(transport, attr.get("odp_caps.per_transport_caps." + transport + "_odp_caps"));
     }
@@ -137,7 +163,15 @@ final class DeviceInfo {
     if (caps == 0) {
       out.println("\t\t\t\t\tNO SUPPORT");
     }
-    ODP_OPERATIONS.printAll(out, caps);
+    printAllFlags(
+        caps,
+        Flag.of(
+            "SUPPORT_SEND",
+            "SUPPORT_RECV",
+            "SUPPORT_WRITE",
+            "SUPPORT_READ",
+            "SUPPORT_ATOMIC",
+            "SUPPORT_SRQ"));
   }
 
   private void printClock() {
@@ -159,11 +193,17 @@ final class DeviceInfo {
     long rawPacketCaps = attr.get("raw_packet_caps");
     if (rawPacketCaps != 0) {
       out.println("\traw packet caps:");
-      RAW_PACKET.print(out, rawPacketCaps);
+      printFlags(
+          rawPacketCaps,
+          Flag.of(
+              "C-VLAN stripping offload",
+              "Scatter FCS offload",
+              "IP csum offload",
+              "Delay drop"));
     }
     long extended = attr.get("device_cap_flags_ex");
     out.printf("\tdevice_cap_flags_ex:\t\t0x%X%n", extended);
-    EXTENDED_CAPABILITIES.printAll(out, extended & ~limit("device_cap_flags"));
+    printAllFlags(extended & ~limit("device_cap_flags"), EXTENDED_CAPABILITIES);
     out.printf("\ttso_caps:%n\t\tmax_tso:\t\t\t%d%n", attr.get("tso_caps.max_tso"));
     printQpTypes("tso_caps");
     printRss();
@@ -181,7 +221,7 @@ final class DeviceInfo {
     long types = attr.get(caps + ".supported_qpts");
     if (types != 0) {
       out.println("\t\tsupported_qp:");
-      QP_TYPES.print(out, types);
+      printFlags(types, QP_TYPES);
     }
   }
 
@@ -216,7 +256,7 @@ final class DeviceInfo {
       number(name, attr.get("tm_caps." + name));
     }
     out.println("\tflags:");
-    TAG_MATCHING.print(out, attr.get("tm_caps.flags"));
+    printFlags(attr.get("tm_caps.flags"), Flag.of("IBV_TM_CAP_RC"));
   }
 
   private void printModeration() {
