@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.lang.foreign.Arena;
 import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The RC example of the manuals: the server SENDs a message, the client READs the server's buffer,
@@ -85,7 +86,7 @@ public final class RcExample {
   public static void main(String[] arguments) throws IOException {
     boolean isServer = arguments.length == 0 || arguments[0].equals("-");
     int tcpPort = arguments.length > 1 ? Integer.parseInt(arguments[1]) : 19875;
-    String device = arguments.length > 2 ? arguments[2] : "";
+    String device = arguments.length > 2 && !arguments[2].isEmpty() ? arguments[2] : null;
     int gidIndex = arguments.length > 3 ? Integer.parseInt(arguments[3]) : 0;
     Deadline deadline = Deadline.in(TIMEOUT_SECONDS);
     IbvAhAttr local =
@@ -112,12 +113,15 @@ public final class RcExample {
   }
 
   /**
-   * @param name name of the device; empty for the first device
+   * Opens a device; the caller closes it.
+   *
+   * @param name null for the first device
    */
-  private static IbvContext open(String name) throws IOException {
+  public static IbvContext open(@Nullable String name) throws IOException {
     try (IbvDeviceList list = IbvDeviceList.get()) {
-      return (name.isEmpty() ? list.devices().stream().findFirst() : list.find(name))
-          .orElseThrow(() -> new IOException("there is no RDMA device " + name))
+      String wanted = name == null ? "" : " " + name + ", only " + list.devices();
+      return (name == null ? list.devices().stream().findFirst() : list.find(name))
+          .orElseThrow(() -> new IOException("there is no RDMA device" + wanted))
           .open();
     }
   }

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.verbs.tools;
 
+import dev.sluice.examples.RcExample;
 import dev.sluice.verbs.Gid;
 import dev.sluice.verbs.LocalNetDevices;
 import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.ffi.CValue;
 import dev.sluice.verbs.ibv.IbvAhAttr;
 import dev.sluice.verbs.ibv.IbvContext;
-import dev.sluice.verbs.ibv.IbvDevice;
 import dev.sluice.verbs.ibv.IbvDeviceAttr;
-import dev.sluice.verbs.ibv.IbvDeviceList;
 import dev.sluice.verbs.ibv.IbvGidEntry;
 import dev.sluice.verbs.ibv.IbvPortAttr;
 import java.io.IOException;
@@ -59,7 +58,7 @@ final class LocalPort implements AutoCloseable {
   static LocalPort open(
       @Nullable String device, int port, @Nullable Integer gidIndex, int serviceLevel)
       throws IOException {
-    IbvContext context = openDevice(device);
+    IbvContext context = RcExample.open(device);
     try {
       return new LocalPort(context, port, gidIndex, serviceLevel);
     } catch (IOException | RuntimeException | Error e) {
@@ -68,22 +67,13 @@ final class LocalPort implements AutoCloseable {
     }
   }
 
-  /** Opens a device by its name, null for the first one. The caller closes it. */
-  static IbvContext openDevice(@Nullable String name) throws IOException {
-    try (IbvDeviceList list = IbvDeviceList.get()) {
-      if (list.devices().isEmpty()) {
-        throw new IOException("there is no RDMA device");
-      }
-      IbvDevice device =
-          name == null
-              ? list.devices().getFirst()
-              : list.find(name)
-                  .orElseThrow(
-                      () ->
-                          new IOException(
-                              "there is no RDMA device " + name + ", only " + list.devices()));
-      return device.open();
+  /** Returns the GIDs of all ports. */
+  static List<IbvGidEntry> gids(IbvContext context) throws VerbsException {
+    int entries = 0;
+    for (int port = 1; port <= context.queryDevice().physPortCnt(); port++) {
+      entries += context.queryPort(port).gidTblLen();
     }
+    return context.queryGidTable(entries);
   }
 
   private int defaultGidIndex() throws IOException {
@@ -92,9 +82,7 @@ final class LocalPort implements AutoCloseable {
     }
     LocalNetDevices local = LocalNetDevices.read(Path.of("/"));
     List<IbvGidEntry> table =
-        context.queryGidTable(Gids.capacity(context)).stream()
-            .filter(entry -> entry.port() == number)
-            .toList();
+        gids(context).stream().filter(entry -> entry.port() == number).toList();
     if (table.isEmpty()) {
       throw new IOException(this + " has no GID: its net device has no address");
     }

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.verbs.tools;
 
+import dev.sluice.verbs.Gid;
 import dev.sluice.verbs.ffi.CValue;
 import dev.sluice.verbs.ibv.IbvContext;
 import dev.sluice.verbs.ibv.IbvGidEntry;
 import dev.sluice.verbs.ibv.IbvPortAttr;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.util.Comparator;
 import java.util.Map;
+import java.util.regex.Pattern;
 
 /**
  * Prints a port's attributes and GIDs in the form of ibv_devinfo, for {@link InfoCommand}, which
@@ -37,6 +40,9 @@ record PortInfo(IbvContext context, PrintWriter out) {
           5, "LINK_UP",
           6, "LINK_ERROR_RECOVERY",
           7, "PHY TEST");
+
+  /** Two or more groups of zeros, with the colons around them. */
+  private static final Pattern ZEROS = Pattern.compile("(^|:)0(:0)+(:|$)");
 
   void print(int port, boolean verbose) throws IOException {
     IbvPortAttr attr = context.queryPort(port);
@@ -86,7 +92,7 @@ record PortInfo(IbvContext context, PrintWriter out) {
   }
 
   private void printGids(int port) throws IOException {
-    for (IbvGidEntry entry : context.queryGidTable(Gids.capacity(context))) {
+    for (IbvGidEntry entry : LocalPort.gids(context)) {
       if (entry.port() == port) {
         out.printf("\t\t\tGID[%3d]:\t\t%s%n", entry.index(), text(entry));
       }
@@ -95,10 +101,10 @@ record PortInfo(IbvContext context, PrintWriter out) {
 
   private static String text(IbvGidEntry entry) {
     return switch (entry.type().known().orElse(null)) {
-      case ROCE_V2 -> Gids.asAddress(entry.gid()) + ", RoCE v2";
-      case ROCE_V1 -> Gids.inFull(entry.gid()) + ", RoCE v1";
-      case IB -> Gids.inFull(entry.gid());
-      case null -> Gids.inFull(entry.gid()) + ", type " + entry.type();
+      case ROCE_V2 -> asAddress(entry.gid()) + ", RoCE v2";
+      case ROCE_V1 -> inFull(entry.gid()) + ", RoCE v1";
+      case IB -> inFull(entry.gid());
+      case null -> inFull(entry.gid()) + ", type " + entry.type();
     };
   }
 
@@ -109,5 +115,29 @@ record PortInfo(IbvContext context, PrintWriter out) {
       case ETHERNET -> "Ethernet";
       case null -> "Unknown (" + layer + ")";
     };
+  }
+
+  /** Formats a GID as eight groups of four hexadecimal digits. */
+  static String inFull(Gid gid) {
+    return "%016x%016x"
+        .formatted(gid.subnetPrefix(), gid.interfaceId())
+        .replaceAll("(.{4})(?!$)", "$1:");
+  }
+
+  /**
+   * Formats a GID as inet_ntop(3) formats an IPv6 address: without the longest run of zeros, and
+   * with dots for IPv4 addresses.
+   */
+  static String asAddress(Gid gid) {
+    if (gid.isIpv4()) {
+      return "::ffff:" + gid;
+    }
+    String text = inFull(gid).replaceAll("\\b0{1,3}", "");
+    return ZEROS
+        .matcher(text)
+        .results()
+        .max(Comparator.comparingInt(run -> run.group().length()))
+        .map(run -> text.substring(0, run.start()) + "::" + text.substring(run.end()))
+        .orElse(text);
   }
 }

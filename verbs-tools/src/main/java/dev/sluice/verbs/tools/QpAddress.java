@@ -58,6 +58,6 @@ record QpAddress(int lid, int qpNumber, int psn, Gid gid) {
   @Override
   public String toString() {
     return String.format(
-        "LID 0x%04x, QPN 0x%06x, PSN 0x%06x, GID %s", lid, qpNumber, psn, Gids.asAddress(gid));
+        "LID 0x%04x, QPN 0x%06x, PSN 0x%06x, GID %s", lid, qpNumber, psn, PortInfo.asAddress(gid));
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.verbs.tools;
 
+import dev.sluice.examples.RcExample;
 import dev.sluice.verbs.ibv.IbvAsyncEvent;
 import dev.sluice.verbs.ibv.IbvContext;
 import java.io.IOException;
@@ -9,6 +10,7 @@ import java.time.ZoneId;
 import java.time.temporal.ChronoUnit;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Option;
@@ -27,7 +29,7 @@ final class WatchCommand extends ToolCommand {
       arity = "0..1",
       paramLabel = "DEVICE",
       description = "RDMA device (default: the first one)")
-  private String device;
+  private @Nullable String device;
 
   @Option(
       names = "--timeout",
@@ -45,7 +47,7 @@ final class WatchCommand extends ToolCommand {
   @Override
   void run() throws IOException {
     long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(timeoutSeconds);
-    try (IbvContext context = LocalPort.openDevice(device)) {
+    try (IbvContext context = RcExample.open(device)) {
       out().printf("%s: watching for asynchronous events%n", context.device());
       for (int events = 0; events < count; events++) {
         long leftMs = TimeUnit.NANOSECONDS.toMillis(Math.max(0, end - System.nanoTime()));

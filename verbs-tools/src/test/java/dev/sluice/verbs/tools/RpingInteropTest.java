@@ -3,6 +3,7 @@ package dev.sluice.verbs.tools;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.examples.RcExample;
 import dev.sluice.verbs.NeedsRdmaDevice;
 import dev.sluice.verbs.ibv.IbvContext;
 import dev.sluice.verbs.ibv.IbvGidEntry;
@@ -28,9 +29,9 @@ final class RpingInteropTest {
   /** rdma_cm finds devices by their addresses, and the loopback address belongs to none. */
   @BeforeEach
   void findAddressOfTheDevice() throws Exception {
-    try (IbvContext context = LocalPort.openDevice(null)) {
+    try (IbvContext context = RcExample.open(null)) {
       address =
-          context.queryGidTable(Gids.capacity(context)).stream()
+          LocalPort.gids(context).stream()
               .map(IbvGidEntry::gid)
               .map(gid -> gid.toInetAddress())
               .filter(Inet4Address.class::isInstance)

@@ -4,6 +4,7 @@ package dev.sluice.verbs.tools;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import dev.sluice.examples.RcExample;
 import dev.sluice.verbs.NeedsRdmaDevice;
 import dev.sluice.verbs.ibv.IbvContext;
 import java.nio.file.Files;
@@ -29,7 +30,7 @@ final class WatchTest {
   @Test
   void printsThatANewAddressChangedTheGids() throws Exception {
     Path netDevice;
-    try (IbvContext context = LocalPort.openDevice(null)) {
+    try (IbvContext context = RcExample.open(null)) {
       netDevice = Path.of(context.device().sysfsPath(), "parent");
     }
     assumeThat(netDevice).as("only soft-RoCE devices say which their net device is").isReadable();

@@ -9,7 +9,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** GIDs in the forms that the C programs print. */
-final class GidsTest {
+final class PortInfoTest {
   @ParameterizedTest
   @CsvSource({
     "0, 0, ::",
@@ -21,12 +21,12 @@ final class GidsTest {
     "20010db800010002, 0003000400000000, 2001:db8:1:2:3:4::"
   })
   void addressesAreThoseOfInetNtop(String prefix, String id, String text) {
-    assertThat(Gids.asAddress(gid(prefix, id))).isEqualTo(text);
+    assertThat(PortInfo.asAddress(gid(prefix, id))).isEqualTo(text);
   }
 
   @Test
   void theFullFormHasAllDigits() {
-    assertThat(Gids.inFull(gid("fe80000000000000", "00000000000000ab")))
+    assertThat(PortInfo.inFull(gid("fe80000000000000", "00000000000000ab")))
         .isEqualTo("fe80:0000:0000:0000:0000:0000:0000:00ab");
   }
 
