@@ -67,4 +67,19 @@ final class InfoCommand extends ToolCommand {
     }
     out.println();
   }
+
+  /** The command {@code bin/verbs devices}: lists the RDMA devices, as ibv_devices does. */
+  @Command(name = "devices", description = "Lists the RDMA devices and their node GUIDs.")
+  static final class Devices extends ToolCommand {
+    @Override
+    void run() throws IOException {
+      try (IbvDeviceList list = IbvDeviceList.get()) {
+        out().printf("    %-16s\t   node GUID%n", "device");
+        out().printf("    %-16s\t----------------%n", "------");
+        for (IbvDevice device : list.devices()) {
+          out().printf("    %-16s\t%016x%n", device.name(), device.guid());
+        }
+      }
+    }
+  }
 }

@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.verbs.tools;
 
+import dev.sluice.examples.RcEndpoint;
+import dev.sluice.examples.RcExample;
 import dev.sluice.examples.Rendezvous;
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /**
  * A command whose two sides connect over TCP, and then connect queue pairs of their ports by
  * themselves. The client names the server. Options have the letters of the C programs, and the
- * default TCP port is that of perftest and of the ping-pong programs in C.
+ * default TCP port is that of perftest and of the ping-pong programs in C. {@link Example} is the
+ * shortest of these commands.
  */
 abstract class PeerCommand extends ToolCommand.Timed {
   @Parameters(
@@ -69,5 +74,30 @@ abstract class PeerCommand extends ToolCommand.Timed {
   /** Connects to a number of clients, or to the server. */
   final List<Rendezvous> meet(int clients) throws IOException {
     return Rendezvous.open(server, tcpPort, clients, this);
+  }
+
+  /** The command {@code bin/verbs rc-example}: runs the first program of the verbs manuals. */
+  @Command(
+      name = "rc-example",
+      description = {
+        "The RC example of the verbs manuals (RDMA_RC_example.c). The peer is that program or this"
+            + " command. The server SENDs a message. The client READs the server's buffer, then"
+            + " WRITEs into it. Both check what they received."
+      })
+  static final class Example extends PeerCommand {
+    @Override
+    void run() throws IOException {
+      try (Arena arena = Arena.ofShared();
+          LocalPort port = openPort();
+          Rendezvous peer = meet()) {
+        RcEndpoint endpoint = new RcEndpoint(port.context(), arena, port.path(), this);
+        RcExample example = new RcExample(endpoint, peer, out());
+        if (isClient()) {
+          example.runClient();
+        } else {
+          example.runServer();
+        }
+      }
+    }
   }
 }
