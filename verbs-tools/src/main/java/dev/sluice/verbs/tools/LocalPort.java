@@ -36,31 +36,25 @@ final class LocalPort implements AutoCloseable {
   private final int gidIndex;
   private final Gid gid;
 
-  private LocalPort(IbvContext context, int number, @Nullable Integer gidIndex, int serviceLevel)
-      throws IOException {
-    this.context = context;
-    this.number = number;
-    this.serviceLevel = serviceLevel;
-    attributes = context.queryPort(number);
-    if (!attributes.state().is(IbvPortAttr.State.ACTIVE)) {
-      throw new IOException(this + " is " + attributes.stateText() + ", not active");
-    }
-    this.gidIndex = gidIndex == null ? defaultGidIndex() : gidIndex;
-    gid = this.gidIndex == NO_GID ? new Gid(0, 0) : context.queryGid(number, this.gidIndex);
-  }
-
   /**
    * Opens a port; the caller closes it.
    *
    * @param device null for the first device
+   * @param number from 1
    * @param gidIndex null to choose: the GID that suits RoCE best; none if InfiniBand works without
    */
-  static LocalPort open(
-      @Nullable String device, int port, @Nullable Integer gidIndex, int serviceLevel)
+  LocalPort(@Nullable String device, int number, @Nullable Integer gidIndex, int serviceLevel)
       throws IOException {
-    IbvContext context = RcExample.open(device);
+    this.number = number;
+    this.serviceLevel = serviceLevel;
+    context = RcExample.open(device);
     try {
-      return new LocalPort(context, port, gidIndex, serviceLevel);
+      attributes = context.queryPort(number);
+      if (!attributes.state().is(IbvPortAttr.State.ACTIVE)) {
+        throw new IOException(this + " is " + attributes.stateText() + ", not active");
+      }
+      this.gidIndex = gidIndex == null ? defaultGidIndex() : gidIndex;
+      gid = this.gidIndex == NO_GID ? new Gid(0, 0) : context.queryGid(number, this.gidIndex);
     } catch (IOException | RuntimeException | Error e) {
       context.close();
       throw e;

@@ -63,7 +63,7 @@ abstract class PeerCommand extends ToolCommand.Timed {
 
   /** Opens the port of the device; the caller closes it. */
   final LocalPort openPort() throws IOException {
-    return LocalPort.open(device, port, gidIndex, serviceLevel);
+    return new LocalPort(device, port, gidIndex, serviceLevel);
   }
 
   /** Connects to the other side; the caller closes the connection. */

@@ -118,8 +118,7 @@ abstract class PerfCommand extends PeerCommand {
         byte[] wire = peer.read(PerfParameters.WIRE_LENGTH, "its parameters");
         agreed = PerfParameters.fromWire(wire, test);
       }
-      PerfEndpoint endpoint = new PerfEndpoint(port, arena, agreed, this);
-      endpoint.connect(peer);
+      PerfEndpoint endpoint = new PerfEndpoint(port, arena, agreed, peer, this);
       if (isClient()) {
         measure(endpoint);
       } else {

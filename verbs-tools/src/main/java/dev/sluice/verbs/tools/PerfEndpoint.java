@@ -8,23 +8,22 @@ import dev.sluice.examples.Deadline;
 import dev.sluice.examples.Rendezvous;
 import dev.sluice.verbs.ibv.IbvMr;
 import dev.sluice.verbs.ibv.IbvPd;
-import dev.sluice.verbs.ibv.IbvPortAttr;
 import dev.sluice.verbs.ibv.IbvQp;
 import dev.sluice.verbs.ibv.IbvQpCap;
 import dev.sluice.verbs.ibv.IbvQpInitAttr;
 import dev.sluice.verbs.ibv.IbvRecvWrList;
 import dev.sluice.verbs.ibv.IbvSendWrList;
 import dev.sluice.verbs.ibv.IbvSge;
+import dev.sluice.verbs.tools.RpingConnection.Advertisement;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
-import java.nio.ByteBuffer;
 
 /**
  * One side of a measurement: an RC queue pair, memory of one message for each direction, and
- * reusable lists of work requests. {@link PerfCommand} creates and connects it; the measurement
- * uses it on the same thread. Closing the port closes everything, then the arena frees the memory.
+ * reusable lists of work requests. {@link PerfCommand} creates it; the measurement uses it on
+ * the same thread. Closing the port closes everything, then the arena frees the memory.
  */
 final class PerfEndpoint {
   /** The {@code wr_id} of messages that this side sends. */
@@ -36,30 +35,26 @@ final class PerfEndpoint {
   /** Alignment of the messages in memory. */
   private static final int PAGE = 4096;
 
-  /** Bytes of a queue pair's address, a memory address and a key. */
-  private static final int ADDRESS_LENGTH = QpAddress.WIRE_LENGTH + Long.BYTES + Integer.BYTES;
-
   private final PerfParameters parameters;
   private final CompletionWait completions;
   private final MemorySegment outgoing;
   private final MemorySegment incoming;
-  private final IbvMr exported;
   private final IbvSge local;
   private final IbvSge receive;
   private final LocalQp qp;
   private final IbvSendWrList sends;
   private final IbvRecvWrList receives;
-  private long remoteAddress;
-  private int remoteKey;
+  private final Advertisement remote;
   private long atomics;
 
-  PerfEndpoint(LocalPort port, Arena arena, PerfParameters parameters, Deadline deadline)
+  /** Creates the objects, and connects to the peer. */
+  PerfEndpoint(
+      LocalPort port, Arena arena, PerfParameters parameters, Rendezvous peer, Deadline deadline)
       throws IOException {
     this.parameters = parameters;
     int depth = parameters.depth();
-    completions =
-        new CompletionWait(
-            port.context(), arena, 2 * depth, parameters.completionMode(), deadline, false);
+    CompletionWait.Mode mode = parameters.completionMode();
+    completions = new CompletionWait(port.context(), arena, 2 * depth, mode, deadline, false);
     outgoing = arena.allocate(parameters.size(), PAGE);
     incoming = arena.allocate(parameters.size(), PAGE);
     IbvPd pd = port.context().allocPd();
@@ -72,7 +67,6 @@ final class PerfEndpoint {
     IbvMr incomingRegion = pd.regMr(incoming, access);
     // READs and atomics fetch from the peer's outgoing memory; WRITEs go to its incoming memory.
     boolean reads = parameters.operation().fetches();
-    exported = reads ? outgoingRegion : incomingRegion;
     receive = IbvSge.of(incoming, incomingRegion);
     local = reads ? receive : IbvSge.of(outgoing, outgoingRegion);
     IbvQpCap cap = new IbvQpCap(depth, depth, 1, 1, 0);
@@ -86,6 +80,19 @@ final class PerfEndpoint {
     if (parameters.operation() == PerfParameters.Operation.SEND) {
       postReceives(depth);
     }
+    remote = connect(peer, reads ? outgoingRegion : incomingRegion);
+  }
+
+  /** Exchanges addresses and connects. Returns the peer's memory. */
+  private Advertisement connect(Rendezvous peer, IbvMr exported) throws IOException {
+    peer.write(qp.address().toWire());
+    peer.write(new Advertisement(exported.address(), exported.rkey(), parameters.size()).toWire());
+    QpAddress address = QpAddress.fromWire(peer.read(QpAddress.WIRE_LENGTH, "its address"));
+    Advertisement memory =
+        Advertisement.fromWire(peer.read(Advertisement.WIRE_LENGTH, "its memory"));
+    qp.connect(address, qp.port().mtu(parameters.mtu()), parameters.readsInFlight());
+    peer.sync("that it is connected");
+    return memory;
   }
 
   private static byte pattern(long index) {
@@ -139,24 +146,6 @@ final class PerfEndpoint {
     }
   }
 
-  /** Exchanges addresses, takes the queue pair to RTS, and waits for the peer to do the same. */
-  void connect(Rendezvous peer) throws IOException {
-    peer.write(
-        ByteBuffer.allocate(ADDRESS_LENGTH)
-            .put(qp.address().toWire())
-            .putLong(exported.address())
-            .putInt(exported.rkey())
-            .array());
-    ByteBuffer answer = ByteBuffer.wrap(peer.read(ADDRESS_LENGTH, "its address"));
-    byte[] address = new byte[QpAddress.WIRE_LENGTH];
-    answer.get(address);
-    remoteAddress = answer.getLong();
-    remoteKey = answer.getInt();
-    IbvPortAttr.Mtu mtu = qp.port().mtu(parameters.mtu());
-    qp.connect(QpAddress.fromWire(address), mtu, parameters.readsInFlight());
-    peer.sync("that it is connected");
-  }
-
   /**
    * Adds a message to the list that {@link #postSends} posts.
    *
@@ -167,10 +156,10 @@ final class PerfEndpoint {
     if (parameters.operation().isAtomic()) {
       boolean adds = parameters.operation() == PerfParameters.Operation.FETCH_ADD;
       long start = outgoing.get(JAVA_LONG, 0); // the peer's memory starts with the same bytes
-      sends.atomic(remoteAddress, remoteKey, adds ? 1 : start, start);
+      sends.atomic(remote.address(), remote.rkey(), adds ? 1 : start, start);
       atomics++;
     } else if (parameters.operation() != PerfParameters.Operation.SEND) {
-      sends.rdma(remoteAddress, remoteKey);
+      sends.rdma(remote.address(), remote.rkey());
     }
   }
 

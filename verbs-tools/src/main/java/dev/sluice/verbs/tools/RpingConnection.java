@@ -56,13 +56,14 @@ final class RpingConnection {
   private long completed;
 
   /**
-   * A message, which names memory that the peer may READ or WRITE, in the format of C.
+   * A message, which names memory that the peer may READ or WRITE, in the format of C. {@link
+   * PerfEndpoint} sends it too.
    *
    * @param size bytes
    */
   record Advertisement(long address, int rkey, int size) {
     /** Bytes on the wire: a 64-bit number and two of 32 bits in network byte order. */
-    private static final int WIRE_LENGTH = Long.BYTES + 2 * Integer.BYTES;
+    static final int WIRE_LENGTH = Long.BYTES + 2 * Integer.BYTES;
 
     byte[] toWire() {
       return ByteBuffer.allocate(WIRE_LENGTH).putLong(address).putInt(rkey).putInt(size).array();

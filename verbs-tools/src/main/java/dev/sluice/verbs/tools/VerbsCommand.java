@@ -4,6 +4,7 @@ package dev.sluice.verbs.tools;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import java.util.Objects;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -72,11 +73,8 @@ final class VerbsCommand {
     if (!(failure instanceof IOException)) {
       throw failure;
     }
-    command.getErr().println(command.getCommandSpec().qualifiedName() + ": " + reason(failure));
+    String reason = Objects.requireNonNullElse(failure.getMessage(), failure.toString());
+    command.getErr().println(command.getCommandSpec().qualifiedName() + ": " + reason);
     return CommandLine.ExitCode.SOFTWARE;
-  }
-
-  private static String reason(Exception failure) {
-    return failure.getMessage() == null ? failure.toString() : failure.getMessage();
   }
 }

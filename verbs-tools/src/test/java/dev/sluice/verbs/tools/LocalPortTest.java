@@ -27,17 +27,17 @@ class LocalPortTest {
   void gidsOfOtherNetworkNamespacesAreSkipped() throws Exception {
     adapters.gid(0, 2, IbvGidEntry.Type.ROCE_V2, "127.0.0.1");
 
-    try (LocalPort port = LocalPort.open("mlx5_0", 1, null, 0)) {
+    try (LocalPort port = new LocalPort("mlx5_0", 1, null, 0)) {
       assertThat(port.address(1, 0).gid()).hasToString("127.0.0.1");
     }
   }
 
   @Test
   void gidsOfOtherNetworkNamespacesAloneAreAnErrorThatNamesTheOption() throws Exception {
-    assertThatThrownBy(() -> LocalPort.open("mlx5_0", 1, null, 0))
+    assertThatThrownBy(() -> new LocalPort("mlx5_0", 1, null, 0))
         .isInstanceOf(IOException.class)
         .hasMessageContaining("other network namespaces")
         .hasMessageContaining("--gid-index");
-    LocalPort.open("mlx5_0", 1, 0, 0).close();
+    new LocalPort("mlx5_0", 1, 0, 0).close();
   }
 }
