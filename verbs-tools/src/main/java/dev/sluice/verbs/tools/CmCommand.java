@@ -54,7 +54,9 @@ abstract class CmCommand extends ToolCommand.Timed {
             server == null || bind == null ? null : new InetSocketAddress(bind, 0)));
   }
 
-  /** The command {@code bin/verbs client}: sends a message and receives one, as rdma_client does. */
+  /**
+   * The command {@code bin/verbs client}: sends a message and receives one, as rdma_client does.
+   */
   @Command(
       name = "client",
       description =

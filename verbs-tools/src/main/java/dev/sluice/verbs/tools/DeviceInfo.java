@@ -151,7 +151,8 @@ final class DeviceInfo {
 
   private void printOnDemandPaging() {
     out.println("\tgeneral_odp_caps:");
-    printAllFlags(attr.get("odp_caps.general_caps"), Flag.of("ODP_SUPPORT", "ODP_SUPPORT_IMPLICIT"));
+    printAllFlags(
+        attr.get("odp_caps.general_caps"), Flag.of("ODP_SUPPORT", "ODP_SUPPORT_IMPLICIT"));
     for (String transport : List.of("rc", "uc", "ud")) {
       printOdp(transport, attr.get("odp_caps.per_transport_caps." + transport + "_odp_caps"));
     }
@@ -196,10 +197,8 @@ final class DeviceInfo {
       printFlags(
           rawPacketCaps,
           Flag.of(
-              "C-VLAN stripping offload",
-              "Scatter FCS offload",
-              "IP csum offload",
-              "Delay drop"));
+              "C-VLAN stripping offload", "Scatter FCS offload",
+              "IP csum offload", "Delay drop"));
     }
     long extended = attr.get("device_cap_flags_ex");
     out.printf("\tdevice_cap_flags_ex:\t\t0x%X%n", extended);
@@ -269,9 +268,7 @@ final class DeviceInfo {
   }
 
   private String guid(String name) {
-    long guid = Long.reverseBytes(limit(name));
-    return "%04x:%04x:%04x:%04x"
-        .formatted(guid >>> 48, guid >>> 32 & 0xffff, guid >>> 16 & 0xffff, guid & 0xffff);
+    return "%016x".formatted(Long.reverseBytes(limit(name))).replaceAll("(.{4})(?!$)", "$1:");
   }
 
   private static String transportText(CValue<IbvDevice.TransportType> transport) {

@@ -61,13 +61,13 @@ final class LocalPort implements AutoCloseable {
     }
   }
 
-  /** Returns the GIDs of all ports. */
-  static List<IbvGidEntry> gids(IbvContext context) throws VerbsException {
-    int entries = 0;
-    for (int port = 1; port <= context.queryDevice().physPortCnt(); port++) {
-      entries += context.queryPort(port).gidTblLen();
+  /** Returns the GIDs of a port. */
+  static List<IbvGidEntry> gids(IbvContext context, int port) throws VerbsException {
+    int entries = 0; // of all ports, since they share a table
+    for (int each = 1; each <= context.queryDevice().physPortCnt(); each++) {
+      entries += context.queryPort(each).gidTblLen();
     }
-    return context.queryGidTable(entries);
+    return context.queryGidTable(entries).stream().filter(gid -> gid.port() == port).toList();
   }
 
   private int defaultGidIndex() throws IOException {
@@ -75,8 +75,7 @@ final class LocalPort implements AutoCloseable {
       return (attributes.flags() & IbvPortAttr.Flags.GRH_REQUIRED) == 0 ? NO_GID : 0;
     }
     LocalNetDevices local = LocalNetDevices.read(Path.of("/"));
-    List<IbvGidEntry> table =
-        gids(context).stream().filter(entry -> entry.port() == number).toList();
+    List<IbvGidEntry> table = gids(context, number);
     if (table.isEmpty()) {
       throw new IOException(this + " has no GID: its net device has no address");
     }

@@ -22,8 +22,8 @@ import java.lang.invoke.VarHandle;
 
 /**
  * One side of a measurement: an RC queue pair, memory of one message for each direction, and
- * reusable lists of work requests. {@link PerfCommand} creates it; the measurement uses it on
- * the same thread. Closing the port closes everything, then the arena frees the memory.
+ * reusable lists of work requests. {@link PerfCommand} creates it; the measurement uses it on the
+ * same thread. Closing the port closes everything, then the arena frees the memory.
  */
 final class PerfEndpoint {
   /** The {@code wr_id} of messages that this side sends. */

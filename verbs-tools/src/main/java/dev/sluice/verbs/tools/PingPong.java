@@ -65,7 +65,6 @@ final class PingPong {
   private final LocalPort port;
   private final IbvPortAttr.Mtu mtu;
   private final int size;
-  private final boolean client;
   private final CompletionWait completions;
   private final IbvPd pd;
   private final @Nullable IbvSrq srq;
@@ -100,7 +99,6 @@ final class PingPong {
       throw new IOException(
           port + " has an MTU of " + mtu.bytes() + " bytes, which no datagram may exceed");
     }
-    client = options.isClient();
     int queuePairs = options.queuePairs();
     completions =
         new CompletionWait(
@@ -114,10 +112,11 @@ final class PingPong {
     pd = port.context().allocPd();
     MemorySegment receiveMemory = arena.allocate(header + size, PAGE);
     received = receiveMemory.asSlice(header);
-    sent = client ? arena.allocate(size, PAGE) : received;
+    sent = options.isClient() ? arena.allocate(size, PAGE) : received;
     IbvMr region = pd.regMr(receiveMemory, IbvMr.Access.LOCAL_WRITE);
     incoming = IbvSge.of(receiveMemory, region);
-    outgoing = IbvSge.of(sent, client ? pd.regMr(sent, IbvMr.Access.LOCAL_WRITE) : region);
+    outgoing =
+        IbvSge.of(sent, options.isClient() ? pd.regMr(sent, IbvMr.Access.LOCAL_WRITE) : region);
     sends = new IbvSendWrList(arena, 1, 1);
     receives = new IbvRecvWrList(arena, RECEIVE_LIST, 1);
     srq = options.type == Type.SRQ ? pd.createSrq(options.rxDepth, 1) : null;
@@ -147,7 +146,7 @@ final class PingPong {
   /** Fills the memory. The first byte of each page is zero, which the C programs check. */
   private void fill() {
     received.fill((byte) 0x7c);
-    if (client) {
+    if (options.isClient()) {
       for (int i = 0; i < size; i++) {
         sent.set(JAVA_BYTE, i, (byte) i);
       }
@@ -177,7 +176,7 @@ final class PingPong {
   /** Sends and receives the agreed numbers of messages. Returns the nanoseconds. */
   long play() throws IOException {
     long start = System.nanoTime();
-    for (int qp = 0; client && qp < qps.size(); qp++) {
+    for (int qp = 0; options.isClient() && qp < qps.size(); qp++) {
       send(qp);
     }
     while (sentMessages < options.iters || receivedMessages < options.iters) {
@@ -266,7 +265,7 @@ final class PingPong {
    * @throws IOException if they differ; names the first byte that differs
    */
   void check() throws IOException {
-    long wrong = client ? sent.mismatch(received) : firstWrongPage();
+    long wrong = options.isClient() ? sent.mismatch(received) : firstWrongPage();
     if (wrong >= 0) {
       throw new IOException("invalid data at byte " + wrong + " of the message");
     }

@@ -3,7 +3,6 @@ package dev.sluice.verbs.tools;
 
 import dev.sluice.examples.Rendezvous;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.lang.foreign.Arena;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -92,8 +91,7 @@ final class PingPongCommand extends PeerCommand {
     require(size == null || size > 0, "--size must be positive");
     require(
         queuePairs > 0 && queuePairs <= SRQ_ADDRESSES, "--num-qp must be 1 to " + SRQ_ADDRESSES);
-    require(
-        rxDepth >= queuePairs(), "--rx-depth must be at least one receive for each queue pair");
+    require(rxDepth >= queuePairs(), "--rx-depth must be at least one receive for each queue pair");
     try (Arena arena = Arena.ofShared();
         LocalPort port = openPort()) {
       PingPong game = new PingPong(this, port, arena);
@@ -102,7 +100,18 @@ final class PingPongCommand extends PeerCommand {
       if (check) {
         game.check();
       }
-      print(2L * game.size() * iters, (double) nanos / TimeUnit.SECONDS.toNanos(1));
+      long bytes = 2L * game.size() * iters;
+      double seconds = (double) nanos / TimeUnit.SECONDS.toNanos(1);
+      out()
+          .printf(
+              Locale.ROOT,
+              "%d bytes in %.2f seconds = %.2f Mbit/sec%n%d iters in %.2f seconds = %.2f usec/iter%n",
+              bytes,
+              seconds,
+              bytes * Byte.SIZE / seconds / 1e6,
+              iters,
+              seconds,
+              seconds * 1e6 / iters);
     }
   }
 
@@ -163,18 +172,5 @@ final class PingPongCommand extends PeerCommand {
     for (QpAddress address : addresses) {
       out().printf("  %-7s address: %s%n", side, address);
     }
-  }
-
-  private void print(long bytes, double seconds) {
-    PrintWriter out = out();
-    out.printf(
-        Locale.ROOT,
-        "%d bytes in %.2f seconds = %.2f Mbit/sec%n%d iters in %.2f seconds = %.2f usec/iter%n",
-        bytes,
-        seconds,
-        bytes * Byte.SIZE / seconds / 1e6,
-        iters,
-        seconds,
-        seconds * 1e6 / iters);
   }
 }

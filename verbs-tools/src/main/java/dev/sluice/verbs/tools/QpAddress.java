@@ -4,13 +4,15 @@ package dev.sluice.verbs.tools;
 import dev.sluice.verbs.Gid;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Comparator;
+import java.util.HexFormat;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
  * The address of a queue pair. The ping-pong programs send it as a line of hexadecimal numbers,
  * which has a fixed length and ends with a zero byte. The format is that of the C programs; {@link
- * PerfEndpoint} uses it too. Immutable.
+ * PerfEndpoint} uses it too. Formats GIDs as those programs print them. Immutable.
  *
  * @param lid 16 bits; 0 on Ethernet
  * @param qpNumber 24 bits
@@ -27,7 +29,9 @@ record QpAddress(int lid, int qpNumber, int psn, Gid gid) {
   private static final Pattern LINE =
       Pattern.compile(
           "\\s*(\\p{XDigit}{1,4}):(\\p{XDigit}{1,6}):(\\p{XDigit}{1,6}):(\\p{XDigit}{32})\0*");
-  private static final int HEX = 16;
+
+  /** Two or more groups of zeros, with the colons around them. */
+  private static final Pattern ZEROS = Pattern.compile("(^|:)0(:0)+(:|$)");
 
   byte[] toWire() {
     String line =
@@ -46,18 +50,41 @@ record QpAddress(int lid, int qpNumber, int psn, Gid gid) {
     }
     String gid = line.group(4);
     return new QpAddress(
-        Integer.parseInt(line.group(1), HEX),
-        Integer.parseInt(line.group(2), HEX),
-        Integer.parseInt(line.group(3), HEX),
+        HexFormat.fromHexDigits(line.group(1)),
+        HexFormat.fromHexDigits(line.group(2)),
+        HexFormat.fromHexDigits(line.group(3)),
         new Gid(
-            Long.parseUnsignedLong(gid.substring(0, HEX), HEX),
-            Long.parseUnsignedLong(gid.substring(HEX), HEX)));
+            HexFormat.fromHexDigitsToLong(gid, 0, 16), HexFormat.fromHexDigitsToLong(gid, 16, 32)));
   }
 
   /** Formats the address as the C programs print it. */
   @Override
   public String toString() {
     return String.format(
-        "LID 0x%04x, QPN 0x%06x, PSN 0x%06x, GID %s", lid, qpNumber, psn, PortInfo.asAddress(gid));
+        "LID 0x%04x, QPN 0x%06x, PSN 0x%06x, GID %s", lid, qpNumber, psn, asAddress(gid));
+  }
+
+  /** Formats a GID as eight groups of four hexadecimal digits. */
+  static String inFull(Gid gid) {
+    return "%016x%016x"
+        .formatted(gid.subnetPrefix(), gid.interfaceId())
+        .replaceAll("(.{4})(?!$)", "$1:");
+  }
+
+  /**
+   * Formats a GID as inet_ntop(3) formats an IPv6 address: without the longest run of zeros, and
+   * with dots for IPv4 addresses.
+   */
+  static String asAddress(Gid gid) {
+    if (gid.isIpv4()) {
+      return "::ffff:" + gid;
+    }
+    String text = inFull(gid).replaceAll("\\b0{1,3}", "");
+    return ZEROS
+        .matcher(text)
+        .results()
+        .max(Comparator.comparingInt(run -> run.group().length()))
+        .map(run -> text.substring(0, run.start()) + "::" + text.substring(run.end()))
+        .orElse(text);
   }
 }

@@ -144,7 +144,8 @@ final class RpingConnection {
   /** Waits until a request has completed. Returns false if the peer disconnected before. */
   private boolean await(long request, String awaited) throws IOException {
     while ((completed & request) == 0) {
-      int count = disconnected ? completions.poll(awaited) : completions.await(awaited, events.fd());
+      int count =
+          disconnected ? completions.poll(awaited) : completions.await(awaited, events.fd());
       for (int i = 0; i < count; i++) {
         completed |= completions.wrId(i);
       }

@@ -77,28 +77,25 @@ final class XsrqPingPongCommand extends PeerCommand {
   /** Numbers of receiving queue pairs. Messages to a client may arrive on other clients' ones. */
   private final List<Integer> receivers = new ArrayList<>();
 
-  // Set by call().
-  @SuppressWarnings("NullAway.Init")
-  private IbvMr mr;
+  /** Memory and shared receive queue of this side, and lists of one request each. */
+  private record Side(IbvMr mr, IbvSrq srq, IbvSendWrList send, IbvRecvWrList receive) {
+    void postReceive() throws VerbsException {
+      receive.clear();
+      srq.postRecv(receive.add(RECEIVE).sge(mr.address(), (int) mr.length(), mr.lkey()));
+    }
 
-  @SuppressWarnings("NullAway.Init")
-  private IbvSrq srq;
-
-  @SuppressWarnings("NullAway.Init")
-  private IbvSendWrList send;
-
-  @SuppressWarnings("NullAway.Init")
-  private IbvRecvWrList receive;
-
-  @SuppressWarnings("NullAway.Init")
-  private int[] sends;
+    void postSend(IbvQp sender, int srqNum, int flags) throws VerbsException {
+      send.clear();
+      send.add(0, SEND, flags).sge(mr.address(), (int) mr.length(), mr.lkey()).xrc(srqNum);
+      sender.postSend(send);
+    }
+  }
 
   @Override
   void run() throws IOException {
     require(
         size >= 1 && clients >= 1 && tests >= 1,
         "--size, --clients and --num_tests must be positive");
-    sends = new int[isClient() ? 1 : clients];
     try (Arena arena = Arena.ofShared();
         LocalPort port = openPort()) {
       IbvContext context = port.context();
@@ -117,24 +114,27 @@ final class XsrqPingPongCommand extends PeerCommand {
   }
 
   private void play(LocalPort port, Arena arena, IbvXrcd xrcd) throws IOException {
-    IbvContext context = port.context();
+    int sides = isClient() ? 1 : clients;
     CompletionWait completions =
         new CompletionWait(
-            context, arena, 2 * sends.length, CompletionWait.Mode.YIELD, this, false);
-    List<Rendezvous> peers = meet(sends.length);
-    try (IbvPd pd = context.allocPd()) {
-      mr = pd.regMr(arena.allocate(size, 4096), IbvMr.Access.LOCAL_WRITE);
-      srq = pd.createSrqEx(IbvSrqInitAttrEx.xrc(sends.length, 1, xrcd, completions.cq()));
-      send = new IbvSendWrList(arena, 1, 1);
-      receive = new IbvRecvWrList(arena, 1, 1);
+            port.context(), arena, 2 * sides, CompletionWait.Mode.YIELD, this, false);
+    List<Rendezvous> peers = meet(sides);
+    try (IbvPd pd = port.context().allocPd()) {
+      Side side =
+          new Side(
+              pd.regMr(arena.allocate(size, 4096), IbvMr.Access.LOCAL_WRITE),
+              pd.createSrqEx(IbvSrqInitAttrEx.xrc(sides, 1, xrcd, completions.cq())),
+              new IbvSendWrList(arena, 1, 1),
+              new IbvRecvWrList(arena, 1, 1));
       for (Rendezvous peer : peers) {
         connect(
             peer,
             port,
+            side,
             xrcd.createQpEx(attr(IbvQp.Type.XRC_RECV, null, 0, 0)),
-            pd.createQpEx(attr(IbvQp.Type.XRC_SEND, completions.cq(), sends.length * tests, 1)));
+            pd.createQpEx(attr(IbvQp.Type.XRC_SEND, completions.cq(), sides * tests, 1)));
       }
-      play(completions);
+      play(completions, side);
       end(peers);
     } finally {
       for (Rendezvous peer : peers) {
@@ -149,14 +149,14 @@ final class XsrqPingPongCommand extends PeerCommand {
     return IbvQpInitAttrEx.of(new IbvQpInitAttr(type, sendCq, null, null, cap, false), 0);
   }
 
-  private void connect(Rendezvous peer, LocalPort port, IbvQp receiving, IbvQp sending)
+  private void connect(Rendezvous peer, LocalPort port, Side side, IbvQp receiving, IbvQp sending)
       throws IOException {
     int psn = LocalQp.newPsn();
     int access = IbvMr.Access.REMOTE_WRITE | IbvMr.Access.REMOTE_READ;
     LocalQp receiver = LocalQp.create(receiving, port, psn, access);
     LocalQp sender = LocalQp.create(sending, port, psn, 0);
-    postReceive();
-    Address local = new Address(receiver.address(), sender.address(), srq.srqNum());
+    side.postReceive();
+    Address local = new Address(receiver.address(), sender.address(), side.srq().srqNum());
     peer.write(local.toWire());
     Address remote = Address.fromWire(peer.read(Address.WIRE_LENGTH, "its address"));
     out().printf("  local   %s%n  remote  %s%n", local, remote);
@@ -167,38 +167,31 @@ final class XsrqPingPongCommand extends PeerCommand {
     srqNums.add(remote.srqNum());
   }
 
-  private void postReceive() throws VerbsException {
-    receive.clear();
-    srq.postRecv(receive.add(RECEIVE).sge(mr.address(), size, mr.lkey()));
-  }
-
-  /** Posts a message. Only the last message to a peer raises a completion. */
-  private void postSend(int peer) throws VerbsException {
-    IbvQp sender = senders.get((peer + sends[peer]++) % sends.length);
-    send.clear();
-    send.add(0, SEND, sends[peer] == tests ? IbvSendWrList.Flags.SIGNALED : 0)
-        .sge(mr.address(), size, mr.lkey())
-        .xrc(srqNums.get(peer));
-    sender.postSend(send);
-  }
-
-  private void play(CompletionWait completions) throws IOException {
+  private void play(CompletionWait completions, Side side) throws IOException {
+    int[] sends = new int[senders.size()];
     for (int peer = 0; !isClient() && peer < sends.length; peer++) {
-      postSend(peer);
+      send(side, peer, sends);
     }
     for (int left = sends.length * (tests + 1); left > 0; ) {
       int count = completions.await("a message");
       left -= count;
       for (int i = 0; i < count; i++) {
         if (completions.wrId(i) == RECEIVE) {
-          postReceive();
+          side.postReceive();
           int peer = sends.length == 1 ? 0 : receivers.indexOf(completions.qpNum(i));
           if (sends[peer] < tests) {
-            postSend(peer);
+            send(side, peer, sends);
           }
         }
       }
     }
+  }
+
+  /** Sends a message. Only the last message to a peer raises a completion. */
+  private void send(Side side, int peer, int[] sends) throws VerbsException {
+    IbvQp sender = senders.get((peer + sends[peer]++) % sends.length);
+    int flags = sends[peer] == tests ? IbvSendWrList.Flags.SIGNALED : 0;
+    side.postSend(sender, srqNums.get(peer), flags);
   }
 
   /** Ends in step. A client keeps its receiver until the server has all clients' answers. */

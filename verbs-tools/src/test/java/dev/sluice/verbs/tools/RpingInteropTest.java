@@ -31,7 +31,7 @@ final class RpingInteropTest {
   void findAddressOfTheDevice() throws Exception {
     try (IbvContext context = RcExample.open(null)) {
       address =
-          LocalPort.gids(context).stream()
+          LocalPort.gids(context, 1).stream()
               .map(IbvGidEntry::gid)
               .map(gid -> gid.toInetAddress())
               .filter(Inet4Address.class::isInstance)
