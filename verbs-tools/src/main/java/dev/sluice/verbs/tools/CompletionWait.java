@@ -32,9 +32,6 @@ final class CompletionWait {
   /** Number that poll(2) ignores. */
   private static final int NO_DESCRIPTOR = -1;
 
-  /** Bit of the channel among the descriptors that are ready. */
-  private static final long CHANNEL_READY = 1;
-
   private final Mode mode;
   private final @Nullable IbvCompChannel channel;
   private final IbvCq cq;
@@ -191,11 +188,11 @@ final class CompletionWait {
         cq.requestNotify(false);
         count = take();
       }
-      if (count > 0 || ready > CHANNEL_READY) {
+      if (count > 0 || (ready & 2) != 0) { // bit 1 is the descriptor, bit 0 the channel
         return count;
       }
       ready = FileDescriptors.awaitReadable(deadline.leftMs(awaited), events.fd(), descriptor);
-      if ((ready & CHANNEL_READY) != 0) {
+      if ((ready & 1) != 0) {
         events.getEvent();
         cq.acknowledgeEvents();
       }

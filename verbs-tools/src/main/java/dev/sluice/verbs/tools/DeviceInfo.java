@@ -11,7 +11,7 @@ import java.io.PrintWriter;
 import java.lang.reflect.Field;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -106,18 +106,16 @@ final class DeviceInfo {
 
   /** Returns the capabilities with the names of their constants, from the lowest bit on. */
   private static List<Flag> capabilities() {
-    return Arrays.stream(IbvDeviceAttr.Caps.class.getFields())
-        .map(DeviceInfo::capability)
-        .sorted(Comparator.comparingLong(Flag::bit))
-        .toList();
-  }
-
-  private static Flag capability(Field constant) {
+    List<Flag> flags = new ArrayList<>();
     try {
-      return new Flag(constant.getLong(null), constant.getName());
+      for (Field constant : IbvDeviceAttr.Caps.class.getFields()) {
+        flags.add(new Flag(constant.getLong(null), constant.getName()));
+      }
     } catch (IllegalAccessException e) {
       throw new IllegalStateException(e);
     }
+    flags.sort(Comparator.comparingLong(Flag::bit));
+    return flags;
   }
 
   /** Prints a line for each known bit that is set. */

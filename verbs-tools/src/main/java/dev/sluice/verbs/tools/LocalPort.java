@@ -11,23 +11,41 @@ import dev.sluice.verbs.ibv.IbvContext;
 import dev.sluice.verbs.ibv.IbvDeviceAttr;
 import dev.sluice.verbs.ibv.IbvGidEntry;
 import dev.sluice.verbs.ibv.IbvPortAttr;
+import dev.sluice.verbs.ibv.IbvQp;
+import dev.sluice.verbs.ibv.IbvQpAttr;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An active port of a device, and the GID by which peers reach it. Closing the port closes the
- * device and all objects that were created in it. A command opens it, uses it on its thread, and
- * closes it after all connections to the peer.
+ * An active port of a device, and the GID by which peers reach it. Takes queue pairs from RESET to
+ * RTS with the attributes that ibv_modify_qp(3) requires and the values of the C programs. Closing
+ * the port closes the device and all objects that were created in it. A command opens it, uses it
+ * on its thread, and closes it after all connections to the peer.
  */
 final class LocalPort implements AutoCloseable {
+  /** Q_Key of the datagram programs. */
+  static final int QKEY = 0x11111111;
+
   private static final int NO_GID = -1;
 
   /** Maximum number of routers that a packet may pass. */
   private static final int HOP_LIMIT = 64;
+
+  /** Code of 0.64 ms in the table of ibv_modify_qp(3). */
+  private static final int MIN_RNR_TIMER = 12;
+
+  /** Code of 67 ms: 4.096 us x 2^14. */
+  private static final int TIMEOUT = 14;
+
+  /** The maximum; without a receive at the peer (RNR), it means to retry for ever. */
+  private static final int RETRIES = 7;
+
+  private static final int PSN_BITS = 24;
 
   private final IbvContext context;
   private final int number;
@@ -35,6 +53,39 @@ final class LocalPort implements AutoCloseable {
   private final IbvPortAttr attributes;
   private final int gidIndex;
   private final Gid gid;
+
+  /** A queue pair of a port, and its address. Closing the port closes it. */
+  record Qp(LocalPort port, IbvQp qp, QpAddress address) {
+    /**
+     * Takes the queue pair to RTS.
+     *
+     * @param remote ignored for datagrams, each of which has its own destination
+     * @param readsInFlight number of READs and atomics in flight on either side; only for RC and
+     *     XRC
+     */
+    void connect(QpAddress remote, IbvPortAttr.Mtu mtu, int readsInFlight) throws IOException {
+      IbvQp.Type type = qp.type().known().orElseThrow();
+      boolean receives = type == IbvQp.Type.RC || type == IbvQp.Type.XRC_RECV;
+      boolean sends = type == IbvQp.Type.RC || type == IbvQp.Type.XRC_SEND;
+      IbvQpAttr rtr = new IbvQpAttr().state(IbvQp.State.RTR);
+      IbvQpAttr rts = new IbvQpAttr().state(IbvQp.State.RTS).sqPsn(address.psn());
+      if (type != IbvQp.Type.UD) {
+        rtr.pathMtu(mtu).destQpNum(remote.qpNumber()).rqPsn(remote.psn());
+        rtr.addressVector(port.pathTo(remote));
+      }
+      if (receives) {
+        rtr.maxDestRdAtomic(readsInFlight).minRnrTimer(MIN_RNR_TIMER);
+      }
+      if (receives || sends) {
+        rts.timeout(TIMEOUT);
+      }
+      if (sends) {
+        rts.retryCnt(RETRIES).rnrRetry(RETRIES).maxRdAtomic(readsInFlight);
+      }
+      qp.modify(rtr);
+      qp.modify(rts);
+    }
+  }
 
   /**
    * Opens a port; the caller closes it.
@@ -111,11 +162,6 @@ final class LocalPort implements AutoCloseable {
     return context;
   }
 
-  /** Port number, from 1. */
-  int number() {
-    return number;
-  }
-
   IbvPortAttr.Mtu activeMtu() throws IOException {
     CValue<IbvPortAttr.Mtu> mtu = attributes.activeMtu();
     return mtu.known()
@@ -143,6 +189,23 @@ final class LocalPort implements AutoCloseable {
     IbvDeviceAttr device = context.queryDevice();
     int most = Math.min(device.maxQpInitRdAtom(), device.maxQpRdAtom());
     return Math.min(most, 255); // The queue pair's attribute has eight bits.
+  }
+
+  /** Returns a random initial packet sequence number. */
+  static int newPsn() {
+    return ThreadLocalRandom.current().nextInt(1 << PSN_BITS);
+  }
+
+  /**
+   * Takes a new queue pair to INIT. {@link Qp#connect} follows once the peer's address is known.
+   *
+   * @param psn number of the first packet that this side sends
+   * @param access rights of peers, of {@link dev.sluice.verbs.ibv.IbvMr.Access}
+   */
+  Qp toInit(IbvQp qp, int psn, int access) throws VerbsException {
+    IbvQpAttr attr = new IbvQpAttr().state(IbvQp.State.INIT).port(number).pkeyIndex(0);
+    qp.modify(qp.type().is(IbvQp.Type.UD) ? attr.qkey(QKEY) : attr.accessFlags(access));
+    return new Qp(this, qp, address(qp.qpNum(), psn));
   }
 
   /** Returns the address of a local queue pair. */

@@ -41,7 +41,7 @@ final class PerfEndpoint {
   private final MemorySegment incoming;
   private final IbvSge local;
   private final IbvSge receive;
-  private final LocalQp qp;
+  private final LocalPort.Qp qp;
   private final IbvSendWrList sends;
   private final IbvRecvWrList receives;
   private final Advertisement remote;
@@ -53,7 +53,10 @@ final class PerfEndpoint {
       throws IOException {
     this.parameters = parameters;
     int depth = parameters.depth();
-    CompletionWait.Mode mode = parameters.completionMode();
+    // Bandwidth yields between polls, since requests are queued; yielding would add to latency.
+    boolean yields = parameters.test() == PerfParameters.Test.BW;
+    CompletionWait.Mode polling = yields ? CompletionWait.Mode.YIELD : CompletionWait.Mode.SPIN;
+    CompletionWait.Mode mode = parameters.events() ? CompletionWait.Mode.EVENTS : polling;
     completions = new CompletionWait(port.context(), arena, 2 * depth, mode, deadline, false);
     outgoing = arena.allocate(parameters.size(), PAGE);
     incoming = arena.allocate(parameters.size(), PAGE);
@@ -71,7 +74,7 @@ final class PerfEndpoint {
     local = reads ? receive : IbvSge.of(outgoing, outgoingRegion);
     IbvQpCap cap = new IbvQpCap(depth, depth, 1, 1, 0);
     IbvQp created = pd.createQp(IbvQpInitAttr.of(IbvQp.Type.RC, completions.cq(), cap));
-    qp = LocalQp.create(created, port, LocalQp.newPsn(), access);
+    qp = port.toInit(created, LocalPort.newPsn(), access);
     sends = new IbvSendWrList(arena, depth, 1);
     receives = new IbvRecvWrList(arena, depth, 1);
     for (long i = 0; i < outgoing.byteSize(); i++) {

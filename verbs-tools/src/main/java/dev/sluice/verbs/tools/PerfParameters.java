@@ -68,16 +68,6 @@ record PerfParameters(
     }
   }
 
-  /**
-   * Returns the way to wait for completions. Bandwidth yields between polls, since requests are
-   * queued; yielding would add to latency.
-   */
-  CompletionWait.Mode completionMode() {
-    return events
-        ? CompletionWait.Mode.EVENTS
-        : test == Test.BW ? CompletionWait.Mode.YIELD : CompletionWait.Mode.SPIN;
-  }
-
   /** Returns the numbers in network byte order: {@link #MAGIC}, then the record's components. */
   byte[] toWire() {
     int[] numbers = {

@@ -68,7 +68,7 @@ final class PingPong {
   private final CompletionWait completions;
   private final IbvPd pd;
   private final @Nullable IbvSrq srq;
-  private final List<LocalQp> qps = new ArrayList<>();
+  private final List<LocalPort.Qp> qps = new ArrayList<>();
   private final List<IbvQpEx> extended = new ArrayList<>();
   private final MemorySegment sent;
   private final MemorySegment received;
@@ -140,7 +140,7 @@ final class PingPong {
     } else {
       qp = pd.createQp(attr);
     }
-    qps.add(LocalQp.create(qp, port, LocalQp.newPsn(), 0));
+    qps.add(port.toInit(qp, LocalPort.newPsn(), 0));
   }
 
   /** Fills the memory. The first byte of each page is zero, which the C programs check. */
@@ -159,7 +159,7 @@ final class PingPong {
   }
 
   List<QpAddress> addresses() {
-    return qps.stream().map(LocalQp::address).toList();
+    return qps.stream().map(LocalPort.Qp::address).toList();
   }
 
   /** Takes the queue pairs to RTS. */
@@ -240,7 +240,7 @@ final class PingPong {
           .add(SEND, IbvSendWrList.Opcode.SEND, IbvSendWrList.Flags.SIGNALED)
           .sge(outgoing.address(), outgoing.length(), outgoing.lkey());
       if (peer != null) {
-        sends.datagram(peer, peerQpNumber, LocalQp.QKEY);
+        sends.datagram(peer, peerQpNumber, LocalPort.QKEY);
       }
       qps.get(qp).qp().postSend(sends);
     }
@@ -253,7 +253,7 @@ final class PingPong {
     qp.wrFlags(IbvSendWrList.Flags.SIGNALED);
     qp.send();
     if (peer != null) {
-      qp.setUdAddr(peer, peerQpNumber, LocalQp.QKEY);
+      qp.setUdAddr(peer, peerQpNumber, LocalPort.QKEY);
     }
     qp.setSge(outgoing.lkey(), outgoing.address(), outgoing.length());
     qp.wrComplete();

@@ -151,10 +151,10 @@ final class XsrqPingPongCommand extends PeerCommand {
 
   private void connect(Rendezvous peer, LocalPort port, Side side, IbvQp receiving, IbvQp sending)
       throws IOException {
-    int psn = LocalQp.newPsn();
+    int psn = LocalPort.newPsn();
     int access = IbvMr.Access.REMOTE_WRITE | IbvMr.Access.REMOTE_READ;
-    LocalQp receiver = LocalQp.create(receiving, port, psn, access);
-    LocalQp sender = LocalQp.create(sending, port, psn, 0);
+    LocalPort.Qp receiver = port.toInit(receiving, psn, access);
+    LocalPort.Qp sender = port.toInit(sending, psn, 0);
     side.postReceive();
     Address local = new Address(receiver.address(), sender.address(), side.srq().srqNum());
     peer.write(local.toWire());
