@@ -15,7 +15,7 @@ import org.apache.spark.launcher.JavaModuleOptions;
 
 /**
  * A JVM with Spark's jars: a driver, a Master, a Worker or a node daemon. It only prepares the
- * process; its users ({@link DriverProcess}, {@link NodeProcess}, {@code NodeCluster}) start and
+ * process; its users ({@link DriverProcess}, {@link NodeProcess}, {@link NodeCluster}) start and
  * end it. Immutable.
  *
  * @param home its SPARK_HOME, which is created if missing
