@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Application known to a node, whether it is served or could not be opened yet. {@link
- * Applications} makes and closes it. It exists until its folders are put away. Any thread. It waits
+ * Applications} makes and closes it. It exists until its folders are put away. Any thread. Waits
  * for the application's own disks with its lock held, and so delays only that application's
  * executors.
  */
@@ -49,7 +49,10 @@ final class Application implements AutoCloseable {
   /** Null while the application is not served. */
   private volatile @Nullable ServedApplication served;
 
-  /** Written before {@link #served} is read, which may be written afterwards. */
+  /**
+   * {@link #close} writes it and then reads {@link #served}; {@link #serve} does the reverse. One
+   * of them therefore closes what was opened meanwhile.
+   */
   private volatile boolean closed;
 
   /** Number of its folders that exist; guarded by this. */

@@ -28,8 +28,9 @@ import org.slf4j.LoggerFactory;
  * Map outputs of one application at a node: those in its folders, those that are known, and those
  * that are registered. Any thread; waits for the application's disks: threads of executors'
  * connections take, the threads of {@link Application} scan, the registry's and the transport's
- * find. Its {@link ServedApplication} closes it, which leaves the folders as they are. An executor
- * may take a map output back at any time, so its files are looked for once more after it was added.
+ * find. Its {@link ServedApplication} creates and closes it, which leaves the folders as they are.
+ * An executor may take a map output back at any time, so its files are looked for once more after
+ * it was added.
  */
 final class ApplicationOutputs implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ApplicationOutputs.class);

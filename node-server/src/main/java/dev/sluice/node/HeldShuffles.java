@@ -11,10 +11,11 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Map outputs that a node has of an application, with folder and size: 70 bytes of heap each. Any
- * thread; never blocks. {@link ApplicationOutputs} adds, {@link ShuffleRemover} takes out, {@link
- * AdmissionControl} counts. The totals are for all shuffles, so each change of a map output changes
- * them, too.
+ * Map outputs that a node has of one application, with folder and size: 70 bytes of heap each.
+ * {@link ApplicationOutputs} creates it, adds and removes map outputs. {@link ShuffleRemover}
+ * removes whole shuffles; {@link AdmissionControl} and {@link NodeMetric} read the totals. Any
+ * thread; never blocks. A shuffle's map outputs change only within {@code compute}, and each change
+ * also changes the totals.
  */
 final class HeldShuffles {
   /**
@@ -80,7 +81,8 @@ final class HeldShuffles {
   }
 
   /**
-   * Forgets a shuffle that no map output was added to since, and returns its map outputs.
+   * Forgets a shuffle to which no map output was added since {@code nanos}, and returns its map
+   * outputs; else returns none.
    *
    * @param nanos time by the clock
    */

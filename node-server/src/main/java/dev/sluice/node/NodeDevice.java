@@ -24,9 +24,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * RDMA provider of a node, and limits of registered memory. The provider is probed when the daemon
- * starts and stays the same until it ends. Each application opens its own device. Any thread; owns
- * nothing.
+ * RDMA provider of a node, and limits of registered memory. The {@link NodeDaemon} tries the
+ * provider out when it starts, and keeps it until it ends; {@link NodeCheck} tries it out, too.
+ * Each application opens its own device. Any thread; there is nothing to close.
  *
  * @param provider {@code verbs} or {@code soft}
  * @param files limit of open files for all applications together

@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Locks of folders that only this daemon may use, and only its user may access. Any thread; {@link
- * NodeFolders} or {@link NodeCheck} closes it.
+ * NodeFolders} or {@link NodeCheck} creates and closes it.
  */
 final class RootLocks implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RootLocks.class);

@@ -20,8 +20,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Removes shuffles of one application that are over. Its own thread waits for the disk, and ends
- * when there is nothing to do. The {@link ServedApplication} calls it on the transport's threads,
- * and closes it.
+ * when there is nothing to do. The {@link ServedApplication} creates it, calls it on the
+ * transport's threads, and closes it.
  */
 final class ShuffleRemover implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ShuffleRemover.class);

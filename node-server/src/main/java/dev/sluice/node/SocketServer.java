@@ -33,8 +33,8 @@ import org.slf4j.LoggerFactory;
  * users are refused: they could not link the files, nor could the daemon delete them. Each executor
  * has one connection, and each connection one platform thread, which may wait for a disk; executors
  * per application are limited. Virtual threads that wait for a disk would hold up all others. The
- * {@link NodeDaemon} creates and closes it. In the process of {@link NodeMain} the accepting thread
- * is no daemon thread, so the process stays alive.
+ * {@link NodeDaemon} creates and closes it. The main thread of {@link NodeMain} starts the
+ * accepting thread, which is therefore no daemon thread of the JVM and keeps the process alive.
  */
 final class SocketServer implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(SocketServer.class);
@@ -45,7 +45,7 @@ final class SocketServer implements AutoCloseable {
   /** Pause after a connection that could not be accepted. */
   private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-  /** Admits executors. */
+  /** Admits executors, on the threads of their connections. */
   @FunctionalInterface
   interface Entrance {
     /**

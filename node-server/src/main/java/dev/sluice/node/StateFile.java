@@ -25,7 +25,8 @@ import org.slf4j.LoggerFactory;
  * File with an application's state in its folder, for the daemon's next start. Nothing is forced to
  * the disk: files survive the process, but a system crash may leave only some of them. The file
  * therefore has the boot's id, and a folder of another boot is discarded. {@link NodeFolders} reads
- * and writes it. Daemons of other releases read it: a new key needs a default.
+ * and writes it on threads of {@link NodeDisks}. Daemons of other releases read it: a new key needs
+ * a default.
  */
 final class StateFile {
   private static final Logger LOG = LoggerFactory.getLogger(StateFile.class);
