@@ -8,7 +8,8 @@ import java.util.function.Consumer;
 /**
  * Parameters of a reliable connection: the attributes of ibv_modify_qp(3) that the application
  * chooses for INIT to RTR and RTR to RTS. Attributes of the network, such as the service level,
- * belong to the port and are given when the device is opened.
+ * belong to the port and are given when the device is opened. The configuration makes them; a queue
+ * pair takes them at {@link QueuePair#toRtr}. Immutable.
  *
  * @param timeoutExponent local ACK timeout, 4.096 us x 2^n; 0 waits for ever
  * @param retryCount retransmissions of a request before RETRY_EXC_ERR, 0 to 7

@@ -7,7 +7,7 @@ import java.util.function.Consumer;
 
 /**
  * Limits of an open device and its port: the part of ibv_query_device(3) and ibv_query_port(3) that
- * limits requests to the device.
+ * limits requests to the device. A provider makes them when it opens the device. Immutable.
  *
  * @param maxQueuePairs queue pairs
  * @param maxQueuePairWr work requests of one queue

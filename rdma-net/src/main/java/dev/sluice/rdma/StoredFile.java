@@ -7,8 +7,9 @@ import java.nio.ByteBuffer;
 import java.nio.channels.WritableByteChannel;
 
 /**
- * An open file that can be registered ({@link ProtectionDomain#registerFile}). Any thread. Closed
- * after the last read, by its opener or by its region.
+ * An open file that can be registered ({@link ProtectionDomain#registerFile}); {@link
+ * dev.sluice.rdma.file.DiskFile} implements it. Any thread. Closed after the last read, by its
+ * opener or by its region.
  */
 public interface StoredFile extends Closeable {
   /** Number that identifies the file system: equal for all files on it. */

@@ -3,7 +3,8 @@ package dev.sluice.rdma;
 
 /**
  * Status of a work completion: the values of {@code enum ibv_wc_status}, in its order
- * (ibv_poll_cq(3)). Each names the largest {@link Scope} that it reports as broken.
+ * (ibv_poll_cq(3)). A provider maps the device's value to it. Each names the largest {@link Scope}
+ * that it reports as broken, by which the transfer engine decides about retries.
  */
 public enum WorkCompletionStatus {
   SUCCESS(Scope.NONE),

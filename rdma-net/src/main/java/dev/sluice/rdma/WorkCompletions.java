@@ -2,8 +2,9 @@
 package dev.sluice.rdma;
 
 /**
- * Reusable batch of work completions ({@code struct ibv_wc}): polling makes no garbage. One thread
- * at a time; indices are below {@link #size}.
+ * Reusable batch of work completions ({@code struct ibv_wc}): polling makes no garbage. Each poller
+ * has one and uses it on one thread; the provider fills it during the poll. Indices are below
+ * {@link #size}.
  */
 public final class WorkCompletions {
   private final long[] wrIds;

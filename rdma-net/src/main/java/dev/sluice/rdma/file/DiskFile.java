@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A file that is open for reading twice. The kernel sends bytes from its channel to a socket. Its
- * descriptor tells which bytes the page cache has. Any thread. Its opener closes it after the last
- * read. Not final, so that tests can simulate disks that hang.
+ * descriptor tells which bytes the page cache has. Any thread. Its opener, or the region that takes
+ * it over, closes it after the last read. Not final, so that tests can simulate disks that hang.
  */
 public class DiskFile implements StoredFile {
   /** Disk number of files whose disk is unknown. */

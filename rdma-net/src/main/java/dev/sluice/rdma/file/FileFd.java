@@ -21,7 +21,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A file that is open for reading by its descriptor. It can read without waiting for the disk
- * (preadv2(2)). Any thread, even an interrupted one. Its opener closes it after the last read.
+ * (preadv2(2)). Any thread, even an interrupted one. {@link SharedFile} or {@link DiskFile} opens
+ * it, and closes it after the last read.
  */
 public final class FileFd implements Closeable {
   /** Values of Linux: open(2), preadv2(2), mmap(2). */

@@ -15,9 +15,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Holds at most 8 MiB. Files that are being read take windows from files without reads for 1 s.
  * A file without a window is read piece by piece. Each byte is delivered once: a second request for
- * it reads the file, so that later changes and disk errors are noticed. Any thread. Belongs to the
- * opener of the files. Locks are taken in this order: a file's, then a window's, which is only
- * tried.
+ * it reads the file, so that later changes and disk errors are noticed. Any thread. Each opener of
+ * files has one for all of them. Locks are taken in this order: a file's, then a window's, which is
+ * only tried.
  */
 public final class ReadAhead {
   private static final int WINDOW_BYTES = 16 << 10;

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An open file that many threads read: of the stager, of tasks, or registered with the software
- * provider. Reads ahead after small pieces ({@link ReadAhead}). Its creator closes it after the
- * last read.
+ * provider. Reads ahead after small pieces ({@link ReadAhead}). Any thread; each method says
+ * whether it may be interrupted. Its creator closes it after the last read.
  */
 public final class SharedFile implements Closeable {
   /** Reads some bytes, as a channel does; 0 if only cached bytes are wanted and there are none. */

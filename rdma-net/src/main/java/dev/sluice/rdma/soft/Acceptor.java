@@ -19,8 +19,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The listening socket of a software device. It accepts connections and hands over each one that
- * has said hello. Runs on the first event loop's thread, except for {@link #refuse} and {@link
- * #close}. The device closes it after the loop has ended.
+ * has said hello. The {@link SoftDevice} creates it. It runs on the first event loop's thread,
+ * except for {@link #refuse} and {@link #close}. The device closes it after the loop has ended.
  */
 final class Acceptor implements EventLoop.Handler, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Acceptor.class);

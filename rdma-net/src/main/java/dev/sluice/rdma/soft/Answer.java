@@ -8,7 +8,10 @@ import java.util.EnumSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** An answer that a {@link Responder} still has to send. Guarded by the queue pair's lock. */
+/**
+ * An answer that a {@link Responder} still has to send; it makes one for each request. Guarded by
+ * the queue pair's lock.
+ */
 final class Answer {
   /** Statuses that a NAK may carry, as those of a NIC: the request, or serving it, is at fault. */
   static final Set<WorkCompletionStatus> REFUSALS =

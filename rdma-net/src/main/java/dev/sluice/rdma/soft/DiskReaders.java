@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * disk. Each disk has its own threads: a disk that hangs blocks only these, and files on other
  * disks are still read. It also tells which disks hang, as answers of a queue pair wait for one
  * another. A queue pair has one read at a time here, and one buffer of {@link FrameBuffers#BYTES}
- * for it. Event loops submit reads; the device closes it.
+ * for it. The {@link SoftDevice} creates and closes it; event loops submit reads.
  */
 final class DiskReaders implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(DiskReaders.class);

@@ -6,21 +6,22 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The fixed header of every frame on a software connection, and its encoding. Fields that a type
- * does not use are 0. A {@link SoftConnection} has one for the frames that it receives, and reuses
- * it. A changed layout needs another version of {@link SoftAddress}. Guarded by the queue pair's
- * lock; the static methods are stateless.
+ * The fixed header of every frame on a software connection, and its big-endian encoding. Fields
+ * that a type does not use are 0. A {@link SoftConnection} has one for the frames that it receives,
+ * and reuses it. A changed layout needs another version of {@link SoftAddress}. Guarded by the
+ * queue pair's lock; the static methods are stateless.
  */
 final class FrameHeader {
   static final int BYTES = 20;
 
   /**
    * Maximum payload of a frame in bytes. A region is checked again for every frame, as a NIC checks
-   * it for every packet. It also bounds the bytes that deregistering a region may have to copy.
+   * it for every packet. It also bounds the unsent bytes that {@link FrameBatch#detach} copies when
+   * a region is deregistered.
    */
   static final int MAX_PAYLOAD_BYTES = 1 << 20;
 
-  /** Type of the frame; READ before the first one is decoded. */
+  /** Type of the frame; READ is a placeholder until the first decode. */
   FrameType type = FrameType.READ;
 
   int code;

@@ -8,8 +8,8 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Completion channel of the software provider: one pending event under a lock, which guards all
- * fields that change. Any thread; closed by its creator or its device.
+ * Completion channel of a {@link SoftDevice}, which creates it. It holds one pending event under a
+ * lock, which guards all fields that change. Any thread; closed by its user or its device.
  */
 final class SoftCompletionChannel implements CompletionChannel {
   private final ReentrantLock lock = new ReentrantLock();

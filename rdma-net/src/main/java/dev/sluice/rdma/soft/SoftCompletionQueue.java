@@ -11,9 +11,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Completion queue of the software provider. The event loop and posting threads fill it under the
- * lock of the completing queue pair; its own lock is taken inside that one, and guards all fields
- * that change. Events are raised without either lock. Closed by its creator or its device.
+ * Completion queue of a {@link SoftDevice}, which creates it. The event loop and posting threads
+ * fill it under the lock of the completing queue pair; its own lock is taken inside that one, and
+ * guards all fields that change. Events are raised without either lock. Closed by its user or its
+ * device.
  */
 final class SoftCompletionQueue implements CompletionQueue {
   private final SoftDevice device;

@@ -39,8 +39,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A NIC in software: event loops, one of them with a listening socket, and the objects created on
- * the device. Any thread; closed by its opener. Objects are closed before the threads that serve
- * them.
+ * the device. {@link SoftProvider} opens it. Any thread; closed by the provider's caller. Objects
+ * are closed before the threads that serve them.
  */
 final class SoftDevice implements Device {
   private static final Logger LOG = LoggerFactory.getLogger(SoftDevice.class);

@@ -13,9 +13,10 @@ import java.util.EnumSet;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A registered file. Peers READ it at addresses outside of all memory; no other access is possible.
- * Event loops send the bytes that the page cache has; {@link DiskReaders} read the others. The last
- * user closes the file, so that closing the region waits for no disk.
+ * A registered file. {@link SoftProtectionDomain} makes it. Peers READ it at addresses outside of
+ * all memory; no other access is possible. Event loops send the bytes that the page cache has;
+ * {@link DiskReaders} read the others. The last user closes the file, so that closing the region
+ * waits for no disk.
  */
 final class SoftFileRegion extends SoftRegion implements FileRegion {
   private final StoredFile stored;

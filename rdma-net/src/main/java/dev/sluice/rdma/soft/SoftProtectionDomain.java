@@ -18,8 +18,9 @@ import java.util.concurrent.ConcurrentMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Protection domain of the software provider: memory regions and queue pairs that work together,
- * and the tables of their keys. Any thread; closed by its creator or its device.
+ * Protection domain of a {@link SoftDevice}, which creates it. It groups memory regions and queue
+ * pairs that work together, and has the tables of their keys. Any thread; closed by its user or its
+ * device.
  */
 final class SoftProtectionDomain implements ProtectionDomain {
   private final ConcurrentMap<Integer, SoftMemoryRegion> byLkey = new ConcurrentHashMap<>();

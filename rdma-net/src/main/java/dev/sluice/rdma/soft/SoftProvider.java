@@ -11,8 +11,8 @@ import java.util.Objects;
 import java.util.function.Consumer;
 
 /**
- * RDMA in software over TCP, with the semantics of a NIC. Works on every machine. Any thread; the
- * caller of {@link #open} closes the device.
+ * RDMA in software over TCP, with the semantics of a NIC. Works on every machine. {@code Providers}
+ * and the doctor create it. Any thread; the caller of {@link #open} closes the device.
  */
 public final class SoftProvider implements Provider {
   public static final String NAME = "soft";

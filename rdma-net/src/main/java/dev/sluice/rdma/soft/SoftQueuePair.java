@@ -27,11 +27,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A reliable connection in software. It holds the state machine, the two halves {@link Initiator}
- * and {@link Responder}, and their {@link SoftConnection}. One lock guards them all. Only {@link
- * #lock} and {@link #unlock} take and release it, since {@link #unlock} reports the completions.
- * The event loop and posting threads hold it for a few socket calls at most. Closed by its creator
- * or its protection domain.
+ * A reliable connection in software. {@link SoftDevice} creates it. It holds the state machine, the
+ * two halves {@link Initiator} and {@link Responder}, and their {@link SoftConnection}. One lock
+ * guards them all. Only {@link #lock} and {@link #unlock} take and release it, since {@link
+ * #unlock} reports the completions. The event loop and posting threads hold it for a few socket
+ * calls at most. Closed by its user or its protection domain.
  */
 final class SoftQueuePair implements QueuePair {
   /** Bytes, reported only: TCP splits the stream as it likes. */

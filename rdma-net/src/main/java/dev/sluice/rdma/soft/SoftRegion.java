@@ -12,9 +12,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Memory or a file registered with the software provider. Its bytes are accessed only under the
- * lock of a queue pair of its domain that has just looked it up. {@link #close} removes it from the
- * tables and then takes each of these locks once. Closed by its creator or its domain.
+ * Memory or a file registered with a {@link SoftProtectionDomain}, which creates it. Its bytes are
+ * accessed only under the lock of a queue pair of its domain that has just looked it up. {@link
+ * #close} removes it from the tables and then takes each of these locks once. Closed by its user or
+ * its domain.
  */
 abstract sealed class SoftRegion implements MemoryRegion permits SoftMemoryRegion, SoftFileRegion {
   private final SoftProtectionDomain domain;

@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Connections that have not yet said hello, in the order of arrival and by their source address.
- * Used by the acceptor on its thread only.
+ * The {@link Acceptor} has one. It uses it on the first event loop's thread, and once more after
+ * that has ended. When there are too many, it closes {@link #oldestOfTheMost}.
  *
  * @param <T> a connection
  */
@@ -51,7 +52,7 @@ final class UnauthenticatedConnections<T> {
 
   /**
    * The oldest connection of the address with the most connections. An address with few connections
-   * thus loses none to an address with many.
+   * thus loses none to an address with many. Not for an empty set.
    */
   T oldestOfTheMost() {
     LinkedHashSet<T> most = all;

@@ -16,10 +16,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Creates and connects one queue pair, step by step on the {@link ConnectThreads}. The attempt owns
- * the queue pair until the outcome takes it over, and destroys it if there is no success. The
- * engine's thread starts the attempt and may call it off. It never waits for this object's lock,
- * which is held during device commands. The lock guards {@link #queuePair} and {@link #over}. It is
- * also held while the outcome is told.
+ * the queue pair until the outcome takes it over, and destroys it if there is no success. {@link
+ * Connections} creates and starts the attempt on the engine's thread, and may call it off. That
+ * thread never waits for this object's lock, which is held during device commands. The lock guards
+ * {@link #queuePair} and {@link #over}. It is also held while the outcome is told.
  */
 final class ConnectAttempt {
   private static final Logger LOG = LoggerFactory.getLogger(ConnectAttempt.class);

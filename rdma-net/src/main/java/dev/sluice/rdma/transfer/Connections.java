@@ -14,9 +14,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The queue pairs through which this process READs: starts to connect, evicts and closes them.
- * Engine thread only, which never waits for a device here, except to destroy a queue pair with
- * outstanding READs. The {@link ReadEngine} destroys each connection when it closes; nothing else
- * is to close.
+ * {@link RdmaEndpoint} creates it for its {@link ReadEngine}. Engine thread only, which never waits
+ * for a device here, except to destroy a queue pair with outstanding READs. The {@link ReadEngine}
+ * destroys each connection when it closes; nothing else is to close.
  *
  * <p>Each peer has one queue pair. It is created for the first READ, and closed after the idle
  * timeout or, at the limit, when another peer needs one. With 1,000 executors that all READ from

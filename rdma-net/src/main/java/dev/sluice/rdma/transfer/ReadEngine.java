@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * READs from many peers, over one queue pair each: posts in batches, polls, answers reads, and
- * handles failures.
+ * handles failures. An {@link RdmaEndpoint} creates one.
  *
  * <p>Any thread submits. Everything else happens in {@link #doWork}, which one thread calls: {@link
  * ReadThread}, or a test by hand. The same thread calls {@link #close}, which answers every read

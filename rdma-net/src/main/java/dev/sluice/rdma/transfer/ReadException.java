@@ -5,7 +5,10 @@ import dev.sluice.rdma.WorkCompletionStatus;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** Final failure of a read by RDMA, with peer, cause and completion status. */
+/**
+ * Final failure of a read by RDMA, with peer, cause and completion status. {@link PendingReads}
+ * makes it, the {@link ReadListener} gets it.
+ */
 public final class ReadException extends IOException {
   private static final long serialVersionUID = 1L;
 

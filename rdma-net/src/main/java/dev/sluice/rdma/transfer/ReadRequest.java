@@ -11,10 +11,11 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ranges of one peer's memory to READ back to back into a buffer. The engine keeps its state of the
- * read in this object, so that a READ allocates no other one: the next byte to post, and the
- * outcome of the current attempt. Only the engine's thread uses this state, from submission to
- * answer. After a success the request may be submitted again.
+ * Ranges of one peer's memory to READ back to back into a buffer. Any thread creates it, and
+ * submits it by {@link RdmaEndpoint#read}. The engine keeps its state of the read in this object,
+ * so that a READ allocates no other one: the next byte to post, and the outcome of the current
+ * attempt. Only the engine's thread uses this state, from submission to answer. After a success the
+ * request may be submitted again.
  *
  * <p>The target is released only when the request is answered and none of its work requests is
  * outstanding. Memory is therefore never reused while a READ may still write to it.

@@ -13,8 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Decides about reads when their work requests complete, with success or failure. Called by the
- * {@link ReadEngine} on its thread; holds nothing to close.
+ * Decides about reads when their work requests complete, with success or failure. The {@link
+ * ReadEngine} creates it, and calls it on its thread. There is nothing to close.
  *
  * <p>The status of the first failed work request tells which part is broken. If the operation is
  * broken, its read would fail again: it is answered with STALE_LOCATION after REM_ACCESS_ERR, else

@@ -12,8 +12,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Runs other threads' tasks on the engine's thread, in order. Wakes that thread only if it sleeps.
  *
- * <p>Any thread executes; the engine's thread runs the tasks and closes the queue. A task that is
- * added after that runs on the thread that adds it, and must only decline.
+ * <p>An {@link RdmaEndpoint} creates one. Any thread executes; the engine's thread runs the tasks
+ * and closes the queue. A task that is added after that runs on the thread that adds it, and must
+ * only decline.
  */
 final class TaskQueue implements Executor {
   private static final Logger LOG = LoggerFactory.getLogger(TaskQueue.class);

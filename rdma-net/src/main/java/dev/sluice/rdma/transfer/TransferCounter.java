@@ -4,7 +4,10 @@ package dev.sluice.rdma.transfer;
 import static dev.sluice.rdma.transfer.CounterDescription.level;
 import static dev.sluice.rdma.transfer.CounterDescription.total;
 
-/** Counters of an endpoint. Metrics are named after the constants, so users see a new name. */
+/**
+ * Counters of an {@link RdmaEndpoint}. Any thread adds to them. Metrics are named after the
+ * constants, so users see a new name.
+ */
 public enum TransferCounter {
   READS_SUBMITTED(total("requests", "Requests that were submitted.")),
   READS_COMPLETED(total("requests", "Requests whose bytes all arrived.")),

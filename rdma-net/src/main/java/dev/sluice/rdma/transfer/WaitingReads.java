@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * Reads from one peer that are not yet, or only partly, posted. Small reads, of tables and of few
  * blocks, are posted before large ones: a task needs them before it can READ more. {@link
  * Connection} still posts some of the large ones. Only the first read of each kind may have been
- * started. Engine thread only.
+ * started. Each {@link Peer} has one. Engine thread only.
  */
 final class WaitingReads {
   private final Queue<ReadRequest> small = new ArrayDeque<>();

@@ -10,7 +10,8 @@ import java.nio.ByteBuffer;
 
 /**
  * Address at which rdma_cm reaches a queue pair: the content of {@link
- * QueuePairAddress#providerData}. Peers decode it, so a changed layout needs another version.
+ * QueuePairAddress#providerData}. {@link CmHandshake} makes its own and decodes the peer's. A
+ * changed layout needs another version. Immutable; holds a secret, which is never logged.
  *
  * @param listening address and port of the device's listening id
  * @param token secret of the queue pair, valid for one connection

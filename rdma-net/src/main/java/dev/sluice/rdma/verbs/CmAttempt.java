@@ -13,10 +13,10 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * One attempt to connect: it resolves the address, then the route, then sends the request. The
- * result is the id, once the peer has accepted. Used by the thread of {@link CmAgent} only, except
- * for the result: any thread may complete that to cancel the attempt, and then calls {@link
- * CmAgent#wakeUp}. {@link CmAgent} closes the id of a failed attempt; the id of a connected one
- * belongs to its queue pair.
+ * result is the id, once the peer has accepted. The thread of {@link CmAgent} creates it and alone
+ * uses it, except for the result: any thread may complete that to cancel the attempt, and then
+ * calls {@link CmAgent#wakeUp}. {@link CmAgent} closes the id of a failed attempt; the id of a
+ * connected one belongs to its queue pair.
  */
 final class CmAttempt {
   private static final int ETIMEDOUT = 110;

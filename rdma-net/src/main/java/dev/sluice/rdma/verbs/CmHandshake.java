@@ -22,9 +22,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Connects one queue pair by rdma_cm. The side that calls {@link #meet} connects, and takes the
  * attributes for RTR and RTS from its own id. The other side issues a token and, at RTR and RTS,
- * only notes the attributes. It changes state when a request presents the token. Called by the
- * queue pair under its lock, and by the thread of {@link CmAgent}, for which this class takes that
- * lock. It guards all fields.
+ * only notes the attributes. It changes state when a request presents the token. {@link
+ * VerbsDevice} creates one for each queue pair, which calls it under its lock. The thread of {@link
+ * CmAgent} calls it too, and takes that lock here. The lock guards all fields.
  */
 final class CmHandshake implements Handshake {
   /** Longer than a peer may take between receiving the token and sending its request. */

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * Connects with the addresses that both sides exchange over the control channel. The provider data
  * of an address consist of a byte of flags, then vendor and options of {@link Ece}. Without options
  * they are the flags alone; without options and flags they are empty. Peers of the first release
- * read the flags only, and take longer data for an address without flags. The queue pair calls it
- * under its lock.
+ * read the flags only, and take longer data for an address without flags. {@link VerbsDevice}
+ * creates one for each queue pair, which calls it under its lock.
  */
 final class ControlHandshake implements Handshake {
   private static final byte GRH_REQUIRED = 1;

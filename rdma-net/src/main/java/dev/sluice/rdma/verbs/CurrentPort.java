@@ -9,10 +9,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Values that new queue pairs take from the port of a {@link VerbsDevice}. LID, GID and the indices
- * of its tables may change while the device is open. Connected queue pairs keep their values, and
- * break if these are gone. Any thread reads them; only the thread of the device's events changes
- * them.
+ * Values that new queue pairs take from the port of a {@link VerbsDevice}. {@link VerbsProvider}
+ * creates it. LID, GID and the indices of its tables may change while the device is open. Connected
+ * queue pairs keep their values, and break if these are gone. Any thread reads them; only the
+ * thread of the device's events changes them.
  */
 final class CurrentPort {
   private static final Logger LOG = LoggerFactory.getLogger(CurrentPort.class);

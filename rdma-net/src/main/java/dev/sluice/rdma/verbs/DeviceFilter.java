@@ -8,8 +8,8 @@ import java.util.stream.Stream;
  * Selects the ports that may be used, in NCCL's syntax. {@code mlx5_0:1,mlx5_1} selects port 1 of
  * the devices whose names begin with {@code mlx5_0}, and all ports of those that begin with {@code
  * mlx5_1}. A leading {@code =} matches whole names; a leading {@code ^} (or {@code ^=}) selects all
- * other ports. The configuration parses it; {@link OpenPorts} and {@link PortReader} ask it.
- * Immutable.
+ * other ports. The configuration parses it; {@link VerbsProvider}, {@link OpenPorts} and {@link
+ * PortReader} ask it. Immutable.
  */
 public final class DeviceFilter {
   /** Selects every port. */
@@ -64,8 +64,9 @@ public final class DeviceFilter {
         || entries.stream().anyMatch(entry -> entry.matches(device, port, exact)) != excluding;
   }
 
-  /** Returns true if at least one port of the device may be used; {@link #matches} tells which. */
+  /** Returns false only if the filter certainly excludes every port of the device. */
   boolean matchesSome(String device) {
+    // An exclusion of one port leaves the device.
     return entries.isEmpty()
         || entries.stream()
                 .anyMatch(entry -> entry.matches(device, excluding ? ANY_PORT : entry.port, exact))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.rdma.verbs;
 
-import dev.sluice.rdma.verbs.VerbsQueuePair.Handshake;
 import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.cm.RdmaCmId;
 import dev.sluice.verbs.ibv.IbvEce;
@@ -14,8 +13,9 @@ import org.slf4j.LoggerFactory;
  * devices agree on options of their vendor. The connecting side offers the options of its device.
  * The accepting side sets the offer before RTR, and answers with the options that its device
  * accepted. The connecting side sets the answer. The connection uses no ECE if a device has no
- * options, if the vendors differ, or if the peer's release lacks ECE. Belongs to a {@link
- * Handshake}, which calls it under its lock.
+ * options, if the vendors differ, or if the peer's release of Sluice lacks ECE. {@link
+ * ControlHandshake} and {@link CmHandshake} each create one and call it under the queue pair's
+ * lock. {@link CmAttempt} calls the static {@link #request} on the thread of {@link CmAgent}.
  */
 final class Ece {
   static final IbvEce NONE = new IbvEce(0, 0, 0);
@@ -27,6 +27,7 @@ final class Ece {
   /** Options that the device supports. */
   private IbvEce offer = NONE;
 
+  /** True if this side accepted the peer's offer. */
   private boolean taken;
 
   Ece(IbvQp queuePair) {

@@ -5,7 +5,8 @@ import dev.sluice.verbs.Gid;
 import java.net.InetAddress;
 
 /**
- * A valid entry of a port's GID table ({@code struct ibv_gid_entry}).
+ * A valid entry of a port's GID table ({@code struct ibv_gid_entry}). {@link PortReader} makes it.
+ * Immutable.
  *
  * @param index position in the table, by which queue pairs name it
  * @param gid the GID

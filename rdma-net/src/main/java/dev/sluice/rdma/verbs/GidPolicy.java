@@ -8,7 +8,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rules for the choice of an entry of a port's GID table.
+ * Rules for the choice of an entry of a port's GID table. The settings make them, {@link
+ * GidChooser} follows them. Immutable.
  *
  * @param index of the entry, or {@link VerbsOptions#AUTO} for the best entry that the other rules
  *     allow

@@ -10,7 +10,8 @@ import java.util.regex.Pattern;
 
 /**
  * Memory that this process may register. The kernel charges each memory region to RLIMIT_MEMLOCK
- * (getrlimit(2)), unless the process has CAP_IPC_LOCK.
+ * (getrlimit(2)), unless the process has CAP_IPC_LOCK. The provider, the node daemon and the doctor
+ * read it before they register memory. Immutable.
  *
  * @param bytes the soft limit; Long.MAX_VALUE if there is none
  * @param exemption tells whether the limit applies to this process

@@ -10,7 +10,8 @@ import java.util.function.Function;
  * The NUMA node that this process is bound to. The process reaches devices of this node without
  * crossing the link between processors. There is no such node if the process is not bound to the
  * processors of one node, as executors usually are not, or if the machine has one node only. All
- * devices count as equally near then. Any thread.
+ * devices count as equally near then. {@link VerbsProvider} and {@link VerbsSurvey} create it,
+ * {@link PortChooser} asks it. Any thread.
  */
 final class NumaNode {
   private final Sysfs sysfs;

@@ -19,9 +19,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Opens the devices that a process may use and reads their ports, so that one can be chosen. One
- * thread, of {@link VerbsProvider} or {@link VerbsSurvey}, which closes it; that closes all devices
- * except the one that was taken.
+ * Opens the devices that a process may use and reads their ports, so that one can be chosen. {@link
+ * VerbsProvider} or {@link VerbsSurvey} creates, uses and closes it on one thread. Closing it
+ * closes all devices except the one that was taken.
  */
 final class OpenPorts implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(OpenPorts.class);

@@ -19,9 +19,9 @@ import java.util.stream.IntStream;
  * device with it, else the first. Ports with a GID of another network namespace come last, and only
  * if the ports or the GID's index were configured. If processes are to spread over the ports, each
  * takes another one. Only configuration asks for that, as Sluice cannot know whether all ports lead
- * to the same network. Among ports that do, those on the process's own NUMA node come first. Used
- * by the thread that opens a device, and later by the thread of its events ({@link CurrentPort}).
- * Immutable.
+ * to the same network. Among ports that do, those on the process's own NUMA node come first. {@link
+ * VerbsProvider} creates it. The thread that opens a device calls it, and later the thread of the
+ * device's events ({@link CurrentPort}). Immutable.
  */
 final class PortChooser {
   /** DSCP 26, which common recipes for lossless Ethernet put into a class of its own, and ECN. */

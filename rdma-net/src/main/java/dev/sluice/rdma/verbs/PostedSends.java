@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Converts chains of READs to work requests of libibverbs. Its memory is reused and grows to the
- * longest chain. A chain is posted by one call, and rings the device's doorbell once. Called under
- * the queue pair's lock.
+ * longest chain. A chain is posted by one call, and rings the device's doorbell once. The {@link
+ * VerbsQueuePair} creates it, and calls it under its lock.
  */
 final class PostedSends {
   private static final int FIRST_CAPACITY = 16;

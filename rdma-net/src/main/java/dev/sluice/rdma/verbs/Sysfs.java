@@ -14,7 +14,8 @@ import java.util.stream.Stream;
 /**
  * Reads facts about ports and processors that the kernel gives in files and not by verbs. A missing
  * file means that the fact is unknown, which is no error: containers hide files, and drivers leave
- * them out. Reads anew at each call; any thread.
+ * them out. {@link VerbsProvider} and {@link VerbsSurvey} create it. Reads anew at each call; any
+ * thread.
  *
  * @param root {@code /}, or a directory that stands for it
  */

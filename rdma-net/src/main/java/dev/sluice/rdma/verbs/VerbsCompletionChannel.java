@@ -13,9 +13,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A completion channel of a verbs device. It waits in poll(2) for the channel's descriptor and for
- * a second one that wakes it up. Any thread, but one waits at a time. Closed by its creator or its
- * device, after its completion queues: C refuses to destroy a channel in use.
+ * A completion channel of a {@link VerbsDevice}, which creates it. It waits in poll(2) for the
+ * channel's descriptor and for a second one that wakes it up. Any thread, but one waits at a time.
+ * Closed by its user or its device, after its completion queues: C refuses to destroy a channel in
+ * use.
  */
 final class VerbsCompletionChannel extends VerbsChild implements CompletionChannel {
   private static final Logger LOG = LoggerFactory.getLogger(VerbsCompletionChannel.class);

@@ -17,11 +17,11 @@ import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A completion queue of a verbs device. Its lock keeps the queue from being destroyed under a
- * polling thread. Under the lock it also drops the completions of a queue pair that is destroyed or
- * reset: some libraries do that themselves, others do not. The lock guards all fields that change;
- * it is taken inside the lock of a queue pair, never the other way round. Closed by its creator or
- * its device.
+ * A completion queue of a {@link VerbsDevice}, which creates it. Its lock keeps the queue from
+ * being destroyed under a polling thread. Under the lock it also drops the completions of a queue
+ * pair that is destroyed or reset: some libraries do that themselves, others do not. The lock
+ * guards all fields that change; it is taken inside the lock of a queue pair, never the other way
+ * round. Closed by its user or its device.
  */
 final class VerbsCompletionQueue extends VerbsChild implements CompletionQueue {
   /** Largest number of completions that one call of ibv_poll_cq(3) takes. */

@@ -31,8 +31,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An open device with its chosen port, and with a thread for its asynchronous events. Any thread;
- * closed by its opener. The context is closed last, and only if the threads that use it have ended.
+ * An open device with its chosen port, and with a thread for its asynchronous events. {@link
+ * VerbsProvider} opens it. Any thread; closed by the provider's caller. The context is closed last,
+ * and only if the threads that use it have ended.
  */
 final class VerbsDevice implements Device {
   private static final Logger LOG = LoggerFactory.getLogger(VerbsDevice.class);

@@ -9,8 +9,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Memory registered with a verbs device. The kernel pins its pages until it is closed. Any thread;
- * closed by its creator or its protection domain.
+ * Memory registered with a verbs device. {@link VerbsProtectionDomain} creates it. The kernel pins
+ * its pages until it is closed, unless it is registered on demand. Any thread; closed by its user
+ * or its protection domain.
  */
 final class VerbsMemoryRegion extends VerbsChild implements MemoryRegion {
   private static final Logger LOG = LoggerFactory.getLogger(VerbsMemoryRegion.class);

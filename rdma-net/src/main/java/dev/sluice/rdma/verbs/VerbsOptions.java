@@ -8,7 +8,8 @@ import java.util.function.Consumer;
 
 /**
  * Options of a verbs device that depend on the network and not on the connection: the port to open,
- * and fields of the packets.
+ * and fields of the packets. The configuration makes them; {@link VerbsProvider} takes them.
+ * Immutable.
  *
  * @param devices the ports that may be used
  * @param gid rules for the entry of the port's GID table

@@ -20,7 +20,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A protection domain of a verbs device. Any thread; closed by its creator or its device. */
+/**
+ * A protection domain of a {@link VerbsDevice}, which creates it. Any thread; closed by its user or
+ * its device.
+ */
 final class VerbsProtectionDomain extends VerbsChild implements ProtectionDomain {
   private static final Logger LOG = LoggerFactory.getLogger(VerbsProtectionDomain.class);
 

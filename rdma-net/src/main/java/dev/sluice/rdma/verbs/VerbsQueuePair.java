@@ -22,10 +22,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A reliable connection of a verbs device. It maps the states of {@link QueuePair} to those of
- * ibv_modify_qp(3). Its lock serialises posting threads, and keeps the queue pair from being
- * destroyed under them. It guards all fields except {@link #failed}, and the {@link Handshake}.
- * Closed by its creator or its protection domain.
+ * A reliable connection of a verbs device. {@link VerbsProtectionDomain} creates it. It maps the
+ * states of {@link QueuePair} to those of ibv_modify_qp(3). Its lock serialises posting threads,
+ * and keeps the queue pair from being destroyed under them. The lock guards all fields except
+ * {@link #failed}, and the {@link Handshake}. Closed by its user or its protection domain.
  */
 final class VerbsQueuePair extends VerbsChild implements QueuePair {
   private static final Logger LOG = LoggerFactory.getLogger(VerbsQueuePair.class);
