@@ -18,8 +18,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An open device: {@code struct ibv_context} (ibv_open_device(3)). It is the parent of protection
- * domains, completion queues, channels and XRC domains, and closes them first. The caller of {@link
- * IbvDevice#open} closes it. Any thread; one thread at a time waits for asynchronous events.
+ * domains, completion queues, channels, XRC domains and DMA handles, and closes them first. The
+ * caller of {@link IbvDevice#open} closes it. Any thread; one thread at a time waits for
+ * asynchronous events.
  */
 public final class IbvContext extends NativeObject {
   /** Error number of ibv_query_gid_ex(3) for an index without an entry. */
@@ -39,8 +40,8 @@ public final class IbvContext extends NativeObject {
   }
 
   /**
-   * Wraps a context that librdmacm opened and will close. Closing the result only closes its
-   * children.
+   * Wraps a context that librdmacm opened and will close, for {@code RdmaCmIdObjects} and {@code
+   * RdmaDeviceList}. Closing the result only closes its children.
    *
    * @param pointer the {@code verbs} member of an {@code rdma_cm_id}
    */
@@ -68,7 +69,7 @@ public final class IbvContext extends NativeObject {
 
   /** Returns an operation outside of the data path, as {@link VerbsContextOps#get}. */
   NativeFunction operation(String declaration) throws VerbsException {
-    pointer(); // reads go through the context, which must be open
+    pointer(); // throws if closed: VerbsContextOps follows pointers in the context
     return extendedOps.get(declaration);
   }
 

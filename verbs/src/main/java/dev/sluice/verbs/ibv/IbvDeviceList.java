@@ -15,7 +15,8 @@ import java.util.Optional;
 
 /**
  * The RDMA devices of this machine (ibv_get_device_list(3)). After the list is closed, opened
- * contexts stay valid; unopened devices do not. Any thread; the caller of {@link #get} closes it.
+ * contexts stay valid; devices that were not opened may not be used. Any thread; the caller of
+ * {@link #get} closes it.
  */
 public final class IbvDeviceList extends NativeObject {
   private final List<IbvDevice> devices = new ArrayList<>();
@@ -49,7 +50,7 @@ public final class IbvDeviceList extends NativeObject {
     }
   }
 
-  /** Returns the exception for a kernel that has no RDMA at all, with the sign of it. */
+  /** Returns the exception for a kernel that has no RDMA at all, and the fact that shows it. */
   public static ProviderUnavailableException noRdma(String sign) {
     return new ProviderUnavailableException(
         "the kernel has no RDMA: load ib_uverbs and the device's driver (" + sign + ")");

@@ -88,6 +88,7 @@ public final class IbvSendWrList extends IbvWrList {
   /** For each request, two objects that the driver dereferences; null as long as there are none. */
   private NativeObject @Nullable [] objects;
 
+  /** True once a BIND_MW was added, also after {@link #clear}. */
   private boolean binds;
 
   /** True if slots may hold members from {@link #RARE} on. The arena's memory was zero at first. */
@@ -175,8 +176,9 @@ public final class IbvSendWrList extends IbvWrList {
   }
 
   /**
-   * Refuses all requests if a driver would dereference a null pointer or a closed object. Datagrams
-   * need a destination each.
+   * Refuses all requests if a driver would dereference a null pointer or a closed object.
+   *
+   * @param datagrams true for a UD queue pair, whose requests need a destination each
    */
   void requireObjects(boolean datagrams) throws PostException {
     if (!datagrams && !binds) {
