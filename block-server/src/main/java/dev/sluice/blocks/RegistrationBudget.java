@@ -6,13 +6,15 @@ import dev.sluice.rdma.transfer.Counters;
 import java.util.function.LongSupplier;
 
 /**
- * Counts registered bytes and regions against their limits. A registry has one; {@link
- * ShuffleMemory} takes from it and gives back, the {@link Registrar} asks it. Any thread; this
- * guards all fields that change. Bytes that are reserved must be released once, with their regions.
+ * Counts registered bytes and regions against their limits. Each {@link MapOutputRegistry} creates
+ * one. {@link ShuffleMemory} takes from it and gives back, the {@link Registrar} asks for room, and
+ * {@link RegisteredShuffle} reports refusals. Any thread; this guards all fields that change. Each
+ * reserved cost must be released once.
  *
  * <p>The provider may have a lower limit, which shows when it refuses. A refusal may last, as with
  * RLIMIT_MEMLOCK, or pass, as with a shortage of memory. The amount that was registered at the
- * refusal is therefore the limit for a while; after that more is tried again.
+ * refusal is therefore the limit for a while: of regions if the refused cost had no bytes, else of
+ * bytes. After that more is tried again.
  */
 final class RegistrationBudget {
   private final Counters<RegistryCounter> counters;
@@ -21,8 +23,10 @@ final class RegistrationBudget {
   private final int maxRegions;
   private final CircuitBreaker refusals = CircuitBreaker.backoff();
 
-  /** Bytes that were registered when the provider refused last. */
+  /** Limits after the last refusal, for as long as {@link #refusals} is open. */
   private long refusedBytes;
+
+  private int refusedRegions;
 
   private long bytes;
   private int regions;
@@ -34,36 +38,42 @@ final class RegistrationBudget {
     maxBytes = limits.maxBytes();
     maxRegions = limits.maxRegions();
     refusedBytes = maxBytes;
+    refusedRegions = maxRegions;
   }
 
   private long limitBytes() {
     return refusals.isOpen(clockMs.getAsLong()) ? Math.min(maxBytes, refusedBytes) : maxBytes;
   }
 
-  /** Returns true if the cost would fit with nothing else registered. */
+  private int limitRegions() {
+    return refusals.isOpen(clockMs.getAsLong()) ? refusedRegions : maxRegions;
+  }
+
+  /** Returns true if the cost would fit if nothing else were registered. */
   synchronized boolean canEverFit(Cost cost) {
-    return cost.bytes() <= limitBytes() && cost.regions() <= maxRegions;
+    return cost.bytes() <= limitBytes() && cost.regions() <= limitRegions();
   }
 
   /**
    * Returns true if there is room for the cost.
    *
-   * @param leaving cost that will have been released by then
+   * @param leaving cost that is released before this cost is taken
    */
   synchronized boolean fits(Cost cost, Cost leaving) {
     return cost.bytes() <= limitBytes() - bytes + leaving.bytes()
-        && cost.regions() <= maxRegions - regions + leaving.regions();
+        && cost.regions() <= limitRegions() - regions + leaving.regions();
   }
 
   /**
    * Returns true if more than three quarters are used: the next map output might find no room.
    *
-   * @param leaving cost that will have been released by then
+   * @param leaving cost of withdrawn shuffles, which is released soon
    */
   synchronized boolean isTight(Cost leaving) {
     long limit = limitBytes();
+    int most = limitRegions();
     return bytes - leaving.bytes() > limit - limit / 4
-        || regions - leaving.regions() > maxRegions - maxRegions / 4;
+        || regions - leaving.regions() > most - most / 4;
   }
 
   /** Takes the whole cost and returns true, or takes nothing. */
@@ -80,11 +90,14 @@ final class RegistrationBudget {
   }
 
   /**
-   * Lowers the limit after the provider refused the cost that was reserved last. Until the provider
-   * may be tried again, the amount without this cost is the limit. No file is then mapped in vain.
+   * Lowers the limit after the provider refused the cost that was reserved last, and that still is.
+   * Until the provider may be tried again, the amount without this cost is the limit: {@link
+   * #reserve} fails before a file is mapped in vain.
    */
   synchronized void refused(Cost cost) {
-    refusedBytes = bytes - cost.bytes();
+    boolean hasBytes = cost.bytes() > 0;
+    refusedBytes = hasBytes ? bytes - cost.bytes() : maxBytes;
+    refusedRegions = hasBytes ? maxRegions : regions - cost.regions();
     refusals.failed(clockMs.getAsLong());
   }
 
@@ -98,7 +111,7 @@ final class RegistrationBudget {
   @Override
   public synchronized String toString() {
     return "%d of %d bytes and %d of %d regions are in use"
-        .formatted(bytes, limitBytes(), regions, maxRegions);
+        .formatted(bytes, limitBytes(), regions, limitRegions());
   }
 
   /**

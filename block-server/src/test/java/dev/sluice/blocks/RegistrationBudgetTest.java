@@ -26,6 +26,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Behaviour of the registry when the budget is used up. */
 class RegistrationBudgetTest {
@@ -529,6 +531,36 @@ class RegistrationBudgetTest {
     registry.unregister(1);
 
     assertThat(resolve(2, 0)).isNotNull();
+  }
+
+  /** A registration that takes no bytes of the budget may be refused, too. */
+  @ParameterizedTest
+  @EnumSource(names = {"OPEN_FILE", "ON_DEMAND_MAPPING"})
+  void aRefusalOfMemoryThatTakesNoBytesLimitsTheRegions(RegistrationMethod form) throws Exception {
+    registry =
+        new MapOutputRegistry(
+            domain,
+            outputs.directories(form),
+            outputs::find,
+            new RegistryLimits(1 << 20, 100, IDLE_MS),
+            listener,
+            nowMs::get);
+    assertThat(isRegistered(0)).isTrue();
+    domain.limitBytes(0);
+    assertThat(isRegistered(1)).isFalse();
+    int attempts = domain.attempts();
+    assertThat(isRegistered(2)).isFalse();
+    assertThat(domain.attempts()).as("attempts while the limit holds").isEqualTo(attempts);
+
+    domain.limitBytes(Long.MAX_VALUE);
+    nowMs.set(CircuitBreaker.FIRST_MS);
+    assertThat(isRegistered(3)).isTrue();
+  }
+
+  private boolean isRegistered(long mapId) throws Exception {
+    outputs.write(1, mapId, 100);
+    registry.touch(1);
+    return !ResolvedOutput.header(registry, 1, mapId).isStaged();
   }
 
   @Test
