@@ -8,8 +8,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds a map output's files: by Spark's resolver in an executor, or in its folders in a node
- * daemon. The {@link MapOutputRegistry} asks for the files on a thread that may wait for a disk.
+ * Finds a map output's files: by Spark's resolver in an executor, or in the application's folders
+ * in a node daemon. {@link RegisteredShuffle} calls {@link #find} on a thread that may wait for a
+ * disk. An executor's hand-over and a node's {@code NodeBlockResolver} call it on their own
+ * threads. The {@link MapOutputRegistry} calls {@link #paths} on any thread, before it queues the
+ * work.
  */
 public interface MapOutputFiles {
   /**
@@ -27,8 +30,9 @@ public interface MapOutputFiles {
   @Nullable Files find(int shuffleId, long mapId) throws IOException;
 
   /**
-   * Returns paths in all local directories that {@link #find} looks into or finds files in. A disk
-   * that does not answer then delays no map output on other disks. Reads no disk. Any thread.
+   * Returns paths in every local directory that {@link #find} may touch; empty if they are unknown.
+   * The registry chooses a thread by them, so that a disk that hangs delays no map output on other
+   * disks. Reads no disk. Any thread.
    */
   default List<Path> paths(int shuffleId, long mapId) {
     return List.of();

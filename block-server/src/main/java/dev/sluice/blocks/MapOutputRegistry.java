@@ -260,16 +260,16 @@ public final class MapOutputRegistry implements AutoCloseable {
     }
   }
 
-  /** Returns a map output, or null if it is neither registered nor staged. */
+  /** Returns a map output, or null if it is unknown here. */
   public @Nullable MapOutput output(int shuffleId, long mapId) {
     RegisteredShuffle shuffle = epochs.get(shuffleId);
     return shuffle == null ? null : shuffle.get(mapId);
   }
 
   /**
-   * Returns the file range of partitions [start, end) of a map output that is registered or staged.
+   * Returns the file range of partitions [start, end) of a map output.
    *
-   * @return null if it is neither, if it has no such partitions, or if its index cannot be read
+   * @return null if it is unknown here, has no such partitions, or has an index that cannot be read
    */
   public @Nullable Segment segment(
       int shuffleId, long mapId, int startPartition, int endPartition) {
@@ -299,7 +299,7 @@ public final class MapOutputRegistry implements AutoCloseable {
     return output.open(startPartition, endPartition);
   }
 
-  /** Returns a reader of this process's own map outputs; null if none is registered or staged. */
+  /** Returns a reader of this process's own map outputs; null if none is known here. */
   public @Nullable MapOutputReader reader(int shuffleId) {
     RegisteredShuffle shuffle = epochs.get(shuffleId);
     return shuffle == null || shuffle.isEmpty() ? null : new MapOutputReader(shuffle);

@@ -11,8 +11,8 @@ import org.slf4j.LoggerFactory;
 /**
  * A pending registration of a map output. Its files are found and opened on a thread that may wait
  * for their disks and holds no lock. Then it is registered on the registry's thread. One thread at
- * a time uses it. {@link MapOutputRegistry} creates it, and closes it whether it succeeded, failed
- * or was cancelled.
+ * a time uses it. {@link RegisteredShuffle#begin} creates it. The {@link MapOutputRegistry} closes
+ * it, whether it succeeded, failed or was cancelled.
  */
 final class PendingRegistration implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(PendingRegistration.class);

@@ -31,24 +31,25 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One epoch of a shuffle, and its registered map outputs. It begins with the first map output while
- * the shuffle is unknown or unregistered, and ends with {@link #close}. Nothing is registered in it
- * afterwards.
+ * One epoch of a shuffle, and its map outputs: registered, staged or unserved (read by this process
+ * alone). {@link ShuffleEpochs} creates one for each epoch, by the factory of the {@link
+ * MapOutputRegistry}. It begins with the first map output while the shuffle is unknown or
+ * unregistered, and ends with {@link #close}. Nothing is registered in it afterwards.
  *
  * <p>Map outputs are opened on threads that may wait for their disks, registered on the registry's
  * thread, and looked up by any thread. The lock is held while one opened map output is registered,
  * so that {@link #close} and {@link #invalidate} leave no half-done registration behind. They also
  * cancel pending registrations. Pinning pages that are not in the page cache reads the disk; if the
  * disk does not answer, the registering thread may hold the lock for ever. A thread that does not
- * get the lock within 10 s therefore leaves its deregistration to the holder. The lock is therefore
- * only released by {@link #unlock}, which runs these deregistrations. Map outputs are added and
- * removed with the lock held.
+ * get the lock within 10 s therefore leaves its deregistration to the holder. Only {@link #unlock}
+ * releases the lock; it runs these deregistrations. Map outputs are added and removed with the lock
+ * held.
  */
 final class RegisteredShuffle {
   private static final Logger LOG = LoggerFactory.getLogger(RegisteredShuffle.class);
   private static final long MAX_WAIT_MS = 10_000;
 
-  /** Finds room in the budget. */
+  /** Takes room from the budget; the {@link Registrar} implements it. */
   interface Room {
     /**
      * Reserves the {@code cost} for the memory.
@@ -108,7 +109,7 @@ final class RegisteredShuffle {
     return id;
   }
 
-  /** Returns the map output, or null if it is neither registered nor staged. */
+  /** Returns the map output, or null if it is unknown here. */
   @Nullable MapOutput get(long mapId) {
     return outputs.get(mapId);
   }
@@ -123,7 +124,10 @@ final class RegisteredShuffle {
     return output == null || !output.served() ? null : output.location();
   }
 
-  /** Returns the locations of served map outputs by segment and slot, as a publisher needs them. */
+  /**
+   * Returns the locations of served map outputs, sorted by segment and slot as a publisher needs
+   * them.
+   */
   List<MapOutputLocation> locations() {
     return outputs.values().stream()
         .filter(MapOutput::served)
@@ -135,9 +139,12 @@ final class RegisteredShuffle {
         .toList();
   }
 
-  /** Returns the cost that deregistering this shuffle would release. */
+  /**
+   * Returns the cost that deregistering this shuffle would release. Only the registry's thread
+   * calls this.
+   */
   Cost cost() {
-    lock.lock(); // Waits at most as long as deregistering takes.
+    lock.lock(); // Its other holders only deregister.
     try {
       return memory == null ? Cost.NONE : memory.reserved();
     } finally {
@@ -145,7 +152,7 @@ final class RegisteredShuffle {
     }
   }
 
-  /** Returns true if nothing is registered or known to fail. */
+  /** Returns true if no map output is here and none is known to fail. */
   boolean isBlank() {
     return outputs.isEmpty() && failures.isEmpty();
   }
@@ -169,7 +176,8 @@ final class RegisteredShuffle {
   }
 
   /**
-   * Gives back all mapped pages, which are not resident then until their next use. Never blocks.
+   * Drops the mapped pages from this process's memory. Their next use reads them again. Never
+   * blocks.
    *
    * @return true if anything is mapped
    */
@@ -254,15 +262,15 @@ final class RegisteredShuffle {
   }
 
   /**
-   * Registers an opened map output, or else has it staged. This process alone reads an unserved
-   * one, from its files.
+   * Registers an opened map output, or else has it staged. Only the registry's thread calls this.
+   * The node daemon serves an unserved map output; this process reads its own copy from the files.
    *
    * @return null if the registration was cancelled, or the map output was registered meanwhile
    * @throws NoSuchFileException if the map output does not exist (any more)
    * @throws InconsistentFilesException if its files do not fit together
    */
   @Nullable MapOutput register(PendingRegistration registration, Room room) throws IOException {
-    lock.lock(); // Waits at most as long as deregistering takes.
+    lock.lock(); // Its other holders only deregister.
     try {
       return registerLocked(registration, room);
     } finally {
@@ -318,7 +326,7 @@ final class RegisteredShuffle {
     }
   }
 
-  /** Returns null if all partitions are empty. */
+  /** Opens a data file that is to be registered; null if all partitions are empty. */
   private @Nullable DataFile open(Path data, MapOutputIndex index) throws IOException {
     if (index.dataBytes() == 0) {
       checkLength(data, index);
@@ -427,7 +435,7 @@ final class RegisteredShuffle {
   /**
    * Ends the epoch: no region is left, and none will follow. Waits while an opened map output is
    * being registered. If that takes longer than 10 s, or this thread is interrupted, the regions
-   * end with that registration. Their files may go earlier: mapped bytes stay. Idempotent.
+   * end with that registration. Their files may be deleted earlier: mapped bytes stay. Idempotent.
    */
   void close() {
     underWay.clear();

@@ -24,14 +24,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Registers map outputs one after the other, makes room for them, and announces them. Runs on the
- * registry's thread only, and owns nothing.
+ * Registers map outputs one after the other, makes room for them, and announces them. The {@link
+ * MapOutputRegistry} creates it and calls it on its thread {@code sluice-register} only, so its
+ * fields are plain. It has nothing to close.
  *
  * <p>A READ of deregistered memory breaks the peer's queue pair and fails all other READs on it.
  * Eviction therefore has two steps: a shuffle is withdrawn, and deregistered when no reader has
  * READ it for {@link #GRACE_MS} since then. Map outputs that find no room meanwhile are staged.
- * {@link #tidy} makes room before it is needed. Its fields are plain, since only that thread uses
- * them.
+ * {@link #tidy} makes room before it is needed.
  *
  * <p>Finding a shuffle to withdraw looks at every shuffle once: cheap compared with mapping a file.
  */
@@ -55,7 +55,8 @@ final class Registrar {
   private final Queue<Runnable> news = new ArrayDeque<>();
 
   /**
-   * @param lastReadMs last READ of the shuffle by then; a different value later shows a new READ
+   * @param lastReadMs time of the last READ when the shuffle was withdrawn; a different value later
+   *     shows a new READ
    */
   private record Withdrawal(long atMs, long lastReadMs) {}
 
@@ -76,7 +77,7 @@ final class Registrar {
 
   /** Registers an opened map output. Counts and logs it if it cannot be registered. */
   void register(PendingRegistration registration) {
-    registration.shuffle().touch();
+    registration.shuffle().touch(); // A new map output shows that the shuffle is in use.
     tidy();
     registerNew(registration.shuffle(), registration);
     announce();
@@ -123,6 +124,7 @@ final class Registrar {
     if (budget.canEverFit(cost)) {
       makeRoom(shuffle, leaving -> budget.fits(cost, leaving));
     }
+    // Room comes only after the grace period, so this map output is staged.
     throw new RegistrationUnavailableException(
         "registering needs %d bytes and %d regions, but %s"
             .formatted(cost.bytes(), cost.regions(), budget));

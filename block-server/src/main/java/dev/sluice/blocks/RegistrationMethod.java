@@ -8,7 +8,8 @@ import java.util.Set;
 
 /**
  * Forms in which a data file is registered, so that peers can READ it. Kernel, device and file
- * system decide which of them work: {@link RegistrationProbe} tries them out.
+ * system decide which of them work: {@link RegistrationProbe} tries them out, and {@link DataFile}
+ * carries one out.
  */
 enum RegistrationMethod {
   /** The file itself, neither mapped nor pinned, if the device sends files. */

@@ -7,8 +7,8 @@ import static dev.sluice.rdma.transfer.CounterDescription.total;
 import dev.sluice.rdma.transfer.CounterDescription;
 
 /**
- * Counters of a {@link MapOutputRegistry} and its {@link dev.sluice.blocks.server.Stager}. Metrics
- * are named after the constants, so users see a new name.
+ * Counters of a {@link MapOutputRegistry} and its {@link dev.sluice.blocks.server.Stager}. Any
+ * thread adds to them. Metrics are named after the constants, so users see a new name.
  */
 public enum RegistryCounter {
   REGISTERED_BYTES(

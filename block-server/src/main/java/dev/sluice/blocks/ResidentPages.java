@@ -21,7 +21,8 @@ import org.slf4j.LoggerFactory;
  * all of their pages, the least recently READ shuffle first, until few enough are resident. Most
  * bytes are READ only once.
  *
- * <p>Runs on the registry's thread, often enough that little is READ between calls. Owns nothing.
+ * <p>A {@link MapOutputRegistry} that may register on demand creates one. Its thread calls {@link
+ * #bound} so often that little is READ between calls. There is nothing to close.
  */
 final class ResidentPages {
   private static final Logger LOG = LoggerFactory.getLogger(ResidentPages.class);

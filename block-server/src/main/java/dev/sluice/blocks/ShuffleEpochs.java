@@ -11,13 +11,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * Current epoch of each shuffle. An epoch begins with a map output of a shuffle that is unknown or
  * unregistered. It ends when the shuffle is unregistered; only a new map output begins another one,
- * not a late reader. Epochs are local to this executor and have no numbers: peers notice that one
+ * not a late reader. Epochs are local to this process and have no numbers: peers notice that one
  * has ended by keys that are no longer valid.
  *
- * <p>The {@link MapOutputRegistry}, the {@link Registrar} and {@link ResidentPages} call it. Any
- * thread. Each entering needs one {@link #leave}; until then the epoch is not dropped. A call
- * enters, and so does each registration that it begins. An epoch is dropped when all have left it
- * and nothing of it is registered or known to fail. An unregistered shuffle leaves one bit behind.
+ * <p>Each {@link MapOutputRegistry} creates one. It, the {@link Registrar} and {@link
+ * ResidentPages} call it. Any thread. Each entering needs one {@link #leave}; until then the epoch
+ * is not dropped. A call enters, and so does each registration that it begins. An epoch is dropped
+ * when all have left it and nothing of it is registered or known to fail. An unregistered shuffle
+ * leaves one bit behind.
  */
 final class ShuffleEpochs {
   private static final class Epoch {
@@ -47,7 +48,7 @@ final class ShuffleEpochs {
     this.factory = factory;
   }
 
-  /** Returns null if nothing of the shuffle is registered. */
+  /** Returns the shuffle's current epoch; null if it has none. */
   @Nullable RegisteredShuffle get(int shuffleId) {
     Epoch epoch = current.get(shuffleId);
     return epoch == null ? null : epoch.shuffle;

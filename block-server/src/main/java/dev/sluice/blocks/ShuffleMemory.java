@@ -29,9 +29,9 @@ import org.slf4j.LoggerFactory;
  * unmapped. The first mapping whose registration failed stays too, and counts as an open file does.
  * From then on each mapping gets an arena of its own, so that repeated failures take no more.
  *
- * <p>References are counted. The owning {@link RegisteredShuffle} holds one, and each thread holds
- * one while it uses the memory; the last {@link #release} unmaps it. All methods but {@link
- * #retain} and {@link #release} need the owner's lock.
+ * <p>References are counted. The {@link RegisteredShuffle} creates and owns it, and holds one. Each
+ * thread holds one while it uses the memory; the last {@link #release} unmaps it. All methods but
+ * {@link #retain} and {@link #release} need the owner's lock.
  *
  * <p>Tables cost 16 bytes a partition: 160 KB for a map output of 10,000 partitions. If 1,000
  * executors hold 100,000 such map outputs, that is 20 MB an executor with free slots. Slabs grow

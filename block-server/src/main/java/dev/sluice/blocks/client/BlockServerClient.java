@@ -57,9 +57,10 @@ import org.slf4j.LoggerFactory;
 /**
  * Client of peers' block servers, over Spark's transport. Never blocks the caller.
  *
- * <p>The shuffle manager creates one per process, and closes it after the RDMA endpoint that
- * connects through it. Any thread may call it. Answers come on the transport's threads, and
- * dependents of the futures run there. Each request is answered within its timeout.
+ * <p>An executor's {@code ReadingRuntime} creates one, and closes it after the RDMA endpoint that
+ * connects through it. The driver's {@code DriverRuntime} has one for messages to nodes. Any thread
+ * may call it. Answers come on the transport's threads, and dependents of the futures run there.
+ * Each request is answered within its timeout.
  *
  * <p>Each peer that is asked has one connection: 1,000 sockets at 1,000 executors. A connection is
  * closed when its peer is lost; the rest of one that ended otherwise is dropped when another peer

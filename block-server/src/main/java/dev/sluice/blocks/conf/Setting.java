@@ -18,8 +18,8 @@ public record Setting<T>(
     String key, Type<T> type, @Nullable String defaultValue, String defaultText, String doc) {
 
   /**
-   * Returns the value that is set, else the default; null if that is derived. A default is parsed
-   * like a value that a user sets.
+   * Returns the value that is set, else {@code defaultValue}; null if both are null. A default is
+   * parsed like a value that a user sets.
    *
    * @param values returns the text that is set for a key; null if none is
    * @throws IllegalArgumentException for a value that is not allowed

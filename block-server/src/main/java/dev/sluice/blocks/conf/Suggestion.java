@@ -5,7 +5,7 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.Locale;
 
-/** Finds the key that a user meant by a misspelt one. */
+/** Finds the key that a user meant by a misspelt one, for a {@link SettingTable}. Any thread. */
 final class Suggestion {
   private Suggestion() {}
 

@@ -35,7 +35,7 @@ public final class ExecutorFolders implements AutoCloseable {
   private static final String GLOB = "blockmgr-*";
   private static final String LOCK = ".sluice-executor";
 
-  /** Written by the block server into a file that it has seen locked. */
+  /** Written by the node daemon into a file that it has seen locked. */
   private static final byte[] SEEN = {'!'};
 
   /** Open lock files by path; each is locked as long as it is open. */

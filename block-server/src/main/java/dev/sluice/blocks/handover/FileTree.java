@@ -10,8 +10,8 @@ import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 
 /**
- * Deletes folders with their content. Does not follow symbolic links. Waits for the disk; any
- * thread.
+ * Deletes folders with their content, for executors and the node daemon. Does not follow symbolic
+ * links. Waits for the disk; any thread.
  */
 public final class FileTree {
   private FileTree() {}

@@ -24,9 +24,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Hands an executor's map outputs over to the node daemon. An executor's hand-over calls {@link
- * #handOver} for each commit, and {@link #refresh} every few seconds on a timer. Any thread. It
- * blocks the caller, usually for a few system calls. The caller of {@link #enter} closes it.
+ * Hands an executor's map outputs over to the node daemon. The executor's {@code NodeHandOver}
+ * creates it by {@link #enter}, and closes it. It calls {@link #handOver} for each commit, and
+ * {@link #refresh} every ten seconds on its timer. Any thread may call it. Calls block, usually for
+ * a few system calls.
  *
  * <p>The data file is linked into a folder of the node. The executor may delete its own name of the
  * file, or die, at any time after {@link #handOver} has returned.
@@ -44,7 +45,7 @@ public final class NodeClient implements AutoCloseable {
   private final RegisterExecutor enter;
   private final Limits limits;
 
-  /** Held by the one thread that enters again. */
+  /** The thread that connects again holds it. */
   private final ReentrantLock entering = new ReentrantLock();
 
   /** Replaced by the thread that holds {@link #entering}. */
@@ -76,8 +77,8 @@ public final class NodeClient implements AutoCloseable {
   }
 
   /**
-   * Registers the executor at the daemon that listens on the socket. Waits for a daemon that is
-   * just starting.
+   * Registers the executor at the daemon that listens on the socket: enters. Waits for a daemon
+   * that is just starting.
    *
    * @param executor name in this run of its application: another attempt has another name
    * @param secret the application's, by which its peers authenticate; empty if they do not
@@ -125,9 +126,10 @@ public final class NodeClient implements AutoCloseable {
   }
 
   /**
-   * Hands over, and enters again as often as needed. A daemon may be killed more than once, which
-   * shows only when it is asked. A folder that it removed, or had no room for, may exist after
-   * entering again.
+   * Hands over, and tries again for as long as that may help. A refusal, an unanswered request and
+   * an interrupt are final. If the connection is lost, it enters again. If no folder takes the
+   * link, it enters again once, since the daemon then makes missing folders. After that it tries
+   * again for 2 s, as long as a folder is missing.
    */
   private void handOverOrAgain(int shuffleId, long mapId, MapOutputFiles.Files files)
       throws IOException {
@@ -147,7 +149,7 @@ public final class NodeClient implements AutoCloseable {
         boolean isOfLinks = e instanceof FileSystemException;
         boolean isFinal = isOfLinks ? linksFailed && !mayBeMade(used, folderNanos) : used.isOpen();
         if (isFinal || System.nanoTime() - endNanos >= 0) {
-          throw e; // The daemon lives, and would answer the same again.
+          throw e;
         }
         linksFailed |= isOfLinks;
         LOG.debug("Shuffle {}: handing over map output {} again", shuffleId, mapId, e);
@@ -236,7 +238,8 @@ public final class NodeClient implements AutoCloseable {
    * Connects, and waits for a daemon that is away. Does not wait for one that refuses or hangs, or
    * whose socket this process may not use.
    *
-   * @param firstNanos deadline of the answer, unless the daemon is away until then
+   * @param firstNanos deadline of the first answer. After each pause for an absent daemon a new
+   *     deadline starts
    */
   private NodeConnection open(long firstNanos) throws IOException {
     long deadlineNanos = firstNanos;

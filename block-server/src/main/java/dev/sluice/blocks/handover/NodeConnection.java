@@ -17,9 +17,9 @@ import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Connection of an executor to one run of the node daemon, with the folders that the server gave
- * it. Any thread; requests are answered one after the other. It is closed by the first failure that
- * makes it useless, and {@link NodeClient} then makes another one.
+ * Connection of an executor to one run of the node daemon, with the folders that the daemon gave
+ * it. {@link NodeClient} opens it. The first failure that makes it useless closes it, and {@link
+ * NodeClient} then opens another one. Any thread; requests are answered one after the other.
  */
 final class NodeConnection implements AutoCloseable {
   private final RequestChannel channel;

@@ -20,7 +20,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * each within a deadline. They run on the caller's own thread: another thread would have to wait
  * for a processor, which takes milliseconds while all are busy. A caller that is interrupted leaves
  * its answer unread; the next caller reads and drops it first. Any thread; {@link NodeConnection}
- * closes it.
+ * creates and closes it.
  */
 final class RequestChannel implements AutoCloseable {
   private final SocketChannel socket = SocketChannel.open(StandardProtocolFamily.UNIX);

@@ -21,10 +21,10 @@ import org.jspecify.annotations.Nullable;
  * that are not registered. It runs over Spark's own transport, whose bootstraps authenticate peers
  * (spark.authenticate, TLS). It sends no byte of a block.
  *
- * <p>The shuffle manager creates one per process, the node daemon one per application. The owner
- * closes it before the stager, the registry and the RDMA endpoint that it hands requests to. The
- * transport's threads handle requests. Each peer process has one connection: 1,000 executors make
- * 1,000 sockets, on as many threads as the transport is configured with.
+ * <p>An executor's {@code ReadingRuntime} creates one, a node daemon one for each application. The
+ * creator closes it before the stager, the registry and the RDMA endpoint that it hands requests
+ * to. The transport's threads handle requests. Each peer process has one connection: 1,000
+ * executors make 1,000 sockets, on as many threads as the transport is configured with.
  */
 public final class BlockServer implements AutoCloseable {
   /**

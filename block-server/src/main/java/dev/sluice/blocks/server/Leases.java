@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Leases of staged buffers. A buffer stays unchanged until its reader is done or its lease has
- * expired, even if the reader dies. The {@link Stager} begins leases on its own threads, ends them
- * on the transport's and expires them on its timer. The caller that takes a lease out releases its
- * buffer, so each lease is taken out once.
+ * expired, even if the reader dies. Each {@link Stager} has one. It begins leases on its own
+ * threads, ends them on the transport's and expires them on its timer. The caller that takes a
+ * lease out releases its buffer, so each lease is taken out once.
  */
 final class Leases {
   /**

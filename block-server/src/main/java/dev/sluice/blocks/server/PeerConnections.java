@@ -11,9 +11,9 @@ import org.apache.spark.network.client.TransportClient;
 
 /**
  * Control connections to this server, and the peer of each. Tells the acceptor when a peer has left
- * and when it has returned. The {@link BlockServerHandler} calls it on the transport's threads. Its
- * lock is held while it tells the acceptor, so that departures and returns arrive in order: the
- * acceptor must not block. Nothing to close.
+ * and when it has returned. The {@link BlockServerHandler} creates it and calls it on the
+ * transport's threads. Its lock is held while it tells the acceptor, so that departures and returns
+ * arrive in order: the acceptor must not block. Nothing to close.
  *
  * <p>Some messages of version 3 do not name their sender. A connection with only such messages may
  * belong to any peer of that version. While it is open, none of these peers counts as gone. Their

@@ -14,8 +14,8 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * Admission queue of the stager. First come, first served, except that a request that waits for one
- * resource does not hold up requests that need another one.
+ * Admission queue of a {@link Stager}, which creates it. First come, first served, except that a
+ * request that waits for one resource does not hold up requests that need another one.
  *
  * <p>There are two resources. A peer has at most its share of the memory; cold requests use at most
  * half of that, which leaves the rest for bytes in the page cache. A lane ({@link StageLanes})

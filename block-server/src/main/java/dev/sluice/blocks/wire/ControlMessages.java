@@ -31,7 +31,7 @@ public final class ControlMessages {
 
   private static final int FIRST_ID = MessageType.FIRST_ID;
 
-  /** Also part of other protocols. */
+  /** Also part of the protocol of {@link NodeMessages}. */
   public static final MessageType<Refused> REFUSED = new MessageType<>(FIRST_ID + 2, Refused.class);
 
   /** These types and their successors have ids from {@link MessageType#FIRST_ID} to 31. */

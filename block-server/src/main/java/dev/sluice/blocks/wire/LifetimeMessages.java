@@ -9,14 +9,14 @@ import java.util.List;
  * Messages of an application's driver to the block servers of its nodes, at the application's own
  * port there. They tell which shuffles are over, and that the application lives or is over, and ask
  * for the daemon's version. The driver's {@code NodeLifetimes} sends them by {@link
- * dev.sluice.blocks.client.BlockServerClient}, on any of its threads. The node's {@code
- * NodeHandler} decodes and answers them on the transport's threads, which must not block.
+ * dev.sluice.blocks.client.BlockServerClient}, on any thread. The node's {@code NodeHandler}
+ * decodes and answers them on the transport's threads, which must not block.
  *
  * <p>A message does not change once it is made, and its arrays are not copied. Ids, fields and
  * their order never change, as in {@link ControlMessages}.
  */
 public final class LifetimeMessages {
-  /** {@link NodeMessages} have the ids below. */
+  /** {@link NodeMessages} have the smaller ids, from 64. */
   private static final int FIRST_ID = 72;
 
   /** These types and their successors have ids from 72 to 79. */
@@ -77,8 +77,8 @@ public final class LifetimeMessages {
 
     /**
      * Returns true if the node still has the map outputs that it took under an earlier id, apart
-     * from shuffles that are over. False after a reboot, and if the node did not hear of the
-     * application for too long.
+     * from shuffles that are over: both ids then have the same {@link NodeId#since}. False after a
+     * reboot, and if the node did not hear of the application for too long.
      */
     public boolean keeps(String earlierNodeId) {
       return NodeId.parse(nodeId).since().equals(NodeId.parse(earlierNodeId).since());

@@ -2,11 +2,12 @@
 package dev.sluice.blocks.wire;
 
 /**
- * Name of a process that no other process ever has, even at the same address. Each block server has
- * one, and each executor that registers at its node. A request names the process that it is meant
- * for, so another process at that address refuses it. Immutable.
+ * Name of a process that no other process ever has, even at the same address. Executors, node
+ * daemons and the driver each have one. {@code BlockServerClient} puts the addressee's name into a
+ * request, so another process at that address refuses it. Immutable.
  *
- * @param application id of the application, and a part that differs for each of its runs
+ * @param application id of the application, and a part that differs for each of its runs ({@code
+ *     SluiceConf.application} makes it)
  * @param id executor id, or {@link NodeId} of a node daemon; never used again in the application
  */
 public record ProcessName(String application, String id) {

@@ -5,10 +5,11 @@ import dev.sluice.rdma.RemoteRegion;
 
 /**
  * Address and layout of registered memory with the partition tables of some map outputs of a
- * shuffle. A registered shuffle allocates and owns the memory; peers READ it. It begins with a
- * {@link MapOutputHeader} for each slot. For each partition follow the {@link TableEntry}s of all
- * slots, side by side. A reducer therefore gets its entries for all these map outputs in one piece,
- * also for consecutive partitions.
+ * shuffle. A registered shuffle allocates and owns the memory; peers READ it. Only an {@link
+ * #unregistered} segment has no memory. The memory begins with a {@link MapOutputHeader} for each
+ * slot. For each partition follow the {@link TableEntry}s of all slots, side by side. A reducer
+ * therefore gets its entries for all these map outputs in one piece, also for consecutive
+ * partitions.
  *
  * <p>A slot belongs to one map output and is never used for another. It is written before its
  * location is published, and its header is cleared when the map output is gone.
