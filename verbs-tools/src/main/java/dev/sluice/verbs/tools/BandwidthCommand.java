@@ -7,7 +7,10 @@ import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** The command {@code bin/verbs bw}: measures throughput, as ib_read_bw and its siblings do. */
+/**
+ * The command {@code bin/verbs bw}: measures throughput, as ib_read_bw and its siblings do. {@link
+ * PerfCommand} calls it on the command's daemon thread.
+ */
 @Command(
     name = "bw",
     description = {

@@ -20,6 +20,7 @@ import picocli.CommandLine.Parameters;
 
 /**
  * A command that runs a program of the examples, whose two sides connect through rdma_cm. The
+ * nested classes are the commands; {@link ToolCommand.Timed} runs each on a daemon thread. The
  * default ports are those of C.
  */
 abstract class CmCommand extends ToolCommand.Timed {

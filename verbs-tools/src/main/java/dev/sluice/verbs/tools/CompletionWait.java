@@ -15,9 +15,11 @@ import java.lang.foreign.Arena;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waits for completions of one queue, by polling or by sleeping until there is an event. The
- * command thread of a ping-pong or a measurement uses it; its device closes queue and channel. The
- * completions are valid until the next call. Polling allocates nothing.
+ * Waits for completions of one queue, by polling or by sleeping until there is an event. {@link
+ * PingPong}, {@link XsrqPingPongCommand}, {@link PerfEndpoint} and {@link RpingConnection} each
+ * create one. The command's thread uses it; closing the device closes queue and channel. An index
+ * counts the completions of the last {@link #await} or {@link #poll}, from 0; the next call
+ * overwrites them. Polling allocates nothing.
  */
 final class CompletionWait {
   /** Maximum number of completions per poll. */

@@ -16,8 +16,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /**
- * The command {@code bin/verbs info}: prints devices and ports in the form of ibv_devinfo. The
- * tables map codes of ibv_query_port(3) to that program's texts.
+ * The command {@code bin/verbs info}: prints devices and ports in the form of ibv_devinfo, on the
+ * main thread. The tables map codes of ibv_query_port(3) to that program's texts.
  */
 @Command(name = "info", description = "Prints the attributes of devices and their ports.")
 final class InfoCommand extends ToolCommand {

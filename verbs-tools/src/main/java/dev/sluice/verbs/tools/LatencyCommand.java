@@ -7,7 +7,8 @@ import picocli.CommandLine.Command;
 
 /**
  * The command {@code bin/verbs lat}: measures the latency of a message, as ib_read_lat and its
- * siblings do. {@code bin/bench} reads the names in its JSON.
+ * siblings do. {@link PerfCommand} calls it on the command's daemon thread. {@code bin/bench row}
+ * reads the names in its JSON.
  */
 @Command(
     name = "lat",

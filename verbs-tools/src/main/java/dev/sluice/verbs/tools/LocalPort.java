@@ -23,9 +23,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An active port of a device, and the GID by which peers reach it. Takes queue pairs from RESET to
- * RTS with the attributes that ibv_modify_qp(3) requires and the values of the C programs. Closing
- * the port closes the device and all objects that were created in it. A command opens it, uses it
- * on its thread, and closes it after all connections to the peer.
+ * RTS with the attributes that ibv_modify_qp(3) requires and the values of the C programs. A
+ * command opens it, uses it on its thread, and closes it after the TCP connections to peers.
+ * Closing the port closes the device and all objects that were created in it. The arena of
+ * registered memory must be closed later.
  */
 final class LocalPort implements AutoCloseable {
   /** Q_Key of the datagram programs. */
@@ -54,7 +55,10 @@ final class LocalPort implements AutoCloseable {
   private final int gidIndex;
   private final Gid gid;
 
-  /** A queue pair of a port, and its address. Closing the port closes it. */
+  /**
+   * A queue pair of a port, and its address. {@link PerfEndpoint}, {@link PingPong} and {@link
+   * XsrqPingPongCommand} get it from {@link #toInit}. Closing the port closes it.
+   */
   record Qp(LocalPort port, IbvQp qp, QpAddress address) {
     /**
      * Takes the queue pair to RTS.

@@ -13,8 +13,9 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /**
- * A command whose two sides connect over TCP, and then connect queue pairs of their ports by
- * themselves. The client names the server. Options have the letters of the C programs, and the
+ * A command whose two sides connect over TCP, and then connect queue pairs of their ports without
+ * rdma_cm. The client names the server. {@link ToolCommand.Timed} runs the command on a daemon
+ * thread, which alone calls the methods. Options have the letters of the C programs, and the
  * default TCP port is that of perftest and of the ping-pong programs in C. {@link Example} is the
  * shortest of these commands.
  */
@@ -71,7 +72,9 @@ abstract class PeerCommand extends ToolCommand.Timed {
     return meet(1).getFirst();
   }
 
-  /** Connects to a number of clients, or to the server. */
+  /**
+   * Waits for a number of clients, or connects to the server. The caller closes all connections.
+   */
   final List<Rendezvous> meet(int clients) throws IOException {
     return Rendezvous.open(server, tcpPort, clients, this);
   }

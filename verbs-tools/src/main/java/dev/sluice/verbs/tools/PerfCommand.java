@@ -10,10 +10,12 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /**
- * A measurement between two sides that connect over TCP, with the letters of perftest for options.
- * The client sends {@link PerfParameters}, both sides connect their queue pairs, and at the end
- * each side waits for the other. {@link BandwidthCommand} and {@link LatencyCommand} are the
- * commands.
+ * A measurement between two sides that connect over TCP; its options have the letters of perftest.
+ * {@link BandwidthCommand} and {@link LatencyCommand} are the commands; {@link ToolCommand.Timed}
+ * runs each on a daemon thread. The client sends {@link PerfParameters}. The server ignores its own
+ * options, except those of its device, port and deadline. Both sides connect their queue pairs. At
+ * the end each side waits for the other, since closing its queue pair would fail the peer's
+ * requests.
  */
 abstract class PerfCommand extends PeerCommand {
   private static final int DEFAULT_WARM_UP = 5000;
@@ -125,6 +127,7 @@ abstract class PerfCommand extends PeerCommand {
         serve(endpoint);
       }
       peer.sync("that it is done");
+      // The side that received the data checks them.
       if (isClient() == agreed.operation().fetches()) {
         endpoint.check();
       }

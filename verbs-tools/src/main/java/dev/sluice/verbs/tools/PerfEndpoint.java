@@ -22,8 +22,9 @@ import java.lang.invoke.VarHandle;
 
 /**
  * One side of a measurement: an RC queue pair, memory of one message for each direction, and
- * reusable lists of work requests. {@link PerfCommand} creates it; the measurement uses it on the
- * same thread. Closing the port closes everything, then the arena frees the memory.
+ * reusable lists of work requests. {@link PerfCommand} creates it; {@link BandwidthCommand} or
+ * {@link LatencyCommand} uses it on the same thread. At most {@code depth} messages may be
+ * outstanding. Closing the port closes everything, then the arena frees the memory.
  */
 final class PerfEndpoint {
   /** The {@code wr_id} of messages that this side sends. */
@@ -122,7 +123,8 @@ final class PerfEndpoint {
   }
 
   /**
-   * Compares the received message with the peer's, except the last byte, which may be a mark.
+   * Compares the received message with the peer's, except the last byte, which may be a mark. Call
+   * it on the side that receives, when both sides are done.
    *
    * @throws IOException if they differ
    */
@@ -150,7 +152,7 @@ final class PerfEndpoint {
   }
 
   /**
-   * Adds a message to the list that {@link #postSends} posts.
+   * Adds a message to the list that {@link #postSends} posts and empties.
    *
    * @param signaled true if the message raises a completion
    */

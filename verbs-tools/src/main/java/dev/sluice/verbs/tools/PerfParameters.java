@@ -6,15 +6,16 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * Parameters of a measurement. The client sends them to the server, which needs no options. Both
- * sides must have the same format: change {@link #MAGIC} with it.
+ * Parameters of a measurement. The client's {@link PerfCommand} makes them of its options and sends
+ * them to the server, which ignores its own. Both sides must have the same format: change {@link
+ * #MAGIC} with it. Immutable.
  *
  * @param test the command that measures
  * @param size bytes of a message
  * @param iters number of messages to measure; bw ignores it if there is a duration
  * @param warmUp number of messages before the measurement
- * @param depth number of posted work requests at a time
- * @param readsInFlight number of READs in flight at a time
+ * @param depth limit of outstanding work requests
+ * @param readsInFlight limit of outstanding READs and atomics
  * @param mtu path MTU in bytes
  * @param events true if both sides sleep on completion events
  */
@@ -87,7 +88,7 @@ record PerfParameters(
     return wire.array();
   }
 
-  /** Throws an IOException if the peer is another command. */
+  /** Throws an IOException if the peer is another command, program or version. */
   static PerfParameters fromWire(byte[] bytes, Test expected) throws IOException {
     Operation[] operations = Operation.values();
     int[] in = new int[WIRE_LENGTH / Integer.BYTES];

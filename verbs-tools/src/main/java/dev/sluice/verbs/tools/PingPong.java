@@ -28,10 +28,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One side of a ping-pong: queue pairs, memory and message loop. A side answers each message that
- * it receives. On each queue pair, it sends again once its last SEND has completed and the answer
+ * it receives. On each queue pair, it sends again once its last SEND has completed and a message
  * has arrived. The queue pairs of an SRQ count together. All receives share one buffer, because all
  * messages are equal. The server also sends from that buffer, so that the client gets its own data
- * back. {@link PingPongCommand} uses it once, on one thread. Closing the port closes everything.
+ * back. {@link PingPongCommand} uses it once, on one thread. Closing the port closes the verbs
+ * objects; the arena must be closed later.
  */
 final class PingPong {
   /** The ping-pong programs: ibv_rc_pingpong and its siblings, whose formats each type has. */

@@ -15,6 +15,8 @@ import picocli.CommandLine.Option;
 
 /**
  * The command {@code bin/verbs pingpong}, which also plays with ibv_rc_pingpong and its siblings.
+ * {@link ToolCommand.Timed} runs it on a daemon thread. It exchanges addresses with the peer, and
+ * {@link PingPong} the messages.
  */
 @Command(
     name = "pingpong",

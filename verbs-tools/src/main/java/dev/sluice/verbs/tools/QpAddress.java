@@ -12,7 +12,8 @@ import java.util.regex.Pattern;
 /**
  * The address of a queue pair. The ping-pong programs send it as a line of hexadecimal numbers,
  * which has a fixed length and ends with a zero byte. The format is that of the C programs; {@link
- * PerfEndpoint} uses it too. Formats GIDs as those programs print them. Immutable.
+ * PerfEndpoint} uses it too. {@link LocalPort#address} creates that of this side. Static methods
+ * format GIDs as those programs print them. Immutable.
  *
  * @param lid 16 bits; 0 on Ethernet
  * @param qpNumber 24 bits

@@ -22,7 +22,8 @@ import picocli.CommandLine.Parameters;
 /**
  * The command {@code bin/verbs rping}: pings through rdma_cm, with another instance of itself or
  * with the rping of librdmacm. The client offers memory with data and memory without. The server
- * READs the former and WRITEs the data to the latter, until the client disconnects.
+ * READs the former and WRITEs the data to the latter, until the client disconnects. {@link
+ * ToolCommand.Timed} runs it on a daemon thread.
  */
 @Command(
     name = "rping",

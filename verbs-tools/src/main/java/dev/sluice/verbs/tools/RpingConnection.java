@@ -24,8 +24,8 @@ import java.util.Optional;
 
 /**
  * One side of rping: a queue pair of rdma_cm, a message in each direction, and data. Sleeps on
- * events of the completion queue and of the connection at once. {@link RpingCommand} uses it on one
- * thread. It closes the event channel, which closes everything.
+ * events of the completion queue and of the connection at once. {@link RpingCommand} creates one
+ * and uses it on the command's thread. Closing the event channel closes everything.
  */
 final class RpingConnection {
   /** Allows one READ or WRITE at a time in either direction. Both sides must use these numbers. */

@@ -16,13 +16,14 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * A command of bin/verbs. Its subclass has the options as fields. picocli fills them in and calls
- * the command once.
+ * A command of bin/verbs, whose subclass has the options as fields. picocli creates the commands
+ * that {@link VerbsCommand} names. It sets the fields of one and calls it once, on the main thread.
+ * {@link Timed} runs a command on a daemon thread instead.
  */
 abstract class ToolCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
 
-  /** Does the work on one thread, after it has refused wrong options by {@link #require}. */
+  /** Does the work of the command, after it has refused wrong options by {@link #require}. */
   abstract void run() throws IOException;
 
   @Override
@@ -61,8 +62,9 @@ abstract class ToolCommand implements Callable<Integer> {
     }
 
     /**
-     * Runs the command on a daemon thread. Abandons it if a C call does not return by the deadline:
-     * rdma_cm waits for its peer as long as the kernel does.
+     * Runs the command on a daemon thread, where {@link #leftMs} fails at the limit. Abandons the
+     * thread 2 s later if a C call does not return: rdma_cm waits for its peer as long as the
+     * kernel does.
      */
     @Override
     public final Integer call() throws Exception {

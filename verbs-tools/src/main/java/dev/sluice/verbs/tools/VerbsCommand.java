@@ -13,8 +13,9 @@ import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.ScopeType;
 
 /**
- * The command bin/verbs. Its exit status is 0 for success, 2 for wrong arguments, and 1 for any
- * other failure, which it prints in one line.
+ * The command bin/verbs. Its main thread creates the subcommands and runs the chosen one. The exit
+ * status is 0 for success, 2 for wrong arguments, and 1 for any other failure, which it prints in
+ * one line.
  */
 @Command(
     name = "verbs",

@@ -16,7 +16,10 @@ import picocli.CommandLine.Help.Visibility;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** The command {@code bin/verbs watch}: prints asynchronous events, as ibv_asyncwatch does. */
+/**
+ * The command {@code bin/verbs watch}: prints asynchronous events, as ibv_asyncwatch does, on the
+ * main thread.
+ */
 @Command(
     name = "watch",
     description = {

@@ -34,7 +34,8 @@ import picocli.CommandLine.Option;
  * The command {@code bin/verbs xsrq-pingpong}: a ping-pong over extended reliable connections
  * (XRC), compatible with ibv_xsrq_pingpong. Each side has two queue pairs per peer, and one shared
  * receive queue. A message names its receive queue, so the server reaches the clients of one XRC
- * domain through any of its queue pairs.
+ * domain through any of its queue pairs. {@link ToolCommand.Timed} runs the command on a daemon
+ * thread.
  */
 @Command(
     name = "xsrq-pingpong",
