@@ -52,7 +52,7 @@ abstract class PerfCommand extends PeerCommand {
   @Option(
       names = {"-t", "--tx-depth", "--depth"},
       paramLabel = "REQUESTS",
-      description = "Work requests that are posted at a time (default: ${DEFAULT-VALUE})")
+      description = "Limit of outstanding work requests (default: ${DEFAULT-VALUE})")
   private int depth = 128;
 
   @Option(
@@ -104,8 +104,9 @@ abstract class PerfCommand extends PeerCommand {
         !events || operation != Operation.WRITE || test != PerfParameters.Test.LAT,
         "--events cannot be used with --op write: a WRITE raises no event at its target");
     require(
-        iters > 0 && depth > 0 && (size == null || size > 0),
-        "--iters, --size and --tx-depth must be positive");
+        iters > 0 && depth > 0 && isPositive(size) && isPositive(readsInFlight),
+        "--iters, --size, --tx-depth and --outs must be positive");
+    require(warmUp == null || warmUp >= 0, "--warm-up must not be negative");
     require(
         !operation.isAtomic() || size == null || size == Operation.ATOMIC_BYTES,
         "an atomic has " + Operation.ATOMIC_BYTES + " bytes");
@@ -132,6 +133,10 @@ abstract class PerfCommand extends PeerCommand {
         endpoint.check();
       }
     }
+  }
+
+  private static boolean isPositive(@Nullable Integer option) {
+    return option == null || option > 0;
   }
 
   private PerfParameters parameters(LocalPort port) throws IOException {
