@@ -40,7 +40,7 @@ final class ChaosDriver implements AutoCloseable {
   /** JVM options of executors that run only a few jobs: C2 would take most of that time. */
   private static final String SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC ";
 
-  // The default cluster; RddJobs.BARRIER_TASKS and the settings in Leaving depend on it.
+  // The default cluster; RddJobs.BARRIER_TASKS and clusters.txt depend on it.
   private static final int EXECUTORS = 3;
   private static final int CORES = 2;
   private static final long MEMORY_MB = 640;
@@ -63,6 +63,7 @@ final class ChaosDriver implements AutoCloseable {
   /** True if the last run's fault has spoiled the cluster. The logs are kept until the next run. */
   private boolean spoiled;
 
+  /** True if {@link #close} keeps the logs. */
   private boolean kept;
 
   /**
@@ -214,9 +215,9 @@ final class ChaosDriver implements AutoCloseable {
   }
 
   /**
-   * Main class of the driver process. It answers each line, a {@link Run}, by running the workload
-   * under the fault, with a {@link RunResult}; its main thread does so. {@link ChaosDriver} starts
-   * and ends it. Between two runs it waits until all executors are there again.
+   * Main class of the driver process. Its main thread reads a {@link Run} from each line, runs the
+   * workload under the fault, and answers with a {@link RunResult}. {@link ChaosDriver} starts and
+   * ends it. Between two runs it waits until all executors are there again.
    */
   static final class ChaosJob {
     private final Cluster cluster;

@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A run and the stock shuffle's results, by which it is judged. {@link ChaosRuns} creates it in the
- * command; {@link ChaosFile} keeps it as JSON, so all judgements are methods that JSON ignores.
+ * command. {@link ChaosFile} keeps it as JSON, so its components are the format, and all judgements
+ * are methods that JSON ignores. Immutable.
  *
  * @param expected the stock shuffle's answer without a fault
  * @param stock time and losses of the stock shuffle

@@ -29,7 +29,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Runs workloads under faults, one after the other, and keeps the results. {@link ChaosCommand}
  * calls it on its thread. It has three drivers at a time: stock without a fault, stock under the
- * fault, and Sluice; it closes them before the next cluster.
+ * fault, and Sluice. The first two are one if the fault needs no cluster of its own. It closes them
+ * before the next cluster.
  */
 final class ChaosRuns {
   /** The run without a fault, by which all others are judged. */

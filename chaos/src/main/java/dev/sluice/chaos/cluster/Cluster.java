@@ -41,7 +41,7 @@ import scala.jdk.javaapi.CollectionConverters;
 /**
  * Access of faults to the executors of this driver's local cluster, to their files, and to their
  * agents. {@code ChaosJob} creates it. The driver's main thread uses it; the thread of the job
- * takes only the session. It alone writes the order file, each time with a larger sequence.
+ * takes only the session. Only this class writes the order file, each time with a larger sequence.
  */
 public final class Cluster {
   /** Setting: the socket of the node daemon, if any; its folder has its other files, too. */

@@ -13,8 +13,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Stops an executor for longer than a lease, or kills it as kill -9 does, at an event in Sluice's
- * code. The order names the victim before the job; its own agent strikes at the event, or a peer
- * kills it. The stock shuffle has no such event; there an executor is struck that reads.
+ * code. {@link #prepare} chooses the victim and orders the strike, on the driver's main thread
+ * before the job. The victim's own agent strikes at the event, or a peer kills the victim. The
+ * stock shuffle has no such event: there {@link #strike} strikes an executor that reads.
  */
 class AtEvent implements FaultAction {
   final Map<Injection, Double> rates;

@@ -12,8 +12,9 @@ import java.util.Random;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Disturbs the cable between the two devices of the test bed's guest. The driver strikes and heals;
- * the command mends the cable again when the driver has ended.
+ * Disturbs the cable between the two devices of the test bed's guest. {@link Faults} creates one
+ * for each kind of damage. The driver's main thread strikes and heals. The command mends the cable
+ * again when the driver has ended, or in a shutdown hook: a damaged cable outlives both processes.
  *
  * @param damage arguments of the test bed's command {@code cable}
  */

@@ -25,10 +25,9 @@ final class ExecutorFaults {
   private ExecutorFaults() {}
 
   /**
-   * Leaves an executor hardly any descriptors for further files and sockets. RLIMIT_NOFILE limits
-   * the numbers of new descriptors and becomes the present count plus one: one number is free, or a
-   * few if some above the limit are in use. Open descriptors stay; {@link #heal} restores the
-   * limit.
+   * Leaves an executor hardly any descriptors for further files and sockets. RLIMIT_NOFILE bounds
+   * the numbers of new descriptors. The limit becomes the present count plus one, so at least one
+   * number is free. Open descriptors stay. {@link #heal} restores the limit.
    */
   static final class Descriptors implements FaultAction {
     private @Nullable ExecutorProcess victim;
@@ -52,7 +51,8 @@ final class ExecutorFaults {
 
   /**
    * Takes all mappings of an executor (vm.max_map_count), so that neither files nor thread stacks
-   * can be mapped. The executor may end by that, with any shuffle.
+   * can be mapped. The executor may end by that. Executors of the stock shuffle get no order, so
+   * they are not struck.
    */
   static final class Mappings implements FaultAction {
     /** Number of map outputs that could not be mapped. */
@@ -65,7 +65,7 @@ final class ExecutorFaults {
 
     @Override
     public void prepare(Cluster cluster, Random random) {
-      cluster.warmUp(); // A provider that was named and cannot start fails for good.
+      cluster.warmUp(); // A provider that cannot start later would fail for good.
     }
 
     @Override
@@ -135,8 +135,8 @@ final class ExecutorFaults {
   /**
    * Calls unregisterShuffle on every executor while reduce tasks READ, as when SQL removes the
    * files of a query that another task still reads. The map outputs come back under the same
-   * shuffle id. The stock shuffle loses the same files. The agents unregister; the driver's main
-   * thread deletes files, with stock at the strike and with both when no task runs.
+   * shuffle id. The agents unregister. With the stock shuffle the driver's main thread deletes the
+   * files at the strike. With both shuffles it deletes leftovers when no task runs.
    */
   static final class ShuffleRemoved implements FaultAction {
     @Override
@@ -166,8 +166,9 @@ final class ExecutorFaults {
   }
 
   /**
-   * Stops a process by SIGSTOP: its connections stay open, but it answers nothing. The driver's
-   * main thread stops it and lets it continue, by healing after the fault's time.
+   * Stops an executor or the node daemon by SIGSTOP: its connections stay open, but it answers
+   * nothing. The driver's main thread stops it, and continues it by healing after the fault's time.
+   * {@link AtEvent} uses it for the stock shuffle.
    */
   static final class StoppedProcess implements FaultAction {
     private final FailableBiFunction<Cluster, Random, ExecutorProcess, IOException> choice;
@@ -197,7 +198,8 @@ final class ExecutorFaults {
 
   /**
    * Limits the disk reads of one executor, and drops all map outputs from the page cache. The
-   * driver's main thread strikes and heals; {@link AtEvent} strikes the same victim at an event.
+   * driver's main thread strikes and heals; {@link AtEvent.Copying} also strikes the victim at an
+   * event.
    */
   static final class SlowDisk implements FaultAction {
     /** The rate that the descriptions in faults.txt name. */

@@ -22,10 +22,11 @@ import org.jspecify.annotations.Nullable;
  * @param name name for {@code --faults}
  * @param what description in a few words
  * @param evidence numbers that all have to grow when the fault happens
- * @param terms further words of the line, by what stands before the equals sign
+ * @param terms further terms of the line: the text after the equals sign, by the word before it
  * @param setup setup of its cluster
  * @param settings settings of its cluster in addition to those of the setup
- * @param choices faults one of which strikes at each run, on executors that stay; empty for itself
+ * @param choices faults of which a random one strikes in each run, on the same executors; empty if
+ *     this fault itself strikes
  */
 public record Fault(
     String name,
@@ -146,7 +147,7 @@ public record Fault(
     return term("spoils").isPresent();
   }
 
-  /** Returns true if its executors live long enough for C2. */
+  /** Returns true if its executors run so many jobs that compiling by C2 pays. */
   public boolean isLong() {
     return !choices.isEmpty();
   }
@@ -161,7 +162,11 @@ public record Fault(
     return Arrays.asList(names.split(",")).contains(workload.name());
   }
 
-  /** Settings with which a cluster starts. The default is three executors with two cores each. */
+  /**
+   * Settings with which a cluster starts, and the services that they need. {@code ChaosDriver}
+   * calls {@link #settings} in the command, before it starts a driver process, and {@link #end}
+   * when that has ended or in a shutdown hook.
+   */
   @FunctionalInterface
   public interface Setup {
     /**
@@ -169,7 +174,7 @@ public record Fault(
      */
     Map<String, String> settings(Path directory) throws Exception;
 
-    /** Takes back {@link #settings}, when the cluster has ended or this process ends. */
+    /** Takes back {@link #settings}; not called if that failed. */
     default void end(Path directory) throws IOException {}
   }
 }

@@ -31,6 +31,7 @@ final class NodeServer {
     return Directories.files(folder, "index"::equals);
   }
 
+  /** Returns the daemon as a victim of {@link ExecutorFaults.StoppedProcess}. */
   static ExecutorProcess process(Cluster cluster, Random random) throws IOException {
     return ExecutorProcess.of(cluster.node());
   }
@@ -52,6 +53,7 @@ final class NodeServer {
     }
   }
 
+  /** Kills the daemon; healing starts it again. */
   static final class Killed implements FaultAction {
     @Override
     public void strike(Cluster cluster, Random random) throws IOException {

@@ -30,8 +30,9 @@ import scala.jdk.javaapi.CollectionConverters;
 /**
  * Wraps an executor's device and its channel to the driver, to disturb them as the agent is
  * ordered. {@link ChaosShuffleManager} creates and starts it, and gives it to Sluice, which opens
- * channel and device through it. The agent's thread carries out orders ({@code ordered}); the
- * thread {@code chaos-serving} breaks queue pairs. Ends with the process.
+ * channel and device through it. The agent's thread carries out orders ({@code ordered}) and
+ * reports the {@code status}; the thread {@code chaos-serving} breaks queue pairs. Both end with
+ * the process.
  */
 final class ChaosBackends implements SluiceShuffle.ExecutorBackends {
   /** Period of SERVER_ERROR's decisions: {@link Injection} promises 50 a second. */

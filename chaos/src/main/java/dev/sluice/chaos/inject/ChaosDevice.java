@@ -28,11 +28,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Changes of a device of any provider, by which it carries out the agent's orders ({@link
- * Wrapper}). It counts queue pairs and the regions that peers may READ, and audits every READ.
- * {@link ChaosBackends} creates it; the endpoint closes it. Threads and closing are those of the
- * wrapped device; the agent's thread reads the counts, and the thread {@code chaos-serving} breaks
- * serving queue pairs.
+ * Methods that replace those of a device of any provider ({@link Wrapper}), and of the objects
+ * created from it. They carry out the agent's orders, count queue pairs and the regions that peers
+ * may READ, and audit every READ. {@link ChaosBackends} creates it. Sluice's endpoint uses and
+ * closes {@link #wrapped} on its own threads, as any device. The agent's thread reads the counts.
+ * The thread {@code chaos-serving} calls {@link #disturbServing}.
  */
 @SuppressWarnings("UnusedMethod") // a Wrapper calls them
 final class ChaosDevice {
@@ -49,7 +49,7 @@ final class ChaosDevice {
     this.audit = audit;
   }
 
-  /** Returns the device with these changes. */
+  /** Returns the device with the methods of this class. */
   Device wrapped() {
     return Wrapper.of(Device.class, device, this);
   }
@@ -99,7 +99,7 @@ final class ChaosDevice {
     return Wrapper.of(CompletionQueue.class, queue, new Completions(queue));
   }
 
-  /** Changes of a protection domain. */
+  /** Methods that replace those of a protection domain. */
   private final class Domain {
     private final ProtectionDomain domain;
 
@@ -151,7 +151,7 @@ final class ChaosDevice {
     }
   }
 
-  /** Changes of a region that peers may READ. */
+  /** Method that replaces one of a region that peers may READ. */
   private final class Served {
     private final MemoryRegion region;
 
@@ -167,8 +167,9 @@ final class ChaosDevice {
   }
 
   /**
-   * Changes of a completion queue: it reports completed READs to the audit, and falsifies bytes
-   * when ordered. The engine's thread gets the completions only after the audit has them.
+   * Method that replaces one of a completion queue. It reports completed READs to the audit, and
+   * falsifies bytes when ordered. The engine's thread gets the completions only after the audit has
+   * them.
    */
   private final class Completions {
     private final CompletionQueue queue;
@@ -204,9 +205,9 @@ final class ChaosDevice {
   }
 
   /**
-   * Changes of a queue pair ({@link Wrapper}), whose READs fail when ordered. {@link ChaosDevice}
-   * creates it; threads are those of the wrapped queue pair, but any thread may {@link #fail} it.
-   * READs are in the audit before they are posted, since a completion may come at once.
+   * Methods that replace those of a queue pair, whose READs fail when ordered. {@link ChaosDevice}
+   * creates it. The threads are those of the wrapped queue pair, but any thread may {@link #fail}
+   * it. READs are in the audit before they are posted, since a completion may come at once.
    */
   static final class ChaosQueuePair {
     private static final Logger LOG = LoggerFactory.getLogger(ChaosQueuePair.class);

@@ -6,8 +6,8 @@ import dev.sluice.chaos.inject.ChaosAgent.Order;
 /**
  * Faults that can be injected into an executor, each with a probability. An {@link Order} carries
  * them; {@link ChaosAgent} decides and counts. Names that begin with CONTROL_ have a meaning: such
- * an order cuts all control connections first. A constant needs an entry in {@code Faults} before a
- * run tries it.
+ * an order cuts all control connections first. A run tries a constant only if a line of {@code
+ * faults.txt} names it.
  */
 public enum Injection {
   /** A READ is posted with a key that the peer has not issued. */

@@ -13,8 +13,8 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 
 /**
- * Workloads in SQL, which {@link Workload} lists. Each sets the settings of the session that it
- * needs while it runs, so only one may run at a time.
+ * Workloads in SQL, which {@link Workload} lists. The thread of the job calls a method. It sets
+ * settings of the shared session while it runs, so only one may run at a time.
  */
 final class SqlJobs {
   private static final Map<String, String> SKEWED_JOIN =

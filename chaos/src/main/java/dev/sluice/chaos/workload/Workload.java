@@ -8,13 +8,13 @@ import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.sql.SparkSession;
 
 /**
- * A job with at least one shuffle whose answer depends on a seed only. To add one, write a method
- * and a line in {@link #ALL}. The command chooses workloads by name; the driver runs the job on a
- * thread of its own ({@code FaultedJob}).
+ * A job with at least one shuffle, whose answer depends on a seed only. {@code ChaosCommand}
+ * chooses workloads by name. {@code FaultedJob} runs the job in the driver, on a thread for each
+ * run. To add a workload, write a method and a line in {@link #ALL}. Immutable.
  *
  * @param name name for {@code --workloads}
- * @param shuffles number of shuffles of all its jobs
- * @param retrySeconds seconds that it may wait when Spark repeats a stage of it
+ * @param shuffles number of shuffles; the allowed stage retries grow with it
+ * @param retrySeconds seconds that a run may take longer if Spark has repeated a stage
  * @param settings settings with which the cluster must start
  * @param job the job; one thread at a time runs it
  */
@@ -27,7 +27,7 @@ public record Workload(
    */
   public static final int BARRIER_SYNC_SECONDS = 20;
 
-  /** With 300 partitions, most of the 3,600 blocks have about 2 KB. */
+  /** With 300 partitions, most of the 3,600 blocks (of 12 map tasks) have about 2 KB. */
   private static final int SMALL_BLOCKS = 300;
 
   public static final List<Workload> ALL =
