@@ -28,9 +28,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParentCommand;
 
 /**
- * Runs the benchmarks one after the other, each as a command in its own process, and collects their
- * rows in one file. The file is the only state: a part is done if a row of it is there. A part that
- * fails or exceeds its time adds no row, and the next part runs.
+ * The command {@code bin/bench all}: runs the benchmarks one after the other, each as a command in
+ * its own process, and collects their rows in one file. All of it runs on the main thread. The file
+ * is the only state: a part is done if the file has any of its rows. A part that fails or exceeds
+ * its time adds no row, and the next part runs.
  */
 @Command(
     name = "all",

@@ -18,8 +18,9 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
 /**
- * The command bin/bench, with a subcommand for each benchmark. A new benchmark is added here and,
- * if {@code bench all} shall run it, in {@code parts.txt}.
+ * The command bin/bench, with a subcommand for each benchmark. Its main thread creates the
+ * subcommands and runs the chosen one. A new benchmark is added here and, if {@code bench all}
+ * shall run it, in {@code parts.txt}.
  */
 @Command(
     name = "bench",

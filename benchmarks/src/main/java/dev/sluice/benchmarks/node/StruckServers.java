@@ -26,7 +26,8 @@ import org.apache.commons.lang3.function.FailableRunnable;
 
 /**
  * Measures the time that a job loses when the process that serves its map outputs is restarted or
- * stopped in mid-reduce. {@link NodeCommand} calls it on its thread, a round at a time.
+ * stopped in mid-reduce. {@link NodeCommand} calls it on its thread, a round at a time. A virtual
+ * thread strikes while that thread waits for the job.
  *
  * @param directory directory of the clusters
  * @param pairs gets the values

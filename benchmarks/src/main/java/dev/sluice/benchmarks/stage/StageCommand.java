@@ -25,9 +25,11 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * The command bin/bench stage: an executor that stages for many peers, and servers next to one with
- * a slow disk. Servers run in processes that have one core. The readers are in this process, which
- * has the other cores from then on; they live as long as it, a server process for one measurement.
+ * The command bin/bench stage: measures an executor that stages for many peers, and servers next to
+ * one with a slow disk. Each measurement starts its servers in {@link ServerMain} processes, which
+ * have core 0. The readers are in this process, which has the other cores; both measurements share
+ * them. All runs on the main thread, apart from the threads of {@link StageLoad}. Round -1 is a
+ * warm-up and does not count.
  */
 @Command(
     name = "stage",
@@ -44,7 +46,7 @@ public final class StageCommand implements Callable<Integer> {
   /** Number of readers when one of the servers is slow. */
   private static final int READERS_OF_SERVERS = 4;
 
-  /** Default size of a buffer pool with Spark's default memory. */
+  /** Size that a buffer pool has with Spark's default memory. */
   private static final long POOL_BYTES = 48 << 20;
 
   private static final long SLOW_BYTES_A_SECOND = 10_000_000;
@@ -104,6 +106,7 @@ public final class StageCommand implements Callable<Integer> {
     return new SampleOutputs(Files.createDirectory(directory), MAPS, PARTITIONS, PARTITION_BYTES);
   }
 
+  /** Leaves core 0 to the servers. Threads that start later inherit the cores. */
   private static void useOtherCores() throws IOException {
     String cores = "1-" + Math.max(1, Runtime.getRuntime().availableProcessors() - 1);
     String self = Long.toString(ProcessHandle.current().pid());
@@ -117,7 +120,7 @@ public final class StageCommand implements Callable<Integer> {
         double alone = ownTask(process);
         double loaded;
         try (StageLoad _ = new StageLoad(readers, servers, outputs, checksums, failures)) {
-          ownTask(process); // until all tasks have begun
+          ownTask(process); // Meanwhile all tasks begin.
           loaded = ownTask(process);
         }
         Pairs counted = round < 0 ? new Pairs() : pairs;

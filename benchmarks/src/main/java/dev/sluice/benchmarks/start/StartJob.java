@@ -37,7 +37,7 @@ public final class StartJob {
   private StartJob() {}
 
   /**
-   * What a driver measured; the command reads it from a file of JSON.
+   * Result of a driver, which the command reads from a file of JSON.
    *
    * @param firstBlockSeconds time from the start of an executor's process until its first reduce
    *     task has read its blocks; mean over the executors

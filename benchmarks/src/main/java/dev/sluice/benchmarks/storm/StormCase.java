@@ -14,8 +14,9 @@ import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.serializer.JavaSerializer;
 
 /**
- * A shuffle of {@code maps} times {@code partitions} blocks. The command sends it to {@link
- * StormJob} as JSON. Its name is in the names of rows, by which {@code goals.txt} finds them.
+ * A shuffle of {@code maps} times {@code partitions} blocks. {@link StormCommand} or {@link
+ * StormRunner#onNodes} chooses it, and {@link StormJob} gets it as JSON. Immutable. Its name is in
+ * the names of rows, by which {@code goals.txt} finds them.
  *
  * @param blockBytes approximate size of a block before compression
  * @param cold true if every reduce stage has to read the map outputs from disk
@@ -68,11 +69,15 @@ record StormCase(Workload workload, int maps, int partitions, long blockBytes, b
   }
 
   /**
-   * A job that shuffles many small blocks. The command chooses it by name; {@link StormJob}
-   * prepares and repeats it on the main thread of its driver. Names of rows contain its name.
+   * A job that shuffles many small blocks. {@link StormCommand} chooses it by name. {@link
+   * StormJob} prepares and repeats it on the main thread of the driver. Names of rows contain its
+   * name, so a renamed constant loses its goals.
    */
   enum Workload {
-    /** Pairs of a number and bytes with Kryo, with which Spark does least work per block. */
+    /**
+     * Pairs of a number and bytes with Kryo, which {@code DriverProcess} sets. Spark does least
+     * work per block with it.
+     */
     RDD_KRYO(Map.of("spark.shuffle.compress", "false"), RddStorm::prepare),
     /** The same with Java's serializer, whose serialized streams cannot be concatenated. */
     RDD_JAVA(
@@ -80,8 +85,8 @@ record StormCase(Workload workload, int maps, int partitions, long blockBytes, b
             "spark.shuffle.compress", "false", "spark.serializer", JavaSerializer.class.getName()),
         RddStorm::prepare),
     /**
-     * Sixty shuffles of the same cached pairs, one after the other, with Spark's default serializer
-     * and compression; each shuffle is garbage after its job.
+     * Shuffles ({@link RddStorm#ITERATIONS}) of the same cached pairs, one after the other, with
+     * Spark's default serializer and compression; each shuffle is garbage after its job.
      */
     RDD_ITERATIVE(
         Map.of("spark.serializer", JavaSerializer.class.getName()), RddStorm::prepareIterative),
@@ -117,8 +122,9 @@ record StormCase(Workload workload, int maps, int partitions, long blockBytes, b
     }
 
     /**
-     * Prepares the job. The first call of the supplier writes and reads the map outputs; each
-     * further call only reads them.
+     * Prepares the job. The first call of the supplier writes and reads the map outputs. Each
+     * further call only reads them. With {@link #RDD_ITERATIVE} each call writes and reads new
+     * shuffles.
      */
     Supplier<Sums> prepare(JavaSparkContext spark, StormCase storm) {
       return preparation.apply(spark, storm);

@@ -30,7 +30,8 @@ import picocli.CommandLine.Option;
 
 /**
  * Sorts one input through Sluice and through the stock shuffle. It is the command bin/terasort,
- * which reports whether all is valid, and a part of bin/bench, which wants one row.
+ * which writes whether all is valid as JSON, and {@code bin/bench terasort}, which writes rows.
+ * Both run it on their main thread.
  */
 @Command(
     name = "terasort",

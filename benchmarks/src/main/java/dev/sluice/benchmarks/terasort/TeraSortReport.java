@@ -19,7 +19,7 @@ import java.util.function.ToDoubleFunction;
 
 /**
  * Collects the results of all sorts, decides whether they are valid, and prints them. {@link
- * TeraSortCommand} fills it on its thread. {@code TeraSortResult} reads the names in its JSON.
+ * TeraSortCommand} fills it on its thread. {@code bin/bench row} reads the names in its JSON.
  */
 final class TeraSortReport {
   private final TeraData.Input input;

@@ -21,9 +21,9 @@ import scala.Option;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * The driver process that runs queries. Its main thread answers a query's name with a {@link
- * QueryAttempt}, and {@link #TOTALS} with Sluice's totals. {@link QueryProcesses} starts and ends
- * it.
+ * The driver process that runs queries. Its main thread reads a line that is the name of a query,
+ * runs the query and answers with a {@link QueryAttempt}. It answers the line {@link #TOTALS} with
+ * Sluice's totals. The command sends one line at a time. {@link QueryProcesses} starts and ends it.
  */
 record QueryJob(SparkSession spark) {
   static final String TOTALS = "totals";

@@ -143,7 +143,8 @@ record TpcdsReport(List<String> queries, List<ProcessResult> processes) {
      * @param cpuSeconds CPU time of the executor processes meanwhile
      * @param rows number of rows of its answer
      * @param answer {@link Answer#digest} of its answer; null if it failed
-     * @param problem failure, or difference from the right answer; null if there is none
+     * @param problem failure, or difference from the golden answer; null if there is none, or no
+     *     golden answer
      */
     record QueryAttempt(
         double seconds,

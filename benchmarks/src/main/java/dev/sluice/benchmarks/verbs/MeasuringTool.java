@@ -13,8 +13,8 @@ import java.util.Set;
 
 /**
  * A program that measures an operation between a server and a client process, both started for each
- * measurement and ended with it. {@link ReadCommand} uses it on its thread: all measurements have
- * the same TCP port.
+ * measurement and ended with it. {@link ReadCommand} uses it on its thread. Only one measurement
+ * may run at a time, since all have the same TCP port.
  */
 enum MeasuringTool {
   /** The tools of bin/verbs. */

@@ -16,7 +16,7 @@ import picocli.CommandLine.Option;
 /**
  * The command {@code bin/bench read}: READs, WRITEs and SENDs of several sizes and depths, by the
  * Java binding (bin/verbs) against perftest in C. They run in turn on the same RDMA device, in new
- * processes for each measurement.
+ * processes for each measurement, which the main thread awaits.
  */
 @Command(
     name = "read",

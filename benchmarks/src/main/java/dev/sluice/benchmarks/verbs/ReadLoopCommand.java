@@ -36,8 +36,9 @@ import picocli.CommandLine.Option;
 
 /**
  * The command {@code bin/bench verbs}: measures posting and polling by the binding against the same
- * loop in C. Both use one queue pair, in turn and on one thread. Its adapter is that of the tests'
- * {@code fake_ibverbs.c}, loaded as this process's libibverbs; it completes a READ at posting.
+ * loop in C. Both use one queue pair, in turn and on the main thread. Its adapter is that of the
+ * tests' {@code fake_ibverbs.c}, loaded as this process's libibverbs; it completes a READ at
+ * posting.
  */
 @Command(
     name = "verbs",
