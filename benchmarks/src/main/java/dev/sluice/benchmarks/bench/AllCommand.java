@@ -8,6 +8,7 @@ import dev.sluice.benchmarks.Goal.RowPattern;
 import dev.sluice.benchmarks.ResultFile;
 import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.Installation;
+import dev.sluice.testkit.Poll;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -22,6 +23,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -42,6 +44,9 @@ import picocli.CommandLine.ParentCommand;
     })
 public final class AllCommand implements Callable<Integer> {
   private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("yyyy-MM-dd-HHmm");
+
+  /** Time for the processes of a part to end by themselves. */
+  private static final long END_MS = 60_000;
 
   @Option(
       names = "--quick",
@@ -86,12 +91,15 @@ public final class AllCommand implements Callable<Integer> {
     return Files.createDirectories(data.resolve("results")).resolve(name);
   }
 
-  /** Returns a line about the parts that are done, the present part, and those after it. */
+  /**
+   * Returns a line about the number of parts that succeeded or failed, the present part, and those
+   * after it.
+   */
   static String progress(int total, List<Part> left) {
     Part now = left.getFirst();
     String then = left.stream().skip(1).map(Part::name).collect(Collectors.joining(", "));
     int minutes = left.stream().mapToInt(Part::minutes).sum();
-    return "%d of %d parts done; now %s (about %d min)%s; about %d min left"
+    return "%d of %d parts over; now %s (about %d min)%s; about %d min left"
         .formatted(
             total - left.size(),
             total,
@@ -115,7 +123,7 @@ public final class AllCommand implements Callable<Integer> {
         return false;
       }
     } finally {
-      process.destroy();
+      end(process);
     }
     List<Comparison> measured = new ResultFile(rows).read();
     if (process.exitValue() != 0 || !part.isIn(measured)) {
@@ -123,6 +131,16 @@ public final class AllCommand implements Callable<Integer> {
     }
     results.add(measured);
     return true;
+  }
+
+  /** Ends a part and the processes that it started. They would take CPU time from the next part. */
+  static void end(Process part) throws InterruptedException {
+    List<ProcessHandle> all =
+        Stream.concat(Stream.of(part.toHandle()), part.descendants()).toList();
+    part.destroy();
+    if (!Poll.until(END_MS, () -> all.stream().noneMatch(ProcessHandle::isAlive))) {
+      all.forEach(ProcessHandle::destroyForcibly);
+    }
   }
 
   /**
