@@ -6,7 +6,6 @@ import dev.sluice.testkit.Poll;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
@@ -29,27 +28,23 @@ public record SluiceTotals(String devices, Map<String, Long> counters) {
   private static final long TIMEOUT_MS = 15_000;
 
   /**
-   * Waits for the totals of a job that is over, with either shuffle.
-   *
-   * @param remoteBytes remote bytes that Spark counted
-   */
-  public static SluiceTotals await(SparkConf conf, long remoteBytes) throws InterruptedException {
-    return await(conf, totals -> totals.readBytes() + totals.fallbackBytes() == remoteBytes);
-  }
-
-  /**
    * Waits for reports of executors, which arrive shortly after their tasks have ended.
    *
-   * @param complete true if everything that is expected has arrived
-   * @return the reports so far, at completion or at the deadline
+   * @param remoteBytes remote bytes that Spark counted in all jobs, which are over
+   * @return the reports so far, when none is missing or at the deadline; {@link #NONE} with the
+   *     stock shuffle
    */
-  public static SluiceTotals await(SparkConf conf, Predicate<SluiceTotals> complete)
-      throws InterruptedException {
+  public static SluiceTotals await(SparkConf conf, long remoteBytes) throws InterruptedException {
     if (!conf.get("spark.shuffle.manager", "sort").endsWith("RdmaShuffleManager")) {
       return NONE;
     }
-    Poll.until(TIMEOUT_MS, () -> complete.test(now()));
+    Poll.until(TIMEOUT_MS, () -> now().areComplete(remoteBytes));
     return now();
+  }
+
+  /** Returns true if no report is missing. Spark does not count the bytes of killed tasks. */
+  boolean areComplete(long remoteBytes) {
+    return readBytes() + fallbackBytes() >= remoteBytes;
   }
 
   /** Returns the sum over several applications, with the devices of the last one. */

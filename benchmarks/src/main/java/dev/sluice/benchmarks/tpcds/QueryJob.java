@@ -6,6 +6,7 @@ import dev.sluice.benchmarks.tpcds.TpcdsData.TableColumns;
 import dev.sluice.benchmarks.tpcds.TpcdsReport.ProcessResult.QueryAttempt;
 import dev.sluice.testkit.AnsweringProcess;
 import dev.sluice.testkit.Executors;
+import dev.sluice.testkit.Stages;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.List;
@@ -25,8 +26,11 @@ import scala.jdk.javaapi.CollectionConverters;
  * runs the query and answers with a {@link QueryAttempt}. It answers the line {@link #TOTALS} with
  * Sluice's totals. The command sends one line at a time. {@link QueryProcesses} starts and ends it.
  */
-record QueryJob(SparkSession spark) {
+record QueryJob(SparkSession spark, Stages stages) {
   static final String TOTALS = "totals";
+
+  /** Time for Spark's listener thread to count the bytes of the last query. */
+  private static final long LISTENER_MS = 60_000;
 
   /**
    * @param arguments directory of the tables
@@ -35,7 +39,8 @@ record QueryJob(SparkSession spark) {
     PrintStream out = AnsweringProcess.claimOutput();
     try (SparkSession spark = SparkSession.builder().getOrCreate()) {
       Executors.await(JavaSparkContext.fromSparkContext(spark.sparkContext()));
-      QueryJob job = new QueryJob(spark);
+      QueryJob job = new QueryJob(spark, new Stages());
+      spark.sparkContext().addSparkListener(job.stages);
       job.createTables(Path.of(arguments[0]));
       AnsweringProcess.answer(
           out, line -> line.equals(TOTALS) ? job.totals() : job.run(new Query(line)));
@@ -83,7 +88,8 @@ record QueryJob(SparkSession spark) {
     return new Answer(rows.schema(), lines);
   }
 
-  private SluiceTotals totals() throws InterruptedException {
-    return SluiceTotals.await(spark.sparkContext().getConf(), totals -> totals.readBytes() > 0);
+  private SluiceTotals totals() throws Exception {
+    spark.sparkContext().listenerBus().waitUntilEmpty(LISTENER_MS);
+    return SluiceTotals.await(spark.sparkContext().getConf(), stages.remoteBytes());
   }
 }
