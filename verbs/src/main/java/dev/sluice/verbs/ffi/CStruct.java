@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.verbs.ffi;
 
+import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
-import java.lang.foreign.AddressLayout;
-import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
-import java.lang.foreign.ValueLayout;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Optional;
-import java.util.function.BiConsumer;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -37,7 +33,8 @@ public final class CStruct {
   private final long size;
   private final long alignment;
 
-  private record Member(MemoryLayout layout, long offset) {}
+  /** A member; the type of an array ends with its length. */
+  private record Member(String type, long offset, long size) {}
 
   private CStruct(String name, Map<String, Member> members, long size, long alignment) {
     this.name = name;
@@ -68,26 +65,25 @@ public final class CStruct {
         throw new IllegalArgumentException(name + " has an invalid declaration: " + declaration);
       }
       end = typed.group(1) == null ? end : Long.parseLong(typed.group(1));
-      String type = typed.group(2);
-      Optional<CStruct> part = Stream.of(parts).filter(p -> p.name.equals(type)).findFirst();
+      CStruct type = type(typed.group(2), parts);
+      alignment = Math.max(alignment, type.alignment);
       for (String declarator : typed.group(3).split(",\\s*")) {
-        MemoryLayout layout = part.map(CStruct::asMember).orElseGet(() -> layout(type));
         int bracket = declarator.indexOf('[');
-        if (bracket >= 0) {
-          String length = declarator.substring(bracket + 1, declarator.length() - 1);
-          layout = MemoryLayout.sequenceLayout(Long.parseLong(length), layout);
-        }
-        long offset = roundUp(end, layout.byteAlignment());
         String member = bracket < 0 ? declarator : declarator.substring(0, bracket);
-        placed.put(member, new Member(layout, offset));
+        String length = bracket < 0 ? "" : declarator.substring(bracket);
+        long count = bracket < 0 ? 1 : Long.parseLong(length, 1, length.length() - 1, 10);
+        long offset = roundUp(end, type.alignment);
+        placed.put(member, new Member(type.name + length, offset, count * type.size));
         if (bracket < 0) {
-          part.ifPresent(p -> p.members.forEach(inner(member, offset, placed)));
+          type.members.forEach(
+              (inner, m) ->
+                  placed.put(member + "." + inner, new Member(m.type, offset + m.offset, m.size)));
         }
-        end = offset + layout.byteSize();
+        end = offset + count * type.size;
         size = Math.max(size, end);
-        alignment = Math.max(alignment, layout.byteAlignment());
       }
     }
+    placed.remove("");
     return new CStruct(
         name, Collections.unmodifiableMap(placed), roundUp(size, alignment), alignment);
   }
@@ -113,36 +109,25 @@ public final class CStruct {
     return Collections.unmodifiableMap(structs);
   }
 
-  /** Adds the named members of a nested structure. */
-  private static BiConsumer<String, Member> inner(
-      String outer, long offset, Map<String, Member> placed) {
-    return (name, inner) -> {
-      if (!name.isEmpty()) {
-        placed.put(outer + "." + name, new Member(inner.layout, offset + inner.offset));
-      }
-    };
-  }
-
-  private static MemoryLayout layout(String type) {
-    return switch (type) {
-      // glibc uses 48 bytes on aarch64 and 40 bytes on other 64-bit architectures.
-      case "pthread_mutex_t" ->
-          MemoryLayout.sequenceLayout(
-              System.getProperty("os.arch").equals("aarch64") ? 6 : 5, JAVA_LONG);
-      case "pthread_cond_t" -> MemoryLayout.sequenceLayout(6, JAVA_LONG);
-      default -> NativeFunction.layout(type);
-    };
-  }
-
-  private MemoryLayout asMember() {
-    return MemoryLayout.sequenceLayout(
-        size / alignment,
-        switch ((int) alignment) {
-          case 8 -> JAVA_LONG;
-          case 4 -> JAVA_INT;
-          case 2 -> JAVA_SHORT;
-          default -> JAVA_BYTE;
-        });
+  private static CStruct type(String name, CStruct... parts) {
+    int size =
+        switch (name) {
+          case "byte" -> 1;
+          case "short" -> 2;
+          case "int" -> 4;
+          case "long", "ptr" -> 8;
+          // glibc uses 48 bytes on aarch64 and 40 bytes on other 64-bit architectures.
+          case "pthread_mutex_t" -> System.getProperty("os.arch").equals("aarch64") ? 48 : 40;
+          case "pthread_cond_t" -> 48;
+          default -> 0;
+        };
+    if (size > 0) {
+      return new CStruct(name, Map.of(), size, Math.min(size, Long.BYTES));
+    }
+    return Stream.of(parts)
+        .filter(part -> part.name.equals(name))
+        .findFirst()
+        .orElseThrow(() -> new IllegalArgumentException("unknown type " + name));
   }
 
   private static long roundUp(long value, long alignment) {
@@ -175,7 +160,7 @@ public final class CStruct {
 
   /** Size of a member in bytes. */
   public long size(String member) {
-    return member(member).layout.byteSize();
+    return member(member).size;
   }
 
   /** Allocates a structure that is filled with zeros. */
@@ -202,11 +187,11 @@ public final class CStruct {
   /** Reads a member as a long. Shorter members are zero-extended. */
   public long getLong(MemorySegment struct, String member) {
     Member m = member(member);
-    return switch (m.layout) {
-      case ValueLayout.OfByte layout -> Byte.toUnsignedLong(struct.get(layout, m.offset));
-      case ValueLayout.OfShort layout -> Short.toUnsignedLong(struct.get(layout, m.offset));
-      case ValueLayout.OfInt layout -> Integer.toUnsignedLong(struct.get(layout, m.offset));
-      case ValueLayout.OfLong layout -> struct.get(layout, m.offset);
+    return switch (m.type) {
+      case "byte" -> Byte.toUnsignedLong(struct.get(JAVA_BYTE, m.offset));
+      case "short" -> Short.toUnsignedLong(struct.get(JAVA_SHORT, m.offset));
+      case "int" -> Integer.toUnsignedLong(struct.get(JAVA_INT, m.offset));
+      case "long" -> struct.get(JAVA_LONG, m.offset);
       default -> throw new IllegalArgumentException(name + "." + member + " is not a number");
     };
   }
@@ -214,22 +199,29 @@ public final class CStruct {
   /** Sets a member to the low bits of a number. */
   public void set(MemorySegment struct, String member, long value) {
     Member m = member(member);
-    switch (m.layout) {
-      case ValueLayout.OfByte layout -> struct.set(layout, m.offset, (byte) value);
-      case ValueLayout.OfShort layout -> struct.set(layout, m.offset, (short) value);
-      case ValueLayout.OfInt layout -> struct.set(layout, m.offset, (int) value);
-      case ValueLayout.OfLong layout -> struct.set(layout, m.offset, value);
+    switch (m.type) {
+      case "byte" -> struct.set(JAVA_BYTE, m.offset, (byte) value);
+      case "short" -> struct.set(JAVA_SHORT, m.offset, (short) value);
+      case "int" -> struct.set(JAVA_INT, m.offset, (int) value);
+      case "long" -> struct.set(JAVA_LONG, m.offset, value);
       default -> throw new IllegalArgumentException(name + "." + member + " is not a number");
     }
   }
 
   /** Reads a pointer member. */
   public MemorySegment getPointer(MemorySegment struct, String member) {
-    return struct.get((AddressLayout) member(member).layout, offset(member));
+    return struct.get(ADDRESS, pointerOffset(member));
   }
 
   public void set(MemorySegment struct, String member, MemorySegment pointer) {
-    struct.set((AddressLayout) member(member).layout, offset(member), pointer);
+    struct.set(ADDRESS, pointerOffset(member), pointer);
+  }
+
+  private long pointerOffset(String member) {
+    if (!member(member).type.equals("ptr")) {
+      throw new IllegalArgumentException(name + "." + member + " is not a pointer");
+    }
+    return offset(member);
   }
 
   /** Returns the memory of a member that is a structure or an array, without copying it. */
