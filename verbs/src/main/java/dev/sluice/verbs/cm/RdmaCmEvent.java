@@ -76,9 +76,9 @@ public final class RdmaCmEvent implements AutoCloseable {
             .toArray(JAVA_BYTE);
   }
 
-  /** Event type; a plain number if the library is newer than {@link RdmaCmEvent.Type}. */
-  public CValue<RdmaCmEvent.Type> type() {
-    return new CValue<>(RdmaCmEvent.Type.class, RdmaCmStructs.CM_EVENT.getInt(struct, "event"));
+  /** Event type; a plain number if the library is newer than {@link Type}. */
+  public CValue<Type> type() {
+    return new CValue<>(Type.class, RdmaCmStructs.CM_EVENT.getInt(struct, "event"));
   }
 
   /** The event type in words (rdma_event_str(3)). */

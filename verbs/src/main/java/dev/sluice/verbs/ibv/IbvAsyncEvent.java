@@ -59,9 +59,9 @@ public final class IbvAsyncEvent implements AutoCloseable {
         : Optional.empty();
   }
 
-  public CValue<IbvAsyncEvent.Type> type() {
+  public CValue<Type> type() {
     return new CValue<>(
-        IbvAsyncEvent.Type.class, IbvStructs.ASYNC_EVENT.getInt(event, "event_type"));
+        Type.class, IbvStructs.ASYNC_EVENT.getInt(event, "event_type"));
   }
 
   /** The event type in words (ibv_event_type_str(3)). */

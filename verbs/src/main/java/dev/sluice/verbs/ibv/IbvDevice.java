@@ -94,8 +94,8 @@ public final class IbvDevice {
     return LibIbverbs.GET_DEVICE_INDEX.call(pointer());
   }
 
-  public CValue<IbvDevice.NodeType> nodeType() {
-    return new CValue<>(IbvDevice.NodeType.class, IbvStructs.DEVICE.getInt(struct, "node_type"));
+  public CValue<NodeType> nodeType() {
+    return new CValue<>(NodeType.class, IbvStructs.DEVICE.getInt(struct, "node_type"));
   }
 
   /** The node type in words (ibv_node_type_str(3)). */
@@ -103,9 +103,9 @@ public final class IbvDevice {
     return LibIbverbs.NODE_TYPE_STR.callForString(nodeType().number());
   }
 
-  public CValue<IbvDevice.TransportType> transportType() {
+  public CValue<TransportType> transportType() {
     return new CValue<>(
-        IbvDevice.TransportType.class, IbvStructs.DEVICE.getInt(struct, "transport_type"));
+        TransportType.class, IbvStructs.DEVICE.getInt(struct, "transport_type"));
   }
 
   /**

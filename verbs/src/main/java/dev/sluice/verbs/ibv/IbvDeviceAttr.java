@@ -88,8 +88,8 @@ public final class IbvDeviceAttr {
     return CString.read(IbvStructs.DEVICE_ATTR_EX.part(struct, "orig_attr.fw_ver"));
   }
 
-  public CValue<IbvDeviceAttr.AtomicCap> atomicCap() {
-    return new CValue<>(IbvDeviceAttr.AtomicCap.class, number("atomic_cap"));
+  public CValue<AtomicCap> atomicCap() {
+    return new CValue<>(AtomicCap.class, number("atomic_cap"));
   }
 
   /** The vendor's IEEE OUI. */

@@ -19,7 +19,7 @@ import java.nio.ByteOrder;
  * @param interfaceIndex index of the GID's net device, 0 for none
  */
 public record IbvGidEntry(
-    Gid gid, int index, int port, CValue<IbvGidEntry.Type> type, int interfaceIndex) {
+    Gid gid, int index, int port, CValue<Type> type, int interfaceIndex) {
   /** Protocol of a GID ({@code enum ibv_gid_type}). */
   public enum Type implements CConstant {
     IB,
@@ -32,7 +32,7 @@ public record IbvGidEntry(
         gid(IbvStructs.GID_ENTRY.part(entry, "gid")),
         IbvStructs.GID_ENTRY.getInt(entry, "gid_index"),
         IbvStructs.GID_ENTRY.getInt(entry, "port_num"),
-        new CValue<>(IbvGidEntry.Type.class, IbvStructs.GID_ENTRY.getInt(entry, "gid_type")),
+        new CValue<>(Type.class, IbvStructs.GID_ENTRY.getInt(entry, "gid_type")),
         IbvStructs.GID_ENTRY.getInt(entry, "ndev_ifindex"));
   }
 

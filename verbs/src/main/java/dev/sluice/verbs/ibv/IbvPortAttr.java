@@ -108,8 +108,8 @@ public final class IbvPortAttr {
     this.struct = IbvStructs.PORT_ATTR.copy(struct);
   }
 
-  public CValue<IbvPortAttr.State> state() {
-    return new CValue<>(IbvPortAttr.State.class, get("state"));
+  public CValue<State> state() {
+    return new CValue<>(State.class, get("state"));
   }
 
   /** The state in words (ibv_port_state_str(3)). */
@@ -117,17 +117,17 @@ public final class IbvPortAttr {
     return LibIbverbs.PORT_STATE_STR.callForString(get("state"));
   }
 
-  public CValue<IbvPortAttr.Mtu> maxMtu() {
-    return new CValue<>(IbvPortAttr.Mtu.class, get("max_mtu"));
+  public CValue<Mtu> maxMtu() {
+    return new CValue<>(Mtu.class, get("max_mtu"));
   }
 
   /** Current MTU. A device may leave it at 0 for a port without a network device. */
-  public CValue<IbvPortAttr.Mtu> activeMtu() {
-    return new CValue<>(IbvPortAttr.Mtu.class, get("active_mtu"));
+  public CValue<Mtu> activeMtu() {
+    return new CValue<>(Mtu.class, get("active_mtu"));
   }
 
-  public CValue<IbvPortAttr.LinkLayer> linkLayer() {
-    return new CValue<>(IbvPortAttr.LinkLayer.class, get("link_layer"));
+  public CValue<LinkLayer> linkLayer() {
+    return new CValue<>(LinkLayer.class, get("link_layer"));
   }
 
   public int gidTblLen() {
@@ -148,7 +148,7 @@ public final class IbvPortAttr {
     return get("lid");
   }
 
-  /** Flags of {@link IbvPortAttr.Flags}. */
+  /** Flags of {@link Flags}. */
   public int flags() {
     return get("flags");
   }

@@ -66,14 +66,14 @@ public final class IbvQpAttr {
     return LAYOUT.allocate(allocator).copyFrom(struct);
   }
 
-  /** Mask of the attributes that were set, of {@link IbvQpAttr.Mask}. */
+  /** Mask of the attributes that were set, of {@link Mask}. */
   public int mask() {
     return mask;
   }
 
   /** The state to change to. */
   public IbvQpAttr state(IbvQp.State value) {
-    return set("qp_state", value.value(), IbvQpAttr.Mask.STATE);
+    return set("qp_state", value.value(), Mask.STATE);
   }
 
   public CValue<IbvQp.State> state() {
@@ -81,7 +81,7 @@ public final class IbvQpAttr {
   }
 
   public IbvQpAttr pathMtu(IbvPortAttr.Mtu value) {
-    return set("path_mtu", value.value(), IbvQpAttr.Mask.PATH_MTU);
+    return set("path_mtu", value.value(), Mask.PATH_MTU);
   }
 
   public CValue<IbvPortAttr.Mtu> pathMtu() {
@@ -90,7 +90,7 @@ public final class IbvQpAttr {
 
   /** The state that the caller assumes the queue pair to be in. */
   public IbvQpAttr curState(IbvQp.State value) {
-    return set("cur_qp_state", value.value(), IbvQpAttr.Mask.CUR_STATE);
+    return set("cur_qp_state", value.value(), Mask.CUR_STATE);
   }
 
   public CValue<IbvQp.State> curState() {
@@ -98,7 +98,7 @@ public final class IbvQpAttr {
   }
 
   public IbvQpAttr pathMigState(IbvQp.MigState value) {
-    return set("path_mig_state", value.value(), IbvQpAttr.Mask.PATH_MIG_STATE);
+    return set("path_mig_state", value.value(), Mask.PATH_MIG_STATE);
   }
 
   public CValue<IbvQp.MigState> pathMigState() {
@@ -107,77 +107,77 @@ public final class IbvQpAttr {
 
   /** Q_Key that arriving datagrams must have. */
   public IbvQpAttr qkey(int value) {
-    return set("qkey", value, IbvQpAttr.Mask.QKEY);
+    return set("qkey", value, Mask.QKEY);
   }
 
   /** First packet sequence number to expect, 24 bits. */
   public IbvQpAttr rqPsn(int value) {
-    return set("rq_psn", value, IbvQpAttr.Mask.RQ_PSN);
+    return set("rq_psn", value, Mask.RQ_PSN);
   }
 
   /** First packet sequence number to send, 24 bits. */
   public IbvQpAttr sqPsn(int value) {
-    return set("sq_psn", value, IbvQpAttr.Mask.SQ_PSN);
+    return set("sq_psn", value, Mask.SQ_PSN);
   }
 
   /** The peer's queue pair number, 24 bits. */
   public IbvQpAttr destQpNum(int value) {
-    return set("dest_qp_num", value, IbvQpAttr.Mask.DEST_QPN);
+    return set("dest_qp_num", value, Mask.DEST_QPN);
   }
 
   /** Operations that the peer is allowed, of {@link IbvMr.Access}. */
   public IbvQpAttr accessFlags(int value) {
-    return set("qp_access_flags", value, IbvQpAttr.Mask.ACCESS_FLAGS);
+    return set("qp_access_flags", value, Mask.ACCESS_FLAGS);
   }
 
   public IbvQpAttr pkeyIndex(int value) {
-    return set("pkey_index", value, IbvQpAttr.Mask.PKEY_INDEX);
+    return set("pkey_index", value, Mask.PKEY_INDEX);
   }
 
   /** 1 requests an SQ_DRAINED event. */
   public IbvQpAttr enSqdAsyncNotify(int value) {
-    return set("en_sqd_async_notify", value, IbvQpAttr.Mask.EN_SQD_ASYNC_NOTIFY);
+    return set("en_sqd_async_notify", value, Mask.EN_SQD_ASYNC_NOTIFY);
   }
 
   /** Maximum number of READs and atomics in flight as initiator. */
   public IbvQpAttr maxRdAtomic(int value) {
-    return set("max_rd_atomic", value, IbvQpAttr.Mask.MAX_QP_RD_ATOMIC);
+    return set("max_rd_atomic", value, Mask.MAX_QP_RD_ATOMIC);
   }
 
   /** Maximum number of READs and atomics served at a time. */
   public IbvQpAttr maxDestRdAtomic(int value) {
-    return set("max_dest_rd_atomic", value, IbvQpAttr.Mask.MAX_DEST_RD_ATOMIC);
+    return set("max_dest_rd_atomic", value, Mask.MAX_DEST_RD_ATOMIC);
   }
 
   /** Code of the minimum RNR timer, 0 to 31. */
   public IbvQpAttr minRnrTimer(int value) {
-    return set("min_rnr_timer", value, IbvQpAttr.Mask.MIN_RNR_TIMER);
+    return set("min_rnr_timer", value, Mask.MIN_RNR_TIMER);
   }
 
   /** Port number, from 1. */
   public IbvQpAttr port(int value) {
-    return set("port_num", value, IbvQpAttr.Mask.PORT);
+    return set("port_num", value, Mask.PORT);
   }
 
   /** Acknowledgement timeout: 4.096 us x 2^n; 0 is infinite. */
   public IbvQpAttr timeout(int value) {
-    return set("timeout", value, IbvQpAttr.Mask.TIMEOUT);
+    return set("timeout", value, Mask.TIMEOUT);
   }
 
   /** Number of retries, 0 to 7. */
   public IbvQpAttr retryCnt(int value) {
-    return set("retry_cnt", value, IbvQpAttr.Mask.RETRY_CNT);
+    return set("retry_cnt", value, Mask.RETRY_CNT);
   }
 
   /** Number of retries after RNR, 0 to 7; 7 is infinite. */
   public IbvQpAttr rnrRetry(int value) {
-    return set("rnr_retry", value, IbvQpAttr.Mask.RNR_RETRY);
+    return set("rnr_retry", value, Mask.RNR_RETRY);
   }
 
   /** Address vector of the peer. */
   public IbvQpAttr addressVector(IbvAhAttr address) {
     address.write(LAYOUT.part(struct, "ah_attr"));
-    mask |= IbvQpAttr.Mask.AV;
+    mask |= Mask.AV;
     return this;
   }
 
@@ -193,7 +193,7 @@ public final class IbvQpAttr {
     address.write(LAYOUT.part(struct, "alt_ah_attr"));
     LAYOUT.set(struct, "alt_port_num", address.port());
     LAYOUT.set(struct, "alt_pkey_index", pkeyIndex);
-    return set("alt_timeout", timeout, IbvQpAttr.Mask.ALT_PATH);
+    return set("alt_timeout", timeout, Mask.ALT_PATH);
   }
 
   public IbvAhAttr alternatePath() {
@@ -202,13 +202,13 @@ public final class IbvQpAttr {
 
   /** Packet pacing in kb/s; 0 turns it off. */
   public IbvQpAttr rateLimit(int value) {
-    return set("rate_limit", value, IbvQpAttr.Mask.RATE_LIMIT);
+    return set("rate_limit", value, Mask.RATE_LIMIT);
   }
 
   /** Sizes of the queues, if the device can change them (RESIZE_MAX_WR). */
   public IbvQpAttr cap(IbvQpCap value) {
     value.write(LAYOUT.part(struct, "cap"));
-    mask |= IbvQpAttr.Mask.CAP;
+    mask |= Mask.CAP;
     return this;
   }
 

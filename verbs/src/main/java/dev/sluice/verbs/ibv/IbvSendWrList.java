@@ -114,7 +114,7 @@ public final class IbvSendWrList extends IbvWrList {
   }
 
   /** Adds a request with {@link Flags}. Throws an IllegalStateException if the list is full. */
-  public IbvSendWrList add(long wrId, IbvSendWrList.Opcode opcode, int flags) {
+  public IbvSendWrList add(long wrId, Opcode opcode, int flags) {
     addRequest(wrId);
     for (long i = RARE; hadRare && i < SIZE; i += Long.BYTES) {
       set(i, 0L);

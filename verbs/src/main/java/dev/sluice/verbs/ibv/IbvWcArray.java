@@ -108,7 +108,7 @@ public final class IbvWcArray {
   private static final long SLID = IbvStructs.WC.offset("slid");
   private static final long SL = IbvStructs.WC.offset("sl");
   private static final long DLID_PATH_BITS = IbvStructs.WC.offset("dlid_path_bits");
-  private static final IbvWcArray.Status[] STATUSES = IbvWcArray.Status.values();
+  private static final Status[] STATUSES = Status.values();
 
   private final MemorySegment memory;
   private final MemorySegment.Scope scope;
@@ -137,7 +137,7 @@ public final class IbvWcArray {
   }
 
   /** Status of the request; GENERAL_ERR if only {@link #statusNumber} knows the status. */
-  public IbvWcArray.Status status(int index) {
+  public Status status(int index) {
     return statusOf(statusNumber(index));
   }
 
@@ -146,10 +146,10 @@ public final class IbvWcArray {
     return get(index, STATUS);
   }
 
-  static IbvWcArray.Status statusOf(int status) {
+  static Status statusOf(int status) {
     return status >= 0 && status < STATUSES.length
         ? STATUSES[status]
-        : IbvWcArray.Status.GENERAL_ERR;
+        : Status.GENERAL_ERR;
   }
 
   /** The status in words (ibv_wc_status_str(3)). */
@@ -158,8 +158,8 @@ public final class IbvWcArray {
   }
 
   /** The completed operation; valid only after success. */
-  public CValue<IbvWcArray.Opcode> opcode(int index) {
-    return new CValue<>(IbvWcArray.Opcode.class, get(index, OPCODE));
+  public CValue<Opcode> opcode(int index) {
+    return new CValue<>(Opcode.class, get(index, OPCODE));
   }
 
   /** The device's own error code. */
@@ -192,7 +192,7 @@ public final class IbvWcArray {
     return get(index, SRC_QP);
   }
 
-  /** Flags of {@link IbvWcArray.Flags}. */
+  /** Flags of {@link Flags}. */
   public int flags(int index) {
     return get(index, WC_FLAGS);
   }
