@@ -208,7 +208,7 @@ class UseAfterCloseTest {
     SAMPLES.put(IbvSendWrList.Opcode.class, IbvSendWrList.Opcode.RDMA_READ);
     SAMPLES.put(IbvQp.State.class, IbvQp.State.INIT);
     SAMPLES.put(IbvQpEx.SelectivityLevel.class, IbvQpEx.SelectivityLevel.RANGE);
-    SAMPLES.put(IbvQp.Destroyer.class, (IbvQp.Destroyer) qp -> {});
+    SAMPLES.put(NativeObject.Destroyer.class, (NativeObject.Destroyer) qp -> {});
     SAMPLES.put(IbvWcArray.class, new IbvWcArray(ARENA, 1));
     SAMPLES.put(IbvRecvWrList.class, new IbvRecvWrList(ARENA, 1, 1).add(1));
     SAMPLES.put(

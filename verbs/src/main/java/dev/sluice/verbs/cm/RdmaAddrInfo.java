@@ -120,7 +120,7 @@ public final class RdmaAddrInfo extends NativeObject {
   }
 
   RdmaAddrInfo(MemorySegment list) {
-    super("address information", null, list, LibRdmacm.FREEADDRINFO);
+    super("address information", null, list, LibRdmacm.FREEADDRINFO::invoke, 0);
     List<Entry> read = new ArrayList<>();
     for (MemorySegment next = list; next.address() != 0; ) {
       MemorySegment struct = RdmaCmStructs.ADDRINFO.at(next);
@@ -140,7 +140,7 @@ public final class RdmaAddrInfo extends NativeObject {
    */
   public static RdmaAddrInfo get(@Nullable String node, @Nullable String service, Hints hints)
       throws IOException {
-    LibRdmacm.LIBRARY.require();
+    LibRdmacm.Library.RDMACM.require();
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment result = arena.allocate(ADDRESS);
       int error =

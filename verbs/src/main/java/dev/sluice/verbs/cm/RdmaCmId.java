@@ -7,9 +7,9 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import dev.sluice.verbs.ProviderUnavailableException;
 import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.ffi.CConstant;
+import dev.sluice.verbs.ffi.CFunction;
 import dev.sluice.verbs.ffi.CValue;
 import dev.sluice.verbs.ffi.FileDescriptors;
-import dev.sluice.verbs.ffi.NativeFunction;
 import dev.sluice.verbs.ibv.IbvAsyncEvent;
 import dev.sluice.verbs.ibv.IbvEce;
 import dev.sluice.verbs.ibv.IbvPd;
@@ -87,13 +87,13 @@ public final class RdmaCmId extends RdmaCmIdMulticast {
   private @Nullable IbvQpInitAttr requestAttr;
 
   RdmaCmId(RdmaEventChannel channel, MemorySegment pointer) {
-    super(channel, pointer, LibRdmacm.DESTROY_ID);
+    super(channel, pointer, LibRdmacm.DESTROY_ID::invoke);
     this.channel = channel;
     channel.add(this, pointer);
   }
 
   /** Creates a synchronous id. The listening id received its request; null for none. */
-  private RdmaCmId(@Nullable RdmaCmId listening, MemorySegment pointer, NativeFunction destroyer) {
+  private RdmaCmId(@Nullable RdmaCmId listening, MemorySegment pointer, Destroyer destroyer) {
     super(listening, pointer, destroyer);
   }
 
@@ -102,12 +102,12 @@ public final class RdmaCmId extends RdmaCmIdMulticast {
    *
    * @throws ProviderUnavailableException when librdmacm cannot be loaded
    */
-  public static RdmaCmId create(RdmaCmId.PortSpace portSpace)
+  public static RdmaCmId create(PortSpace portSpace)
       throws VerbsException, ProviderUnavailableException {
-    LibRdmacm.LIBRARY.require();
+    LibRdmacm.Library.RDMACM.require();
     MemorySegment id = HEAP.allocate(ADDRESS);
     LibRdmacm.CREATE_ID.call(MemorySegment.NULL, id, MemorySegment.NULL, portSpace.value());
-    return new RdmaCmId(null, id.get(ADDRESS, 0), LibRdmacm.DESTROY_ID);
+    return new RdmaCmId(null, id.get(ADDRESS, 0), LibRdmacm.DESTROY_ID::invoke);
   }
 
   /**
@@ -125,7 +125,7 @@ public final class RdmaCmId extends RdmaCmIdMulticast {
     RdmaCmId id;
     MemorySegment result = HEAP.allocate(ADDRESS);
     LibRdmacm.CREATE_EP.call(result, address.pointer(), MemorySegment.NULL, MemorySegment.NULL);
-    id = new RdmaCmId(null, result.get(ADDRESS, 0), LibRdmacm.DESTROY_EP);
+    id = new RdmaCmId(null, result.get(ADDRESS, 0), LibRdmacm.DESTROY_EP::invoke);
     if ((address.entries().getFirst().flags() & RdmaAddrInfo.Flags.PASSIVE) != 0) {
       id.requestPd = pd;
       id.requestAttr = attr;
@@ -147,8 +147,8 @@ public final class RdmaCmId extends RdmaCmIdMulticast {
     }
   }
 
-  public CValue<RdmaCmId.PortSpace> portSpace() {
-    return new CValue<>(RdmaCmId.PortSpace.class, RdmaCmStructs.CM_ID.getInt(struct(), "ps"));
+  public CValue<PortSpace> portSpace() {
+    return new CValue<>(PortSpace.class, RdmaCmStructs.CM_ID.getInt(struct(), "ps"));
   }
 
   /** The device's port, from 1; 0 while the id is bound to no device. */
@@ -206,7 +206,7 @@ public final class RdmaCmId extends RdmaCmIdMulticast {
     }
     MemorySegment result = HEAP.allocate(ADDRESS);
     LibRdmacm.GET_REQUEST.call(pointer(), result);
-    RdmaCmId id = adopt(new RdmaCmId(this, result.get(ADDRESS, 0), LibRdmacm.DESTROY_EP));
+    RdmaCmId id = adopt(new RdmaCmId(this, result.get(ADDRESS, 0), LibRdmacm.DESTROY_EP::invoke));
     id.createRequestedQp(requestPd, requestAttr);
     return Optional.of(id);
   }
@@ -325,7 +325,7 @@ public final class RdmaCmId extends RdmaCmIdMulticast {
     reject(LibRdmacm.REJECT_ECE, "rdma_reject_ece", privateData);
   }
 
-  private void reject(NativeFunction function, String name, byte[] privateData)
+  private void reject(CFunction function, String name, byte[] privateData)
       throws VerbsException {
     checkPrivateData(name, privateData, 148, 136);
     MemorySegment bytes = RdmaConnParam.bytes(privateData, HEAP);

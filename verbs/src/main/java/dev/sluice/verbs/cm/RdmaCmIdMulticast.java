@@ -5,7 +5,6 @@ import static dev.sluice.verbs.ffi.NativeFunction.HEAP;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import dev.sluice.verbs.VerbsException;
-import dev.sluice.verbs.ffi.NativeFunction;
 import dev.sluice.verbs.ffi.NativeObject;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -31,8 +30,7 @@ abstract sealed class RdmaCmIdMulticast extends RdmaCmIdObjects permits RdmaCmId
   private final Set<InetSocketAddress> groups = new LinkedHashSet<>();
   private boolean closing;
 
-  RdmaCmIdMulticast(
-      @Nullable NativeObject parent, MemorySegment pointer, NativeFunction destroyer) {
+  RdmaCmIdMulticast(@Nullable NativeObject parent, MemorySegment pointer, Destroyer destroyer) {
     super(parent, pointer, destroyer);
   }
 

@@ -6,7 +6,6 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.util.Objects.requireNonNull;
 
 import dev.sluice.verbs.VerbsException;
-import dev.sluice.verbs.ffi.NativeFunction;
 import dev.sluice.verbs.ffi.NativeObject;
 import dev.sluice.verbs.ibv.IbvCompChannel;
 import dev.sluice.verbs.ibv.IbvContext;
@@ -62,8 +61,8 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
     MemorySegment create(MemorySegment pd, IbvQpInitAttr attr) throws VerbsException;
   }
 
-  RdmaCmIdObjects(@Nullable NativeObject parent, MemorySegment pointer, NativeFunction destroyer) {
-    super("cm id", parent, RdmaCmStructs.CM_ID.at(pointer), destroyer);
+  RdmaCmIdObjects(@Nullable NativeObject parent, MemorySegment pointer, Destroyer destroyer) {
+    super("cm id", parent, RdmaCmStructs.CM_ID.at(pointer), destroyer, 0);
   }
 
   /**

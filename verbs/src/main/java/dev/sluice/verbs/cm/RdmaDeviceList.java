@@ -22,7 +22,7 @@ public final class RdmaDeviceList extends NativeObject {
   private final List<IbvContext> contexts;
 
   private RdmaDeviceList(MemorySegment array, List<IbvContext> contexts) {
-    super("device list of librdmacm", null, array, LibRdmacm.FREE_DEVICES);
+    super("device list of librdmacm", null, array, LibRdmacm.FREE_DEVICES::invoke, 0);
     this.contexts = contexts;
   }
 
@@ -33,7 +33,7 @@ public final class RdmaDeviceList extends NativeObject {
    * @throws VerbsException ENODEV if there is no device
    */
   public static RdmaDeviceList get() throws VerbsException, ProviderUnavailableException {
-    LibRdmacm.LIBRARY.require();
+    LibRdmacm.Library.RDMACM.require();
     MemorySegment count = HEAP.allocate(JAVA_INT);
     MemorySegment array = LibRdmacm.GET_DEVICES.callForPointer(count);
     return new RdmaDeviceList(array, contexts(array, count.get(JAVA_INT, 0)));

@@ -30,7 +30,8 @@ public final class RdmaEventChannel extends NativeObject {
         "event channel",
         null,
         RdmaCmStructs.EVENT_CHANNEL.at(pointer),
-        LibRdmacm.DESTROY_EVENT_CHANNEL);
+        LibRdmacm.DESTROY_EVENT_CHANNEL::invoke,
+        0);
   }
 
   /**
@@ -40,7 +41,7 @@ public final class RdmaEventChannel extends NativeObject {
    *     remedy
    */
   public static RdmaEventChannel create() throws VerbsException, ProviderUnavailableException {
-    LibRdmacm.LIBRARY.require();
+    LibRdmacm.Library.RDMACM.require();
     try {
       RdmaEventChannel channel =
           new RdmaEventChannel(LibRdmacm.CREATE_EVENT_CHANNEL.callForPointer());

@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A call costs some 100 ns more than a call through an exact method handle. The functions that
  * post and poll once per READ therefore have handles of their own.
  */
-public final class NativeFunction {
+public final class NativeFunction implements CFunction {
   private static final MemoryLayout CAPTURE = Linker.Option.captureStateLayout();
   private static final long ERRNO_OFFSET =
       CAPTURE.byteOffset(MemoryLayout.PathElement.groupElement("errno"));
@@ -127,7 +127,7 @@ public final class NativeFunction {
     return new NativeFunction(declaration, failure, name -> pointer);
   }
 
-  static MemoryLayout layout(String type) {
+  private static MemoryLayout layout(String type) {
     return switch (type) {
       case "byte" -> JAVA_BYTE;
       case "short" -> JAVA_SHORT;
@@ -146,48 +146,7 @@ public final class NativeFunction {
     return descriptor;
   }
 
-  /**
-   * Calls a function that returns an int.
-   *
-   * @throws VerbsException if the function fails; ENOSYS if the library lacks the function
-   */
-  public int call(Object... arguments) throws VerbsException {
-    return (int) invoke(arguments);
-  }
-
-  /**
-   * Calls a function that returns a pointer. The result is a segment of length zero.
-   *
-   * @throws VerbsException if the function fails; ENOSYS if the library lacks the function
-   */
-  public MemorySegment callForPointer(Object... arguments) throws VerbsException {
-    return (MemorySegment) invoke(arguments);
-  }
-
-  /** Calls a function. Returns false if it fails with the error number that is expected. */
-  public boolean succeeds(int expectedErrno, Object... arguments) throws VerbsException {
-    try {
-      invoke(arguments);
-      return true;
-    } catch (VerbsException e) {
-      if (e.errno() != expectedErrno) {
-        throw e;
-      }
-      return false;
-    }
-  }
-
-  /** Calls a function that returns a string, and copies the string. NULL becomes an empty one. */
-  @SuppressWarnings("restricted")
-  public String callForString(Object... arguments) throws VerbsException {
-    MemorySegment string = callForPointer(arguments);
-    return string.address() == 0 ? "" : CString.read(string.reinterpret(Long.MAX_VALUE));
-  }
-
-  /**
-   * Calls a function of any return type; the result of a void function is null. Arguments on the
-   * {@link #HEAP} are copied to native memory, and copied back after the call.
-   */
+  @Override
   public Object invoke(Object... arguments) throws VerbsException {
     MethodHandle linked;
     try {

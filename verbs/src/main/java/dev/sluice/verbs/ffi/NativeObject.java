@@ -19,25 +19,36 @@ public abstract class NativeObject implements AutoCloseable {
   private final String name;
   private volatile @Nullable NativeObject parent;
   private final MemorySegment pointer;
-  private final @Nullable NativeFunction destroyer;
+  private final @Nullable Destroyer destroyer;
+  private final int rank;
   private final Set<NativeObject> children = new LinkedHashSet<>();
   private volatile boolean closed;
+
+  /** Destroys an object in C. */
+  @FunctionalInterface
+  public interface Destroyer {
+    void destroy(MemorySegment pointer) throws VerbsException;
+  }
 
   /**
    * @param name kind of the object, for messages
    * @param parent the owner; null for a root
    * @param pointer from C; as long as the structure if members are read
    * @param destroyer destroys the object; null if that is left to C or to {@link #destroy}
+   * @param rank closing order of siblings: lower ranks first, so that users close before used
+   *     objects
    */
   protected NativeObject(
       String name,
       @Nullable NativeObject parent,
       MemorySegment pointer,
-      @Nullable NativeFunction destroyer) {
+      @Nullable Destroyer destroyer,
+      int rank) {
     this.name = name;
     this.parent = parent;
     this.pointer = pointer;
     this.destroyer = destroyer;
+    this.rank = rank;
   }
 
   /** Returns the pointer for C, by one volatile read. Throws EINVAL after {@link #close}. */
@@ -68,15 +79,10 @@ public abstract class NativeObject implements AutoCloseable {
     return closed;
   }
 
-  /** Closing order of siblings: lower ranks first, so that users close before used objects. */
-  protected int rank() {
-    return 0;
-  }
-
   /** Calls the C function that destroys the object. */
   protected void destroy(MemorySegment pointer) throws VerbsException {
     if (destroyer != null) {
-      destroyer.invoke(pointer);
+      destroyer.destroy(pointer);
     }
   }
 
@@ -104,7 +110,7 @@ public abstract class NativeObject implements AutoCloseable {
 
   private synchronized List<NativeObject> childrenInOrder() {
     List<NativeObject> youngestFirst = new ArrayList<>(children).reversed();
-    return youngestFirst.stream().sorted(Comparator.comparingInt(NativeObject::rank)).toList();
+    return youngestFirst.stream().sorted(Comparator.comparingInt(child -> child.rank)).toList();
   }
 
   /**
@@ -133,6 +139,11 @@ public abstract class NativeObject implements AutoCloseable {
     if (former != null) {
       former.forget(this);
     }
+  }
+
+  /** Returns the failure of a function that was called with this object. */
+  protected final VerbsException failure(String function, int errno, String reason) {
+    return new VerbsException(function + "(" + this + ")", errno, reason);
   }
 
   private synchronized void forget(NativeObject child) {

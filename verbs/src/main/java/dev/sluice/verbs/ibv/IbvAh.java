@@ -11,6 +11,6 @@ import java.lang.foreign.MemorySegment;
  */
 public final class IbvAh extends NativeObject {
   IbvAh(IbvPd pd, MemorySegment pointer) {
-    super("address handle", pd, pointer, LibIbverbs.DESTROY_AH);
+    super("address handle", pd, pointer, LibIbverbs.DESTROY_AH::invoke, 0);
   }
 }

@@ -19,7 +19,7 @@ public final class IbvBuf extends NativeObject {
 
   @SuppressWarnings("restricted")
   IbvBuf(IbvPd pd, MemorySegment pointer, MemorySegment address, long size) {
-    super("buffer", pd, pointer, LibIbverbs.FREE_BUF);
+    super("buffer", pd, pointer, LibIbverbs.FREE_BUF::invoke, 3);
     memory = address.reinterpret(size, lifetime, null);
   }
 
@@ -40,19 +40,12 @@ public final class IbvBuf extends NativeObject {
     return LibIbverbs.EXPORT_BUF_DMABUF_FD.call(pointer());
   }
 
-  /** Closes after memory regions, which have rank 2. */
-  @Override
-  protected int rank() {
-    return 3;
-  }
-
   @Override
   protected void destroy(MemorySegment pointer) throws VerbsException {
     try {
       lifetime.close();
     } catch (IllegalStateException e) {
-      throw new VerbsException(
-          "ibv_free_buf(" + this + ")", VerbsException.EBUSY, String.valueOf(e.getMessage()));
+      throw failure("ibv_free_buf", VerbsException.EBUSY, String.valueOf(e.getMessage()));
     }
     super.destroy(pointer);
   }

@@ -27,18 +27,13 @@ public final class IbvCompChannel extends NativeObject {
         "completion channel",
         context,
         IbvStructs.COMP_CHANNEL.at(pointer),
-        LibIbverbs.DESTROY_COMP_CHANNEL);
+        LibIbverbs.DESTROY_COMP_CHANNEL::invoke,
+        1);
   }
 
   /** File descriptor that becomes readable when there is an event. */
   public int fd() {
     return IbvStructs.COMP_CHANNEL.getInt(struct(), "fd");
-  }
-
-  /** Closes after the completion queues, which use the channel. */
-  @Override
-  protected int rank() {
-    return 1;
   }
 
   /** Makes {@link #getEvent} return empty instead of waiting. */

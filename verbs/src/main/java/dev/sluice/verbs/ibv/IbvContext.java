@@ -29,14 +29,14 @@ public final class IbvContext extends NativeObject {
   private final IbvOps ops;
   private final VerbsContextOps extendedOps;
 
-  private IbvContext(MemorySegment struct, @Nullable NativeFunction destroyer) {
-    super("context", null, struct, destroyer);
+  private IbvContext(MemorySegment struct, @Nullable Destroyer destroyer) {
+    super("context", null, struct, destroyer, 0);
     ops = new IbvOps(struct);
     extendedOps = new VerbsContextOps(struct);
   }
 
   static IbvContext owned(MemorySegment pointer) {
-    return new IbvContext(IbvStructs.CONTEXT.at(pointer), LibIbverbs.CLOSE_DEVICE);
+    return new IbvContext(IbvStructs.CONTEXT.at(pointer), LibIbverbs.CLOSE_DEVICE::invoke);
   }
 
   /**

@@ -21,7 +21,7 @@ public final class IbvCq extends NativeObject {
 
   /** Announces completions on the channel; null for none. */
   IbvCq(IbvContext context, MemorySegment pointer, @Nullable IbvCompChannel channel) {
-    super("completion queue", context, IbvStructs.CQ.at(pointer), LibIbverbs.DESTROY_CQ);
+    super("completion queue", context, IbvStructs.CQ.at(pointer), LibIbverbs.DESTROY_CQ::invoke, 0);
     this.channel = channel;
     ops = context.ops();
     if (channel != null) {
@@ -50,8 +50,7 @@ public final class IbvCq extends NativeObject {
     int count = ops.pollCq(pointer().address(), Math.min(limit, into.capacity()), into.address());
     Reference.reachabilityFence(into);
     if (count < 0) {
-      throw new VerbsException(
-          "ibv_poll_cq(" + this + ")", VerbsException.EIO, "the completion queue is unusable");
+      throw failure("ibv_poll_cq", VerbsException.EIO, "the completion queue is unusable");
     }
     return count;
   }
@@ -64,8 +63,7 @@ public final class IbvCq extends NativeObject {
   public void requestNotify(boolean solicitedOnly) throws VerbsException {
     int error = ops.requestNotify(pointer().address(), solicitedOnly);
     if (error != 0) {
-      throw new VerbsException(
-          "ibv_req_notify_cq(" + this + ")", Math.abs(error), "the queue cannot be armed");
+      throw failure("ibv_req_notify_cq", Math.abs(error), "the queue cannot be armed");
     }
   }
 

@@ -23,7 +23,7 @@ public final class IbvDeviceList extends NativeObject {
 
   @SuppressWarnings("restricted")
   private IbvDeviceList(MemorySegment array, int count) {
-    super("device list", null, array, LibIbverbs.FREE_DEVICE_LIST);
+    super("device list", null, array, LibIbverbs.FREE_DEVICE_LIST::invoke, 0);
     MemorySegment sized = array.reinterpret(count * ADDRESS.byteSize());
     for (int i = 0; i < count; i++) {
       devices.add(new IbvDevice(this, sized.getAtIndex(ADDRESS, i)));
@@ -37,7 +37,7 @@ public final class IbvDeviceList extends NativeObject {
    * @throws VerbsException for other errors of the manual page
    */
   public static IbvDeviceList get() throws VerbsException, ProviderUnavailableException {
-    LibIbverbs.LIBRARY.require();
+    LibIbverbs.Library.IBVERBS.require();
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment count = arena.allocate(JAVA_INT);
       MemorySegment array = LibIbverbs.GET_DEVICE_LIST.callForPointer(count);

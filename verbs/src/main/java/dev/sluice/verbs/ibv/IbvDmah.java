@@ -62,6 +62,6 @@ public final class IbvDmah extends NativeObject {
   }
 
   IbvDmah(IbvContext context, MemorySegment pointer) {
-    super("DMA handle", context, pointer, LibIbverbs.DEALLOC_DMAH);
+    super("DMA handle", context, pointer, LibIbverbs.DEALLOC_DMAH::invoke, 0);
   }
 }

@@ -30,14 +30,14 @@ public final class IbvFork {
    * @throws VerbsException EINVAL if memory is registered already and the kernel needs the marks
    */
   public static void init() throws VerbsException, ProviderUnavailableException {
-    LibIbverbs.LIBRARY.require();
+    LibIbverbs.Library.IBVERBS.require();
     LibIbverbs.FORK_INIT.call();
   }
 
   /** Returns the fork status (ibv_is_fork_initialized(3)); ENOSYS with rdma-core before 35. */
-  public static CValue<IbvFork.Status> status()
+  public static CValue<Status> status()
       throws VerbsException, ProviderUnavailableException {
-    LibIbverbs.LIBRARY.require();
-    return new CValue<>(IbvFork.Status.class, LibIbverbs.IS_FORK_INITIALIZED.call());
+    LibIbverbs.Library.IBVERBS.require();
+    return new CValue<>(Status.class, LibIbverbs.IS_FORK_INITIALIZED.call());
   }
 }

@@ -58,7 +58,7 @@ public final class IbvMr extends NativeObject {
   }
 
   IbvMr(IbvPd pd, MemorySegment pointer) {
-    super("memory region", pd, IbvStructs.MR.at(pointer), LibIbverbs.DEREG_MR);
+    super("memory region", pd, IbvStructs.MR.at(pointer), LibIbverbs.DEREG_MR::invoke, 2);
   }
 
   public long address() {
@@ -95,10 +95,8 @@ public final class IbvMr extends NativeObject {
   public void rereg(int flags, @Nullable IbvPd pd, @Nullable MemorySegment memory, int access)
       throws VerbsException {
     if ((flags & Rereg.CHANGE_PD) != 0 && pd == null) {
-      throw new VerbsException(
-          "ibv_rereg_mr(" + this + ")",
-          VerbsException.EINVAL,
-          "no protection domain was given to change to");
+      throw failure(
+          "ibv_rereg_mr", VerbsException.EINVAL, "no protection domain was given to change to");
     }
     LibIbverbs.REREG_MR.call(
         pointer(),
@@ -107,11 +105,5 @@ public final class IbvMr extends NativeObject {
         memory == null ? MemorySegment.NULL : IbvPd.pinnable(memory),
         memory == null ? 0L : memory.byteSize(),
         access);
-  }
-
-  /** Closes after memory windows, which are bound to regions, and after queue pairs. */
-  @Override
-  protected int rank() {
-    return 2;
   }
 }

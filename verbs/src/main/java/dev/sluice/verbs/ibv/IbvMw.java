@@ -11,7 +11,8 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * A memory window: {@code struct ibv_mw} (ibv_alloc_mw(3)). {@link IbvQp#bindMw} binds type 1, a
- * BIND_MW request type 2. Its {@link IbvPd} closes it, before queue pairs and regions. Any thread.
+ * BIND_MW request type 2. Its {@link IbvPd} closes it, before regions and before queue pairs: a type
+ * 2 window holds the queue pair that it is bound on. Any thread.
  */
 public final class IbvMw extends NativeObject {
   /** Types of memory windows (ibv_alloc_mw(3)). */
@@ -30,7 +31,7 @@ public final class IbvMw extends NativeObject {
   private final Type type;
 
   IbvMw(IbvPd pd, MemorySegment pointer, Type type) {
-    super("memory window", pd, IbvStructs.MW.at(pointer), null);
+    super("memory window", pd, IbvStructs.MW.at(pointer), null, -1);
     this.pd = pd;
     this.type = type;
   }
@@ -87,13 +88,7 @@ public final class IbvMw extends NativeObject {
   }
 
   private VerbsException notBound(int errno, String reason) {
-    return new VerbsException("ibv_bind_mw(" + this + ")", errno, reason);
-  }
-
-  /** Closes before the queue pairs: a type 2 window holds the queue pair that it is bound on. */
-  @Override
-  protected int rank() {
-    return -1;
+    return failure("ibv_bind_mw", errno, reason);
   }
 
   @Override

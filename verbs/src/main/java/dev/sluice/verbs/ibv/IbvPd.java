@@ -5,7 +5,6 @@ import static dev.sluice.verbs.ffi.NativeFunction.HEAP;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 
 import dev.sluice.verbs.VerbsException;
-import dev.sluice.verbs.ffi.NativeFunction;
 import dev.sluice.verbs.ffi.NativeObject;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -24,22 +23,16 @@ public final class IbvPd extends NativeObject {
   private final IbvContext context;
 
   IbvPd(IbvContext context, MemorySegment pointer) {
-    this(context, pointer, LibIbverbs.DEALLOC_PD);
+    this(context, pointer, LibIbverbs.DEALLOC_PD::invoke);
   }
 
-  IbvPd(IbvContext context, MemorySegment pointer, @Nullable NativeFunction destroyer) {
-    super("protection domain", context, pointer, destroyer);
+  IbvPd(IbvContext context, MemorySegment pointer, @Nullable Destroyer destroyer) {
+    super("protection domain", context, pointer, destroyer, -1);
     this.context = context;
   }
 
   public IbvContext context() {
     return context;
-  }
-
-  /** Closes before completion queues, which the domain's queue pairs use. */
-  @Override
-  protected int rank() {
-    return -1;
   }
 
   /**
@@ -194,7 +187,7 @@ public final class IbvPd extends NativeObject {
   public IbvQp createQp(IbvQpInitAttr attr) throws VerbsException {
     MemorySegment struct = attr.write(HEAP);
     MemorySegment qp = LibIbverbs.CREATE_QP.callForPointer(pointer(), struct);
-    return adoptQp(qp, IbvQpCap.ofInitAttr(struct), 0, LibIbverbs.DESTROY_QP::call);
+    return adoptQp(qp, IbvQpCap.ofInitAttr(struct), 0, LibIbverbs.DESTROY_QP::invoke);
   }
 
   /**
@@ -215,7 +208,7 @@ public final class IbvPd extends NativeObject {
    * @param sendOps operations that it was created with, of {@link IbvQpEx.SendOps}
    * @param destroyer destroys it; librdmacm has a function of its own
    */
-  public IbvQp adoptQp(MemorySegment qp, IbvQpCap cap, long sendOps, IbvQp.Destroyer destroyer)
+  public IbvQp adoptQp(MemorySegment qp, IbvQpCap cap, long sendOps, Destroyer destroyer)
       throws VerbsException {
     return adopt(new IbvQp(this, context, qp, cap, sendOps, destroyer));
   }
@@ -234,7 +227,7 @@ public final class IbvPd extends NativeObject {
   }
 
   /** Becomes the parent of a shared receive queue, as {@link #adoptQp}. */
-  public IbvSrq adoptSrq(MemorySegment srq, IbvQp.Destroyer destroyer) throws VerbsException {
+  public IbvSrq adoptSrq(MemorySegment srq, Destroyer destroyer) throws VerbsException {
     return adopt(new IbvSrq(this, srq, destroyer));
   }
 

@@ -64,13 +64,6 @@ public final class IbvQp extends NativeObject {
   private final boolean hasReceiveQueue;
   private final IbvQpCap cap;
   private final long sendOps;
-  private final Destroyer destroyer;
-
-  /** Destroys a queue pair. */
-  @FunctionalInterface
-  public interface Destroyer {
-    void destroy(MemorySegment qp) throws VerbsException;
-  }
 
   /** Allows the send operations, of {@link IbvQpEx.SendOps}. */
   IbvQp(
@@ -80,11 +73,10 @@ public final class IbvQp extends NativeObject {
       IbvQpCap cap,
       long sendOps,
       Destroyer destroyer) {
-    super("queue pair", parent, IbvStructs.QP.at(pointer), null);
+    super("queue pair", parent, IbvStructs.QP.at(pointer), destroyer, 0);
     this.ops = context.ops();
     this.cap = cap;
     this.sendOps = sendOps;
-    this.destroyer = destroyer;
     datagrams = type().is(Type.UD);
     receivesOnly = type().is(Type.XRC_RECV);
     hasReceiveQueue = !receivesOnly && !type().is(Type.XRC_SEND);
@@ -95,8 +87,8 @@ public final class IbvQp extends NativeObject {
     return IbvStructs.QP.getInt(struct(), "qp_num");
   }
 
-  public CValue<IbvQp.Type> type() {
-    return new CValue<>(IbvQp.Type.class, IbvStructs.QP.getInt(struct(), "qp_type"));
+  public CValue<Type> type() {
+    return new CValue<>(Type.class, IbvStructs.QP.getInt(struct(), "qp_type"));
   }
 
   /** Capacities that the device granted, which may exceed the request. */
@@ -138,7 +130,7 @@ public final class IbvQp extends NativeObject {
   }
 
   /** Asks for the state. UNKNOWN is a number without a constant, which {@link #query} returns. */
-  public IbvQp.State queryState() throws VerbsException {
+  public State queryState() throws VerbsException {
     return query(IbvQpAttr.Mask.STATE).state().known().orElse(State.UNKNOWN);
   }
 
@@ -234,16 +226,11 @@ public final class IbvQp extends NativeObject {
   public IbvQpEx toQpEx() throws VerbsException {
     MemorySegment extended = LibIbverbs.QP_TO_QP_EX.callForPointer(pointer());
     if (extended.address() == 0) {
-      throw new VerbsException(
-          "ibv_qp_to_qp_ex(" + this + ")",
+      throw failure(
+          "ibv_qp_to_qp_ex",
           VerbsException.EOPNOTSUPP,
           "it was not created by ibv_create_qp_ex with send operations");
     }
     return new IbvQpEx(this, extended, sendOps);
-  }
-
-  @Override
-  protected void destroy(MemorySegment pointer) throws VerbsException {
-    destroyer.destroy(pointer);
   }
 }

@@ -60,7 +60,7 @@ public record IbvQpInitAttrEx(IbvQpInitAttr attr, long sendOps, int createFlags,
     MemorySegment struct = write(HEAP, parentMask, parentMember, parentPointer);
     MemorySegment qp = createQpEx.callForPointer(context.pointer(), struct);
     IbvQpCap cap = IbvQpCap.ofInitAttr(struct);
-    return new IbvQp(parent, context, qp, cap, sendOps, LibIbverbs.DESTROY_QP::call);
+    return new IbvQp(parent, context, qp, cap, sendOps, LibIbverbs.DESTROY_QP::invoke);
   }
 
   /** Returns a {@code struct ibv_qp_init_attr_ex} that names a {@code struct ibv_pd}. */

@@ -30,7 +30,6 @@ public final class IbvSrq extends NativeObject {
   }
 
   private final IbvOps ops;
-  private final IbvQp.Destroyer destroyer;
   private final IbvContext context;
 
   /**
@@ -43,20 +42,13 @@ public final class IbvSrq extends NativeObject {
   public record Attr(int maxWr, int maxSge, int limit) {}
 
   IbvSrq(IbvPd pd, MemorySegment pointer) {
-    this(pd, pointer, LibIbverbs.DESTROY_SRQ::call);
+    this(pd, pointer, LibIbverbs.DESTROY_SRQ::invoke);
   }
 
-  IbvSrq(IbvPd pd, MemorySegment pointer, IbvQp.Destroyer destroyer) {
-    super("shared receive queue", pd, pointer, null);
+  IbvSrq(IbvPd pd, MemorySegment pointer, Destroyer destroyer) {
+    super("shared receive queue", pd, pointer, destroyer, 3);
     context = pd.context();
     ops = context.ops();
-    this.destroyer = destroyer;
-  }
-
-  /** Closes after queue pairs, which use it. */
-  @Override
-  protected int rank() {
-    return 3;
   }
 
   public Attr query() throws VerbsException {
@@ -79,12 +71,12 @@ public final class IbvSrq extends NativeObject {
 
   /** Changes the number of receives that the queue holds (ibv_modify_srq(3)). */
   public void resize(int maxWr) throws VerbsException {
-    modify("max_wr", maxWr, IbvSrq.AttrMask.MAX_WR);
+    modify("max_wr", maxWr, AttrMask.MAX_WR);
   }
 
   /** Requests one SRQ_LIMIT_REACHED event below this number of receives (ibv_modify_srq(3)). */
   public void limit(int receives) throws VerbsException {
-    modify("srq_limit", receives, IbvSrq.AttrMask.LIMIT);
+    modify("srq_limit", receives, AttrMask.LIMIT);
   }
 
   private void modify(String member, int value, int mask) throws VerbsException {
@@ -103,10 +95,5 @@ public final class IbvSrq extends NativeObject {
     if (!requests.isEmpty()) {
       requests.post(ops.postSrqRecv, address, "ibv_post_srq_recv");
     }
-  }
-
-  @Override
-  protected void destroy(MemorySegment pointer) throws VerbsException {
-    destroyer.destroy(pointer);
   }
 }

@@ -21,7 +21,7 @@ public final class IbvXrcd extends NativeObject {
   private final IbvContext context;
 
   private IbvXrcd(IbvContext context, MemorySegment pointer) {
-    super("XRC domain", context, pointer, null);
+    super("XRC domain", context, pointer, null, 0);
     this.context = context;
   }
 
@@ -62,7 +62,7 @@ public final class IbvXrcd extends NativeObject {
             .operation("ptr ibv_open_qp(ptr context, ptr qp_open_attr)")
             .callForPointer(context.pointer(), attr);
     IbvQpCap none = new IbvQpCap(0, 0, 0, 0, 0);
-    return adopt(new IbvQp(this, context, qp, none, 0, LibIbverbs.DESTROY_QP::call));
+    return adopt(new IbvQp(this, context, qp, none, 0, LibIbverbs.DESTROY_QP::invoke));
   }
 
   /** Returns the number of a shared receive queue, to which a peer sends (ibv_get_srq_num(3)). */

@@ -64,11 +64,12 @@ class FunctionsDocumentTest {
     for (String name : calls.classNames("ibv", "cm")) {
       for (Field field :
           Class.forName(name, false, Gid.class.getClassLoader()).getDeclaredFields()) {
-        if (field.getType() == NativeFunction.class && Modifier.isStatic(field.getModifiers())) {
+        if (CFunction.class.isAssignableFrom(field.getType())
+            && Modifier.isStatic(field.getModifiers())) {
           field.setAccessible(true);
           String constant = field.getDeclaringClass().getSimpleName() + "." + field.getName();
           linked
-              .computeIfAbsent(((NativeFunction) field.get(null)).name(), unused -> new TreeSet<>())
+              .computeIfAbsent(nativeFunction(field.get(null)).name(), unused -> new TreeSet<>())
               .addAll(calls.reachedBy(constant));
         }
       }
@@ -84,6 +85,16 @@ class FunctionsDocumentTest {
         listed.put(parts[0], parts[1]);
       }
     }
+  }
+
+  private static NativeFunction nativeFunction(Object function)
+      throws ReflectiveOperationException {
+    if (function instanceof NativeFunction itself) {
+      return itself;
+    }
+    Field field = function.getClass().getDeclaredField("function");
+    field.setAccessible(true);
+    return (NativeFunction) field.get(function);
   }
 
   @Test

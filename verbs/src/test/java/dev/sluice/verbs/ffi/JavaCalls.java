@@ -106,7 +106,8 @@ final class JavaCalls {
   private void use(String user, Object element) {
     switch (element) {
       case FieldInstruction field
-          when field.typeSymbol().descriptorString().endsWith("/NativeFunction;") ->
+          when field.owner().asInternalName().matches(".*/Lib(Ibverbs|Rdmacm)")
+              || field.typeSymbol().descriptorString().endsWith("/NativeFunction;") ->
           // A constructor passes on the function that destroys the object.
           add(
               field.owner().asInternalName(),

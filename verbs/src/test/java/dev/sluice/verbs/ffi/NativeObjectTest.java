@@ -17,22 +17,15 @@ class NativeObjectTest {
 
   private final class Thing extends NativeObject {
     private final String name;
-    private final int rank;
     private boolean busy;
 
     Thing(String name, NativeObject parent, int rank) {
-      super(name, parent, MemorySegment.ofAddress(0xab), null);
+      super(name, parent, MemorySegment.ofAddress(0xab), null, rank);
       this.name = name;
-      this.rank = rank;
     }
 
     Thing child(String child, int childRank) throws VerbsException {
       return adopt(new Thing(child, this, childRank));
-    }
-
-    @Override
-    protected int rank() {
-      return rank;
     }
 
     @Override
