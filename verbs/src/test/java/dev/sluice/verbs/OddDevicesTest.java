@@ -109,7 +109,7 @@ class OddDevicesTest {
       if (!name.startsWith("dev.sluice.verbs.")) {
         return super.loadClass(name, resolve);
       }
-      if (name.endsWith(".VerbsContextOps")) {
+      if (name.endsWith(".IbvOps")) {
         throw new ClassNotFoundException(name);
       }
       Class<?> loaded = findLoadedClass(name);

@@ -50,7 +50,7 @@ public final class FileFd implements Closeable {
 
   private static final CStruct IOVEC = CStruct.of("struct iovec", "ptr iov_base; long iov_len");
   private static final NativeFunction OPEN =
-      NativeFunction.systemCall("int open(ptr path, int flags)", 2);
+      NativeFunction.systemCall("int open(ptr path, int flags, ...)");
   private static final NativeFunction PREAD =
       NativeFunction.systemCall("long pread(int fd, ptr buf, long count, long offset)");
   private static final NativeFunction PREADV2 =

@@ -17,10 +17,10 @@ public final class FileDescriptors {
   private static final NativeFunction POLL =
       NativeFunction.systemCall("int poll(ptr fds, long nfds, int timeoutMs)");
   private static final NativeFunction FCNTL =
-      NativeFunction.systemCall("int fcntl(int fd, int cmd, int arg)", 2);
+      NativeFunction.systemCall("int fcntl(int fd, int cmd, ..., int arg)");
 
   private static final NativeFunction OPEN =
-      NativeFunction.systemCall("int open(ptr pathname, int flags, int mode)", 2);
+      NativeFunction.systemCall("int open(ptr pathname, int flags, ..., int mode)");
   private static final NativeFunction CLOSE = NativeFunction.systemCall("int close(int fd)");
 
   // Numbers of Linux on x86-64 and aarch64 (poll.h, fcntl.h, errno.h).

@@ -21,7 +21,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.StringJoiner;
 import java.util.function.Function;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -60,31 +59,33 @@ public final class NativeFunction implements CFunction {
   private NativeFunction(
       String declaration,
       Failure failure,
-      Function<String, MemorySegment> source,
-      Linker.Option... options) {
+      Function<String, MemorySegment> source) {
     int open = declaration.indexOf('(');
     String[] result = declaration.substring(0, open).split(" ");
     String inner = declaration.substring(open + 1, declaration.length() - 1);
     List<String> names = new ArrayList<>();
     List<MemoryLayout> types = new ArrayList<>();
+    List<Linker.Option> linking = new ArrayList<>();
     for (String parameter : inner.isEmpty() ? new String[0] : inner.split(", ")) {
       String[] typed = parameter.split(" ");
-      if (typed.length != 2) {
+      if (parameter.equals("...")) {
+        linking.add(Linker.Option.firstVariadicArg(names.size()));
+      } else if (typed.length == 2) {
+        types.add(layout(typed[0]));
+        names.add(typed[1]);
+      } else {
         throw new IllegalArgumentException(
             declaration + " has no type for the parameter " + parameter);
       }
-      types.add(layout(typed[0]));
-      names.add(typed[1]);
+    }
+    if (failure.setsErrno()) {
+      linking.add(Linker.Option.captureCallState("errno"));
     }
     this.name = result[1];
     this.parameters = names;
     this.failure = failure;
     this.source = source;
-    this.options =
-        failure.setsErrno()
-            ? Stream.concat(Stream.of(options), Stream.of(Linker.Option.captureCallState("errno")))
-                .toArray(Linker.Option[]::new)
-            : options;
+    this.options = linking.toArray(Linker.Option[]::new);
     MemoryLayout[] layouts = types.toArray(MemoryLayout[]::new);
     descriptor =
         result[0].equals("void")
@@ -97,7 +98,7 @@ public final class NativeFunction implements CFunction {
    *
    * @param declaration as in C, with the types {@code void}, {@code ptr}, and the sizes of Java's
    *     {@code byte}, {@code short}, {@code int} and {@code long}, such as {@code int
-   *     ibv_query_srq(ptr srq, ptr srq_attr)}
+   *     ibv_query_srq(ptr srq, ptr srq_attr)}. Variadic parameters follow {@code ...}
    */
   public static NativeFunction exported(
       NativeLibrary library, String declaration, Failure failure) {
@@ -107,19 +108,6 @@ public final class NativeFunction implements CFunction {
   /** Returns a function of the C library that returns -1 and sets errno when it fails. */
   public static NativeFunction systemCall(String declaration) {
     return exported(NativeLibrary.LIBC, declaration, Failure.MINUS_ONE_WITH_ERRNO);
-  }
-
-  /**
-   * Returns a variadic system call, as {@link #systemCall(String)}.
-   *
-   * @param fixedArguments number of arguments before the variadic ones
-   */
-  public static NativeFunction systemCall(String declaration, int fixedArguments) {
-    return new NativeFunction(
-        declaration,
-        Failure.MINUS_ONE_WITH_ERRNO,
-        NativeLibrary.LIBC::symbol,
-        Linker.Option.firstVariadicArg(fixedArguments));
   }
 
   /** Returns the function at a pointer, such as a member of an operations table. */

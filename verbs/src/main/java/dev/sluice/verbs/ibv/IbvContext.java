@@ -27,12 +27,10 @@ public final class IbvContext extends NativeObject {
   private static final int ENODATA = 61;
 
   private final IbvOps ops;
-  private final VerbsContextOps extendedOps;
 
   private IbvContext(MemorySegment struct, @Nullable Destroyer destroyer) {
     super("context", null, struct, destroyer, 0);
     ops = new IbvOps(struct);
-    extendedOps = new VerbsContextOps(struct);
   }
 
   static IbvContext owned(MemorySegment pointer) {
@@ -67,10 +65,10 @@ public final class IbvContext extends NativeObject {
     return ops;
   }
 
-  /** Returns an operation outside of the data path, as {@link VerbsContextOps#get}. */
+  /** Returns an operation outside of the data path, as {@link IbvOps#operation}. */
   NativeFunction operation(String declaration) throws VerbsException {
-    pointer(); // throws if closed: VerbsContextOps follows pointers in the context
-    return extendedOps.get(declaration);
+    pointer(); // reads go through the context, which must be open
+    return ops.operation(declaration);
   }
 
   /** Reads limits and capabilities (ibv_query_device_ex(3), else ibv_query_device(3)). */
