@@ -29,19 +29,17 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RdmaAddrInfo extends NativeObject {
   /** Flags of {@link Hints}. Bits, to be combined by {@code |}. */
-  public static final class Flags {
-    public static final int PASSIVE = 1;
-    public static final int NUMERICHOST = 1 << 1;
-    public static final int NOROUTE = 1 << 2;
-    public static final int FAMILY = 1 << 3;
+  public interface Flags {
+    int PASSIVE = 1;
+    int NUMERICHOST = 1 << 1;
+    int NOROUTE = 1 << 2;
+    int FAMILY = 1 << 3;
 
     /** Asks the subnet administrator, since rdma-core 60; names are services of InfiniBand. */
-    public static final int SA = 1 << 4;
+    int SA = 1 << 4;
 
     /** Asks the name service, as without this flag; excludes SA. */
-    public static final int DNS = 1 << 5;
-
-    private Flags() {}
+    int DNS = 1 << 5;
   }
 
   /** Returns an error of getaddrinfo(3) in words. */

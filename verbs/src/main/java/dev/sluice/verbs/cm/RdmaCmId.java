@@ -59,27 +59,23 @@ public final class RdmaCmId extends RdmaCmIdMulticast {
   }
 
   /** Levels and names of options (rdma_set_option(3)). */
-  public static final class Option {
+  public interface Option {
     /** Levels. */
-    public static final int ID = 0;
+    int ID = 0;
 
-    public static final int IB = 1;
+    int IB = 1;
 
-    public static final int ID_TOS = 0;
-    public static final int ID_REUSEADDR = 1;
-    public static final int ID_AFONLY = 2;
-    public static final int ID_ACK_TIMEOUT = 3;
-    public static final int IB_PATH = 1;
-
-    private Option() {}
+    int ID_TOS = 0;
+    int ID_REUSEADDR = 1;
+    int ID_AFONLY = 2;
+    int ID_ACK_TIMEOUT = 3;
+    int IB_PATH = 1;
   }
 
   /** Membership of a multicast group (rdma_join_multicast_ex(3)). */
-  public static final class JoinFlags {
-    public static final int FULLMEMBER = 0;
-    public static final int SENDONLY_FULLMEMBER = 1;
-
-    private JoinFlags() {}
+  public interface JoinFlags {
+    int FULLMEMBER = 0;
+    int SENDONLY_FULLMEMBER = 1;
   }
 
   private @Nullable RdmaEventChannel channel;

@@ -21,21 +21,19 @@ import java.lang.ref.Reference;
  */
 public final class IbvCqEx {
   /** Completion members to create the queue with ({@code wc_flags}). Bits. */
-  public static final class WcFlags {
-    public static final int BYTE_LEN = 1;
-    public static final int IMM = 1 << 1;
-    public static final int QP_NUM = 1 << 2;
-    public static final int SRC_QP = 1 << 3;
-    public static final int SLID = 1 << 4;
-    public static final int SL = 1 << 5;
-    public static final int DLID_PATH_BITS = 1 << 6;
-    public static final int COMPLETION_TIMESTAMP = 1 << 7;
-    public static final int CVLAN = 1 << 8;
-    public static final int FLOW_TAG = 1 << 9;
-    public static final int TM_INFO = 1 << 10;
-    public static final int COMPLETION_TIMESTAMP_WALLCLOCK = 1 << 11;
-
-    private WcFlags() {}
+  public interface WcFlags {
+    int BYTE_LEN = 1;
+    int IMM = 1 << 1;
+    int QP_NUM = 1 << 2;
+    int SRC_QP = 1 << 3;
+    int SLID = 1 << 4;
+    int SL = 1 << 5;
+    int DLID_PATH_BITS = 1 << 6;
+    int COMPLETION_TIMESTAMP = 1 << 7;
+    int CVLAN = 1 << 8;
+    int FLOW_TAG = 1 << 9;
+    int TM_INFO = 1 << 10;
+    int COMPLETION_TIMESTAMP_WALLCLOCK = 1 << 11;
   }
 
   /** Functions of the structure, each with the creation flag that it requires. */

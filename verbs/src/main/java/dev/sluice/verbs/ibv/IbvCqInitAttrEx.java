@@ -21,11 +21,9 @@ public record IbvCqInitAttrEx(
   private static final int MASK_FLAGS = 1;
 
   /** Usage of a completion queue. Bits, to be combined by {@code |}. */
-  public static final class Flags {
-    public static final int SINGLE_THREADED = 1;
-    public static final int IGNORE_OVERRUN = 1 << 1;
-
-    private Flags() {}
+  public interface Flags {
+    int SINGLE_THREADED = 1;
+    int IGNORE_OVERRUN = 1 << 1;
   }
 
   /** Returns attributes of a completion queue without events. */

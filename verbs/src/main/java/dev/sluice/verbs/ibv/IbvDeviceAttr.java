@@ -13,53 +13,47 @@ import java.lang.foreign.MemorySegment;
  */
 public final class IbvDeviceAttr {
   /** On-demand paging by operation (ibv_query_device_ex(3)). Bits, to be combined by {@code |}. */
-  public static final class OdpTransportCaps {
-    public static final int SUPPORT_SEND = 1;
-    public static final int SUPPORT_RECV = 1 << 1;
-    public static final int SUPPORT_WRITE = 1 << 2;
-    public static final int SUPPORT_READ = 1 << 3;
-    public static final int SUPPORT_ATOMIC = 1 << 4;
-    public static final int SUPPORT_SRQ_RECV = 1 << 5;
-
-    private OdpTransportCaps() {}
+  public interface OdpTransportCaps {
+    int SUPPORT_SEND = 1;
+    int SUPPORT_RECV = 1 << 1;
+    int SUPPORT_WRITE = 1 << 2;
+    int SUPPORT_READ = 1 << 3;
+    int SUPPORT_ATOMIC = 1 << 4;
+    int SUPPORT_SRQ_RECV = 1 << 5;
   }
 
   /** On-demand paging in general (ibv_query_device_ex(3)). Bits, to be combined by {@code |}. */
-  public static final class OdpCaps {
-    public static final int SUPPORT = 1;
-    public static final int SUPPORT_IMPLICIT = 1 << 1;
-
-    private OdpCaps() {}
+  public interface OdpCaps {
+    int SUPPORT = 1;
+    int SUPPORT_IMPLICIT = 1 << 1;
   }
 
   /** Capabilities of a device (ibv_query_device(3)). Bits, to be combined by {@code |}. */
-  public static final class Caps {
-    public static final int RESIZE_MAX_WR = 1;
-    public static final int BAD_PKEY_CNTR = 1 << 1;
-    public static final int BAD_QKEY_CNTR = 1 << 2;
-    public static final int RAW_MULTI = 1 << 3;
-    public static final int AUTO_PATH_MIG = 1 << 4;
-    public static final int CHANGE_PHY_PORT = 1 << 5;
-    public static final int UD_AV_PORT_ENFORCE = 1 << 6;
-    public static final int CURR_QP_STATE_MOD = 1 << 7;
-    public static final int SHUTDOWN_PORT = 1 << 8;
-    public static final int INIT_TYPE = 1 << 9;
-    public static final int PORT_ACTIVE_EVENT = 1 << 10;
-    public static final int SYS_IMAGE_GUID = 1 << 11;
-    public static final int RC_RNR_NAK_GEN = 1 << 12;
-    public static final int SRQ_RESIZE = 1 << 13;
-    public static final int N_NOTIFY_CQ = 1 << 14;
-    public static final int MEM_WINDOW = 1 << 17;
-    public static final int UD_IP_CSUM = 1 << 18;
-    public static final int XRC = 1 << 20;
-    public static final int MEM_MGT_EXTENSIONS = 1 << 21;
-    public static final int MEM_WINDOW_TYPE_2A = 1 << 23;
-    public static final int MEM_WINDOW_TYPE_2B = 1 << 24;
-    public static final int RC_IP_CSUM = 1 << 25;
-    public static final int RAW_IP_CSUM = 1 << 26;
-    public static final int MANAGED_FLOW_STEERING = 1 << 29;
-
-    private Caps() {}
+  public interface Caps {
+    int RESIZE_MAX_WR = 1;
+    int BAD_PKEY_CNTR = 1 << 1;
+    int BAD_QKEY_CNTR = 1 << 2;
+    int RAW_MULTI = 1 << 3;
+    int AUTO_PATH_MIG = 1 << 4;
+    int CHANGE_PHY_PORT = 1 << 5;
+    int UD_AV_PORT_ENFORCE = 1 << 6;
+    int CURR_QP_STATE_MOD = 1 << 7;
+    int SHUTDOWN_PORT = 1 << 8;
+    int INIT_TYPE = 1 << 9;
+    int PORT_ACTIVE_EVENT = 1 << 10;
+    int SYS_IMAGE_GUID = 1 << 11;
+    int RC_RNR_NAK_GEN = 1 << 12;
+    int SRQ_RESIZE = 1 << 13;
+    int N_NOTIFY_CQ = 1 << 14;
+    int MEM_WINDOW = 1 << 17;
+    int UD_IP_CSUM = 1 << 18;
+    int XRC = 1 << 20;
+    int MEM_MGT_EXTENSIONS = 1 << 21;
+    int MEM_WINDOW_TYPE_2A = 1 << 23;
+    int MEM_WINDOW_TYPE_2B = 1 << 24;
+    int RC_IP_CSUM = 1 << 25;
+    int RAW_IP_CSUM = 1 << 26;
+    int MANAGED_FLOW_STEERING = 1 << 29;
   }
 
   /** Scope in which atomics are atomic ({@code enum ibv_atomic_cap}). */

@@ -33,12 +33,10 @@ public final class IbvDmah extends NativeObject {
   public record InitAttr(
       OptionalInt cpuId, OptionalInt processingHint, Optional<TphMemType> memoryType) {
     /** Attributes that the structure holds ({@code comp_mask}). Bits, to be combined by |. */
-    public static final class Mask {
-      public static final int CPU_ID = 1;
-      public static final int PH = 1 << 1;
-      public static final int TPH_MEM_TYPE = 1 << 2;
-
-      private Mask() {}
+    public interface Mask {
+      int CPU_ID = 1;
+      int PH = 1 << 1;
+      int TPH_MEM_TYPE = 1 << 2;
     }
 
     MemorySegment write(SegmentAllocator allocator) {

@@ -17,29 +17,25 @@ public final class IbvMr extends NativeObject {
    * Rights of the device, and of a peer through a queue pair, on registered memory (ibv_reg_mr(3)).
    * Bits, to be combined by {@code |}.
    */
-  public static final class Access {
-    public static final int LOCAL_WRITE = 1;
-    public static final int REMOTE_WRITE = 1 << 1;
-    public static final int REMOTE_READ = 1 << 2;
-    public static final int REMOTE_ATOMIC = 1 << 3;
-    public static final int MW_BIND = 1 << 4;
-    public static final int ZERO_BASED = 1 << 5;
-    public static final int ON_DEMAND = 1 << 6;
-    public static final int HUGETLB = 1 << 7;
-    public static final int FLUSH_GLOBAL = 1 << 8;
-    public static final int FLUSH_PERSISTENT = 1 << 9;
-    public static final int RELAXED_ORDERING = 1 << 20;
-
-    private Access() {}
+  public interface Access {
+    int LOCAL_WRITE = 1;
+    int REMOTE_WRITE = 1 << 1;
+    int REMOTE_READ = 1 << 2;
+    int REMOTE_ATOMIC = 1 << 3;
+    int MW_BIND = 1 << 4;
+    int ZERO_BASED = 1 << 5;
+    int ON_DEMAND = 1 << 6;
+    int HUGETLB = 1 << 7;
+    int FLUSH_GLOBAL = 1 << 8;
+    int FLUSH_PERSISTENT = 1 << 9;
+    int RELAXED_ORDERING = 1 << 20;
   }
 
   /** Attributes that {@link #rereg} changes (ibv_rereg_mr(3)). Bits, to be combined by |. */
-  public static final class Rereg {
-    public static final int CHANGE_TRANSLATION = 1;
-    public static final int CHANGE_PD = 1 << 1;
-    public static final int CHANGE_ACCESS = 1 << 2;
-
-    private Rereg() {}
+  public interface Rereg {
+    int CHANGE_TRANSLATION = 1;
+    int CHANGE_PD = 1 << 1;
+    int CHANGE_ACCESS = 1 << 2;
   }
 
   /** Announced use of registered memory (ibv_advise_mr(3)). */
@@ -50,11 +46,9 @@ public final class IbvMr extends NativeObject {
   }
 
   /** Ways to follow advice (ibv_advise_mr(3)). Bits, to be combined by {@code |}. */
-  public static final class AdviseFlags {
+  public interface AdviseFlags {
     /** The device follows the advice before the call returns. */
-    public static final int FLUSH = 1;
-
-    private AdviseFlags() {}
+    int FLUSH = 1;
   }
 
   IbvMr(IbvPd pd, MemorySegment pointer) {

@@ -31,15 +31,13 @@ public record IbvMrInitAttr(
     @Nullable IbvDmah dmah,
     @Nullable IbvBuf buf) {
   /** Attributes that the structure holds ({@code comp_mask}). Bits, to be combined by |. */
-  public static final class Mask {
-    public static final int IOVA = 1;
-    public static final int ADDR = 1 << 1;
-    public static final int FD = 1 << 2;
-    public static final int FD_OFFSET = 1 << 3;
-    public static final int DMAH = 1 << 4;
-    public static final int BUF = 1 << 5;
-
-    private Mask() {}
+  public interface Mask {
+    int IOVA = 1;
+    int ADDR = 1 << 1;
+    int FD = 1 << 2;
+    int FD_OFFSET = 1 << 3;
+    int DMAH = 1 << 4;
+    int BUF = 1 << 5;
   }
 
   /** Returns attributes of a region of memory, which the caller keeps alive. */

@@ -22,58 +22,52 @@ public final class IbvPortAttr {
   }
 
   /** Properties of a port (ibv_query_port(3)). Bits, to be combined by {@code |}. */
-  public static final class Flags {
+  public interface Flags {
     /**
      * The port shares its LID with other ports, as virtual functions do. Packets from and to it
      * need a GRH; without a GRH they may go to another of these ports.
      */
-    public static final int GRH_REQUIRED = 1;
-
-    private Flags() {}
+    int GRH_REQUIRED = 1;
   }
 
   /** Capabilities of a port ({@code port_cap_flags}). Bits, to be combined by {@code |}. */
-  public static final class Caps {
-    public static final int SM = 1 << 1;
-    public static final int NOTICE_SUP = 1 << 2;
-    public static final int TRAP_SUP = 1 << 3;
-    public static final int OPT_IPD_SUP = 1 << 4;
-    public static final int AUTO_MIGR_SUP = 1 << 5;
-    public static final int SL_MAP_SUP = 1 << 6;
-    public static final int MKEY_NVRAM = 1 << 7;
-    public static final int PKEY_NVRAM = 1 << 8;
-    public static final int LED_INFO_SUP = 1 << 9;
-    public static final int SYS_IMAGE_GUID_SUP = 1 << 11;
-    public static final int PKEY_SW_EXT_PORT_TRAP_SUP = 1 << 12;
-    public static final int EXTENDED_SPEEDS_SUP = 1 << 14;
-    public static final int CAP_MASK2_SUP = 1 << 15;
-    public static final int CM_SUP = 1 << 16;
-    public static final int SNMP_TUNNEL_SUP = 1 << 17;
-    public static final int REINIT_SUP = 1 << 18;
-    public static final int DEVICE_MGMT_SUP = 1 << 19;
-    public static final int VENDOR_CLASS_SUP = 1 << 20;
-    public static final int DR_NOTICE_SUP = 1 << 21;
-    public static final int CAP_MASK_NOTICE_SUP = 1 << 22;
-    public static final int BOOT_MGMT_SUP = 1 << 23;
-    public static final int LINK_LATENCY_SUP = 1 << 24;
-    public static final int CLIENT_REG_SUP = 1 << 25;
-    public static final int IP_BASED_GIDS = 1 << 26;
-
-    private Caps() {}
+  public interface Caps {
+    int SM = 1 << 1;
+    int NOTICE_SUP = 1 << 2;
+    int TRAP_SUP = 1 << 3;
+    int OPT_IPD_SUP = 1 << 4;
+    int AUTO_MIGR_SUP = 1 << 5;
+    int SL_MAP_SUP = 1 << 6;
+    int MKEY_NVRAM = 1 << 7;
+    int PKEY_NVRAM = 1 << 8;
+    int LED_INFO_SUP = 1 << 9;
+    int SYS_IMAGE_GUID_SUP = 1 << 11;
+    int PKEY_SW_EXT_PORT_TRAP_SUP = 1 << 12;
+    int EXTENDED_SPEEDS_SUP = 1 << 14;
+    int CAP_MASK2_SUP = 1 << 15;
+    int CM_SUP = 1 << 16;
+    int SNMP_TUNNEL_SUP = 1 << 17;
+    int REINIT_SUP = 1 << 18;
+    int DEVICE_MGMT_SUP = 1 << 19;
+    int VENDOR_CLASS_SUP = 1 << 20;
+    int DR_NOTICE_SUP = 1 << 21;
+    int CAP_MASK_NOTICE_SUP = 1 << 22;
+    int BOOT_MGMT_SUP = 1 << 23;
+    int LINK_LATENCY_SUP = 1 << 24;
+    int CLIENT_REG_SUP = 1 << 25;
+    int IP_BASED_GIDS = 1 << 26;
   }
 
   /** Further capabilities of a port ({@code port_cap_flags2}). Bits, to be combined by |. */
-  public static final class Caps2 {
-    public static final int SET_NODE_DESC_SUP = 1;
-    public static final int INFO_EXT_SUP = 1 << 1;
-    public static final int VIRT_SUP = 1 << 2;
-    public static final int SWITCH_PORT_STATE_TABLE_SUP = 1 << 3;
-    public static final int LINK_WIDTH_2X_SUP = 1 << 4;
-    public static final int LINK_SPEED_HDR_SUP = 1 << 5;
-    public static final int LINK_SPEED_NDR_SUP = 1 << 10;
-    public static final int LINK_SPEED_XDR_SUP = 1 << 12;
-
-    private Caps2() {}
+  public interface Caps2 {
+    int SET_NODE_DESC_SUP = 1;
+    int INFO_EXT_SUP = 1 << 1;
+    int VIRT_SUP = 1 << 2;
+    int SWITCH_PORT_STATE_TABLE_SUP = 1 << 3;
+    int LINK_WIDTH_2X_SUP = 1 << 4;
+    int LINK_SPEED_HDR_SUP = 1 << 5;
+    int LINK_SPEED_NDR_SUP = 1 << 10;
+    int LINK_SPEED_XDR_SUP = 1 << 12;
   }
 
   /** Path MTUs ({@code enum ibv_mtu}). */

@@ -23,32 +23,28 @@ import java.lang.ref.Reference;
  */
 public final class IbvQpEx {
   /** Operations to create a queue pair with ({@code send_ops_flags}). Bits. */
-  public static final class SendOps {
-    public static final int RDMA_WRITE = 1;
-    public static final int RDMA_WRITE_WITH_IMM = 1 << 1;
-    public static final int SEND = 1 << 2;
-    public static final int SEND_WITH_IMM = 1 << 3;
-    public static final int RDMA_READ = 1 << 4;
-    public static final int ATOMIC_CMP_AND_SWP = 1 << 5;
-    public static final int ATOMIC_FETCH_AND_ADD = 1 << 6;
-    public static final int LOCAL_INV = 1 << 7;
-    public static final int BIND_MW = 1 << 8;
-    public static final int SEND_WITH_INV = 1 << 9;
-    public static final int TSO = 1 << 10;
-    public static final int ATOMIC_WRITE = 1 << 12;
+  public interface SendOps {
+    int RDMA_WRITE = 1;
+    int RDMA_WRITE_WITH_IMM = 1 << 1;
+    int SEND = 1 << 2;
+    int SEND_WITH_IMM = 1 << 3;
+    int RDMA_READ = 1 << 4;
+    int ATOMIC_CMP_AND_SWP = 1 << 5;
+    int ATOMIC_FETCH_AND_ADD = 1 << 6;
+    int LOCAL_INV = 1 << 7;
+    int BIND_MW = 1 << 8;
+    int SEND_WITH_INV = 1 << 9;
+    int TSO = 1 << 10;
+    int ATOMIC_WRITE = 1 << 12;
 
     /** Since rdma-core 46. A long, because older headers lack it. */
-    public static final long FLUSH = 1 << 11;
-
-    private SendOps() {}
+    long FLUSH = 1 << 11;
   }
 
   /** Places where a flush makes writes visible ({@code enum ibv_placement_type}). Bits. */
-  public static final class PlacementType {
-    public static final int GLOBAL = 1;
-    public static final int PERSISTENT = 1 << 1;
-
-    private PlacementType() {}
+  public interface PlacementType {
+    int GLOBAL = 1;
+    int PERSISTENT = 1 << 1;
   }
 
   /** Extents of a flush ({@code enum ibv_selectivity_level}). */

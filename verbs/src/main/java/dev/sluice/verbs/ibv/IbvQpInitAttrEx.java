@@ -20,27 +20,23 @@ import java.lang.foreign.SegmentAllocator;
  */
 public record IbvQpInitAttrEx(IbvQpInitAttr attr, long sendOps, int createFlags, int sourceQpn) {
   /** Attributes that the structure holds ({@code comp_mask}). Bits, to be combined by |. */
-  public static final class Mask {
-    public static final int PD = 1;
-    public static final int XRCD = 1 << 1;
-    public static final int CREATE_FLAGS = 1 << 2;
-    public static final int MAX_TSO_HEADER = 1 << 3;
-    public static final int IND_TABLE = 1 << 4;
-    public static final int RX_HASH = 1 << 5;
-    public static final int SEND_OPS_FLAGS = 1 << 6;
-
-    private Mask() {}
+  public interface Mask {
+    int PD = 1;
+    int XRCD = 1 << 1;
+    int CREATE_FLAGS = 1 << 2;
+    int MAX_TSO_HEADER = 1 << 3;
+    int IND_TABLE = 1 << 4;
+    int RX_HASH = 1 << 5;
+    int SEND_OPS_FLAGS = 1 << 6;
   }
 
   /** Properties of a new queue pair ({@code create_flags}). Bits, to be combined by |. */
-  public static final class CreateFlags {
-    public static final int BLOCK_SELF_MCAST_LB = 1 << 1;
-    public static final int SCATTER_FCS = 1 << 8;
-    public static final int CVLAN_STRIPPING = 1 << 9;
-    public static final int SOURCE_QPN = 1 << 10;
-    public static final int PCI_WRITE_END_PADDING = 1 << 11;
-
-    private CreateFlags() {}
+  public interface CreateFlags {
+    int BLOCK_SELF_MCAST_LB = 1 << 1;
+    int SCATTER_FCS = 1 << 8;
+    int CVLAN_STRIPPING = 1 << 9;
+    int SOURCE_QPN = 1 << 10;
+    int PCI_WRITE_END_PADDING = 1 << 11;
   }
 
   /** Returns attributes of a queue pair that allows only some operations. */

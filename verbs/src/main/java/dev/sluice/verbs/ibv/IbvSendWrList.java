@@ -49,14 +49,12 @@ public final class IbvSendWrList extends IbvWrList {
   }
 
   /** Flags of a work request (ibv_post_send(3)). Bits, to be combined by {@code |}. */
-  public static final class Flags {
-    public static final int FENCE = 1;
-    public static final int SIGNALED = 1 << 1;
-    public static final int SOLICITED = 1 << 2;
-    public static final int INLINE = 1 << 3;
-    public static final int IP_CSUM = 1 << 4;
-
-    private Flags() {}
+  public interface Flags {
+    int FENCE = 1;
+    int SIGNALED = 1 << 1;
+    int SOLICITED = 1 << 2;
+    int INLINE = 1 << 3;
+    int IP_CSUM = 1 << 4;
   }
 
   private static final long SIZE = IbvStructs.SEND_WR.size();

@@ -22,11 +22,9 @@ public final class IbvSrq extends NativeObject {
   }
 
   /** Attributes that ibv_modify_srq(3) sets. Bits, to be combined by {@code |}. */
-  public static final class AttrMask {
-    public static final int MAX_WR = 1;
-    public static final int LIMIT = 1 << 1;
-
-    private AttrMask() {}
+  public interface AttrMask {
+    int MAX_WR = 1;
+    int LIMIT = 1 << 1;
   }
 
   private final IbvOps ops;

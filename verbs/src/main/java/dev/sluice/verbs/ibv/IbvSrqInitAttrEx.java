@@ -27,14 +27,12 @@ public record IbvSrqInitAttrEx(
     int maxTags,
     int maxOps) {
   /** Attributes that the structure holds ({@code comp_mask}). Bits, to be combined by |. */
-  public static final class Mask {
-    public static final int TYPE = 1;
-    public static final int PD = 1 << 1;
-    public static final int XRCD = 1 << 2;
-    public static final int CQ = 1 << 3;
-    public static final int TM = 1 << 4;
-
-    private Mask() {}
+  public interface Mask {
+    int TYPE = 1;
+    int PD = 1 << 1;
+    int XRCD = 1 << 2;
+    int CQ = 1 << 3;
+    int TM = 1 << 4;
   }
 
   /** Returns attributes of a queue that the queue pairs of an XRC domain deliver to. */

@@ -83,16 +83,14 @@ public final class IbvWcArray {
   }
 
   /** Further contents of a work completion (ibv_poll_cq(3)). Bits, to be combined by {@code |}. */
-  public static final class Flags {
-    public static final int GRH = 1;
-    public static final int WITH_IMM = 1 << 1;
-    public static final int IP_CSUM_OK = 1 << 2;
-    public static final int WITH_INV = 1 << 3;
-    public static final int TM_SYNC_REQ = 1 << 4;
-    public static final int TM_MATCH = 1 << 5;
-    public static final int TM_DATA_VALID = 1 << 6;
-
-    private Flags() {}
+  public interface Flags {
+    int GRH = 1;
+    int WITH_IMM = 1 << 1;
+    int IP_CSUM_OK = 1 << 2;
+    int WITH_INV = 1 << 3;
+    int TM_SYNC_REQ = 1 << 4;
+    int TM_MATCH = 1 << 5;
+    int TM_DATA_VALID = 1 << 6;
   }
 
   private static final long SIZE = IbvStructs.WC.size();
