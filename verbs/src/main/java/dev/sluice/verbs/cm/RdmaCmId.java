@@ -118,10 +118,9 @@ public final class RdmaCmId extends RdmaCmIdMulticast {
   public static RdmaCmId createEp(
       RdmaAddrInfo address, @Nullable IbvPd pd, @Nullable IbvQpInitAttr attr)
       throws VerbsException {
-    RdmaCmId id;
     MemorySegment result = HEAP.allocate(ADDRESS);
     LibRdmacm.CREATE_EP.call(result, address.pointer(), MemorySegment.NULL, MemorySegment.NULL);
-    id = new RdmaCmId(null, result.get(ADDRESS, 0), LibRdmacm.DESTROY_EP::invoke);
+    RdmaCmId id = new RdmaCmId(null, result.get(ADDRESS, 0), LibRdmacm.DESTROY_EP::invoke);
     if ((address.entries().getFirst().flags() & RdmaAddrInfo.Flags.PASSIVE) != 0) {
       id.requestPd = pd;
       id.requestAttr = attr;
@@ -268,7 +267,7 @@ public final class RdmaCmId extends RdmaCmIdMulticast {
    */
   public void writeCmEvent(int status, long argument) throws VerbsException {
     if (channel == null) {
-      throw VerbsException.invalid("rdma_write_cm_event(" + this + ")", "the id is synchronous");
+      throw failure("rdma_write_cm_event", VerbsException.EINVAL, "the id is synchronous");
     }
     LibRdmacm.WRITE_CM_EVENT.call(pointer(), RdmaCmEvent.Type.USER.value(), status, argument);
   }
@@ -286,10 +285,7 @@ public final class RdmaCmId extends RdmaCmIdMulticast {
    * @throws VerbsException EINVAL for more than 56 bytes of private data, 180 for datagrams
    */
   public void connect(RdmaConnParam param) throws VerbsException {
-    checkPrivateData("rdma_connect", param.privateData(), 56, 180);
-    try (Arena arena = Arena.ofConfined()) {
-      LibRdmacm.CONNECT.call(pointer(), param.write(arena, "rdma_connect"));
-    }
+    pass(param, LibRdmacm.CONNECT, "rdma_connect", 56, 180);
   }
 
   /**
@@ -298,12 +294,18 @@ public final class RdmaCmId extends RdmaCmIdMulticast {
    * @throws VerbsException EINVAL for more than 196 bytes of private data, 136 for datagrams
    */
   public void accept(RdmaConnParam param) throws VerbsException {
-    checkPrivateData("rdma_accept", param.privateData(), 196, 136);
-    try (Arena arena = Arena.ofConfined()) {
-      LibRdmacm.ACCEPT.call(pointer(), param.write(arena, "rdma_accept"));
-    }
+    pass(param, LibRdmacm.ACCEPT, "rdma_accept", 196, 136);
     if (channel == null) {
       moveTo(null); // request is acknowledged: the listening id may close without this id
+    }
+  }
+
+  private void pass(
+      RdmaConnParam param, CFunction function, String name, int connected, int datagram)
+      throws VerbsException {
+    checkPrivateData(name, param.privateData(), connected, datagram);
+    try (Arena arena = Arena.ofConfined()) {
+      function.call(pointer(), param.write(arena, name));
     }
   }
 
@@ -334,9 +336,7 @@ public final class RdmaCmId extends RdmaCmIdMulticast {
    * @throws VerbsException EINVAL if the id has a queue pair of its own, whose driver decides
    */
   public void setLocalEce(IbvEce ece) throws VerbsException {
-    MemorySegment struct = IbvStructs.ECE.allocate(HEAP);
-    ece.write(struct);
-    LibRdmacm.SET_LOCAL_ECE.call(pointer(), struct);
+    LibRdmacm.SET_LOCAL_ECE.call(pointer(), ece.write(HEAP));
   }
 
   /** Returns the peer's options (rdma_get_remote_ece(3)); throws as {@link #setLocalEce}. */
@@ -352,8 +352,9 @@ public final class RdmaCmId extends RdmaCmIdMulticast {
     boolean datagrams = RdmaCmStructs.CM_ID.getInt(struct(), "qp_type") == IbvQp.Type.UD.value();
     int limit = datagrams ? datagram : connected;
     if (data.length > limit) {
-      throw VerbsException.invalid(
-          operation + "(" + this + ")",
+      throw failure(
+          operation,
+          VerbsException.EINVAL,
           data.length + " bytes of private data; " + portSpace() + " takes at most " + limit);
     }
   }

@@ -55,12 +55,6 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
     }
   }
 
-  /** Creates a queue pair in C. */
-  private interface Creation {
-    /** Returns the {@code struct ibv_qp_init_attr} that C filled in. */
-    MemorySegment create(MemorySegment pd, IbvQpInitAttr attr) throws VerbsException;
-  }
-
   RdmaCmIdObjects(@Nullable NativeObject parent, MemorySegment pointer, Destroyer destroyer) {
     super("cm id", parent, RdmaCmStructs.CM_ID.at(pointer), destroyer, 0);
   }
@@ -137,15 +131,7 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
    */
   public synchronized IbvQp createQp(@Nullable IbvPd domain, IbvQpInitAttr attr)
       throws VerbsException {
-    return createQp(
-        domain,
-        attr,
-        0,
-        (used, completed) -> {
-          MemorySegment init = completed.write(HEAP);
-          LibRdmacm.CREATE_QP.call(pointer(), used, init);
-          return init;
-        });
+    return createQp(domain, IbvQpInitAttrEx.of(attr, 0), false);
   }
 
   /**
@@ -155,47 +141,35 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
    */
   public synchronized IbvQp createQpEx(@Nullable IbvPd domain, IbvQpInitAttrEx attr)
       throws VerbsException {
-    return createQp(
-        domain,
-        attr.attr(),
-        attr.sendOps(),
-        (used, completed) -> {
-          MemorySegment init =
-              new IbvQpInitAttrEx(completed, attr.sendOps(), attr.createFlags(), attr.sourceQpn())
-                  .write(HEAP, used);
-          LibRdmacm.CREATE_QP_EX.call(pointer(), init);
-          return init;
-        });
+    return createQp(domain, attr, true);
   }
 
-  private IbvQp createQp(
-      @Nullable IbvPd domain, IbvQpInitAttr attr, long sendOps, Creation creation)
+  private IbvQp createQp(@Nullable IbvPd domain, IbvQpInitAttrEx attr, boolean extended)
       throws VerbsException {
     pointer();
     if (qp() != null) {
-      throw VerbsException.invalid("rdma_create_qp(" + this + ")", "it has a queue pair already");
+      throw failure("rdma_create_qp", VerbsException.EINVAL, "it has a queue pair already");
     }
     IbvPd used = domain == null ? defaultPd() : domain;
     try {
-      IbvQpInitAttr completed = complete(attr);
-      return adoptQp(used, completed, creation.create(used.pointer(), completed), sendOps);
+      IbvQpInitAttrEx completed = attr.with(complete(attr.attr()));
+      MemorySegment init;
+      if (extended) {
+        init = completed.write(HEAP, used.pointer());
+        LibRdmacm.CREATE_QP_EX.call(pointer(), init);
+      } else {
+        init = completed.attr().write(HEAP);
+        LibRdmacm.CREATE_QP.call(pointer(), used.pointer(), init);
+      }
+      pd = used;
+      qpSrq = completed.attr().srq();
+      MemorySegment created = RdmaCmStructs.CM_ID.getPointer(struct(), "qp");
+      qp = used.adoptQp(created, IbvQpCap.ofInitAttr(init), attr.sendOps(), this::destroyQp);
+      return qp;
     } catch (VerbsException e) {
       closeQueues();
       throw e;
     }
-  }
-
-  private IbvQp adoptQp(IbvPd domain, IbvQpInitAttr attr, MemorySegment init, long sendOps)
-      throws VerbsException {
-    pd = domain;
-    qpSrq = attr.srq();
-    qp =
-        domain.adoptQp(
-            RdmaCmStructs.CM_ID.getPointer(struct(), "qp"),
-            IbvQpCap.ofInitAttr(init),
-            sendOps,
-            this::destroyQp);
-    return qp;
   }
 
   /**
@@ -307,8 +281,8 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
   private void requireNoSrq() throws VerbsException {
     pointer();
     if (srq() != null) {
-      throw VerbsException.invalid(
-          "rdma_create_srq(" + this + ")", "it has a shared receive queue already");
+      throw failure(
+          "rdma_create_srq", VerbsException.EINVAL, "it has a shared receive queue already");
     }
   }
 

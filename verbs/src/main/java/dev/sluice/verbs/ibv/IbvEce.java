@@ -2,6 +2,7 @@
 package dev.sluice.verbs.ibv;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SegmentAllocator;
 
 /**
  * Enhanced connection establishment options: {@code struct ibv_ece} (ibv_query_ece(3)). Both sides
@@ -12,11 +13,13 @@ import java.lang.foreign.MemorySegment;
  * @param compMask further valid members; none exist so far
  */
 public record IbvEce(int vendorId, int options, int compMask) {
-  /** Fills a {@code struct ibv_ece}. */
-  public void write(MemorySegment struct) {
+  /** Returns these options as a {@code struct ibv_ece}. */
+  public MemorySegment write(SegmentAllocator allocator) {
+    MemorySegment struct = IbvStructs.ECE.allocate(allocator);
     IbvStructs.ECE.set(struct, "vendor_id", vendorId);
     IbvStructs.ECE.set(struct, "options", options);
     IbvStructs.ECE.set(struct, "comp_mask", compMask);
+    return struct;
   }
 
   /** Reads a {@code struct ibv_ece}. */

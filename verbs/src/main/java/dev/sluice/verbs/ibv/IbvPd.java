@@ -5,6 +5,7 @@ import static dev.sluice.verbs.ffi.NativeFunction.HEAP;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 
 import dev.sluice.verbs.VerbsException;
+import dev.sluice.verbs.ffi.CFunction;
 import dev.sluice.verbs.ffi.NativeObject;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -43,7 +44,21 @@ public final class IbvPd extends NativeObject {
    *     be pinned with these flags, ENOMEM beyond RLIMIT_MEMLOCK or the device's limits
    */
   public IbvMr regMr(MemorySegment memory, int access) throws VerbsException {
-    return adopt(new IbvMr(this, register(memory, access)));
+    if ((access & OPTIONAL_ACCESS) != 0) {
+      try {
+        return regMr(memory, memory.address(), access);
+      } catch (VerbsException e) {
+        if (e.errno() != VerbsException.ENOSYS) {
+          throw e;
+        }
+      }
+    }
+    int required = access & ~OPTIONAL_ACCESS; // rdma-core before 28 knows no optional flags
+    return register(LibIbverbs.REG_MR, pointer(), pinnable(memory), memory.byteSize(), required);
+  }
+
+  private IbvMr register(CFunction function, Object... arguments) throws VerbsException {
+    return adopt(new IbvMr(this, function.callForPointer(arguments)));
   }
 
   /** Refuses memory of the Java heap, which moves: the call would register a temporary copy. */
@@ -54,33 +69,14 @@ public final class IbvPd extends NativeObject {
     return memory;
   }
 
-  private MemorySegment register(MemorySegment memory, int access) throws VerbsException {
-    if ((access & OPTIONAL_ACCESS) != 0) {
-      try {
-        return LibIbverbs.REG_MR_IOVA2.callForPointer(
-            pointer(), pinnable(memory), memory.byteSize(), memory.address(), access);
-      } catch (VerbsException e) {
-        if (e.errno() != VerbsException.ENOSYS) {
-          throw e;
-        }
-      }
-    }
-    int required = access & ~OPTIONAL_ACCESS; // rdma-core before 28 knows no optional flags
-    return LibIbverbs.REG_MR.callForPointer(
-        pointer(), pinnable(memory), memory.byteSize(), required);
-  }
-
   /**
    * Registers memory that peers address from a different start address (ibv_reg_mr_iova(3)).
    *
    * @param iova the peers' address of the memory's first byte
    */
   public IbvMr regMr(MemorySegment memory, long iova, int access) throws VerbsException {
-    return adopt(
-        new IbvMr(
-            this,
-            LibIbverbs.REG_MR_IOVA2.callForPointer(
-                pointer(), pinnable(memory), memory.byteSize(), iova, access)));
+    return register(
+        LibIbverbs.REG_MR_IOVA2, pointer(), pinnable(memory), memory.byteSize(), iova, access);
   }
 
   /**
@@ -93,10 +89,7 @@ public final class IbvPd extends NativeObject {
    */
   public IbvMr regDmabufMr(int fd, long offset, long length, long iova, int access)
       throws VerbsException {
-    return adopt(
-        new IbvMr(
-            this,
-            LibIbverbs.REG_DMABUF_MR.callForPointer(pointer(), offset, length, iova, fd, access)));
+    return register(LibIbverbs.REG_DMABUF_MR, pointer(), offset, length, iova, fd, access);
   }
 
   /**
@@ -107,9 +100,9 @@ public final class IbvPd extends NativeObject {
    *     device lacks; otherwise as {@link #regMr}
    */
   public IbvMr regMrEx(IbvMrInitAttr attr) throws VerbsException {
-    MemorySegment mr = LibIbverbs.REG_MR_EX.callForPointer(pointer(), attr.write(HEAP));
+    IbvMr mr = register(LibIbverbs.REG_MR_EX, pointer(), attr.write(HEAP));
     Reference.reachabilityFence(attr);
-    return adopt(new IbvMr(this, mr));
+    return mr;
   }
 
   /**
@@ -133,20 +126,14 @@ public final class IbvPd extends NativeObject {
    *     otherwise as {@link #regMr}
    */
   public IbvMr regBufMr(IbvBuf buf, MemorySegment part, int access) throws VerbsException {
-    return adopt(
-        new IbvMr(
-            this,
-            LibIbverbs.REG_BUF_MR.callForPointer(
-                pointer(), buf.pointer(), part, part.byteSize(), access)));
+    return register(
+        LibIbverbs.REG_BUF_MR, pointer(), buf.pointer(), part, part.byteSize(), access);
   }
 
   /** Registers the whole address space on demand (ibv_reg_mr(3), implicit on-demand paging). */
   public IbvMr regImplicitMr(int access) throws VerbsException {
-    return adopt(
-        new IbvMr(
-            this,
-            LibIbverbs.REG_MR.callForPointer(
-                pointer(), MemorySegment.NULL, -1L, access | IbvMr.Access.ON_DEMAND)));
+    int onDemand = access | IbvMr.Access.ON_DEMAND;
+    return register(LibIbverbs.REG_MR, pointer(), MemorySegment.NULL, -1L, onDemand);
   }
 
   /**

@@ -212,9 +212,7 @@ public final class IbvQp extends NativeObject {
 
   /** Requests the peer's options (ibv_set_ece(3)), before RTR; throws as {@link #queryEce}. */
   public void setEce(IbvEce options) throws VerbsException {
-    MemorySegment ece = IbvStructs.ECE.allocate(HEAP);
-    options.write(ece);
-    LibIbverbs.SET_ECE.call(pointer(), ece);
+    LibIbverbs.SET_ECE.call(pointer(), options.write(HEAP));
   }
 
   /**

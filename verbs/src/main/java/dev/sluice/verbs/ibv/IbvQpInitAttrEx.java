@@ -44,6 +44,11 @@ public record IbvQpInitAttrEx(IbvQpInitAttr attr, long sendOps, int createFlags,
     return new IbvQpInitAttrEx(attr, sendOps, 0, 0);
   }
 
+  /** Returns a copy with other attributes that each queue pair has. */
+  public IbvQpInitAttrEx with(IbvQpInitAttr newAttr) {
+    return new IbvQpInitAttrEx(newAttr, sendOps, createFlags, sourceQpn);
+  }
+
   /**
    * Creates a queue pair, which the caller adopts. Its parent is a protection domain or an XRC
    * domain, with a bit of {@link Mask} and a member of the structure.

@@ -113,8 +113,7 @@ class IbvXrcdTest {
 
   @Test
   void eceIsReadAsItIsWritten() {
-    MemorySegment struct = device.memory(IbvStructs.ECE.size());
-    new IbvEce(1, -2, 3).write(struct);
+    MemorySegment struct = new IbvEce(1, -2, 3).write(device.arena());
     assertThat(struct.asSlice(0, 12).toArray(JAVA_INT)).containsExactly(1, -2, 3);
     assertThat(IbvEce.read(struct)).isEqualTo(new IbvEce(1, -2, 3));
   }
