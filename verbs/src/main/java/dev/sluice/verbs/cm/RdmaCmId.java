@@ -323,8 +323,7 @@ public final class RdmaCmId extends RdmaCmIdMulticast {
     reject(LibRdmacm.REJECT_ECE, "rdma_reject_ece", privateData);
   }
 
-  private void reject(CFunction function, String name, byte[] privateData)
-      throws VerbsException {
+  private void reject(CFunction function, String name, byte[] privateData) throws VerbsException {
     checkPrivateData(name, privateData, 148, 136);
     MemorySegment bytes = RdmaConnParam.bytes(privateData, HEAP);
     function.call(pointer(), bytes, (byte) privateData.length);

@@ -20,6 +20,7 @@ import dev.sluice.verbs.ibv.IbvSrq;
 import dev.sluice.verbs.ibv.IbvSrqInitAttrEx;
 import dev.sluice.verbs.ibv.IbvStructs;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,26 +35,14 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
   private @Nullable IbvQp qp;
   private @Nullable IbvSrq srq;
   private @Nullable IbvSrq qpSrq;
-  private volatile @Nullable Queue sendQueue;
-  private volatile @Nullable Queue recvQueue;
+  private final AtomicReference<@Nullable Queue> sendQueue = new AtomicReference<>();
+  private final AtomicReference<@Nullable Queue> recvQueue = new AtomicReference<>();
 
   /** Queue of the id's own shared receive queue of type XRC; null if the caller supplied it. */
-  private volatile @Nullable Queue srqQueue;
+  private final AtomicReference<@Nullable Queue> srqQueue = new AtomicReference<>();
 
   /** A completion queue with the channel on which it announces completions. */
-  record Queue(IbvCq cq, IbvCompChannel channel) {
-    /** Closes a queue, null for none. The context closes those that the device refuses now. */
-    private static void close(@Nullable Queue queue) {
-      try {
-        if (queue != null) {
-          queue.cq.close();
-          queue.channel.close();
-        }
-      } catch (VerbsException e) {
-        // The object that used the queue is destroyed nevertheless.
-      }
-    }
-  }
+  record Queue(IbvCq cq, IbvCompChannel channel) {}
 
   RdmaCmIdObjects(@Nullable NativeObject parent, MemorySegment pointer, Destroyer destroyer) {
     super("cm id", parent, RdmaCmStructs.CM_ID.at(pointer), destroyer, 0);
@@ -108,13 +97,13 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
 
   /** Completion queue of SENDs, READs and WRITEs; null if the caller supplied it. */
   @Nullable Queue sendQueue() {
-    return sendQueue;
+    return sendQueue.get();
   }
 
   /** Completion queue of receives; null if the caller supplied it. */
   @Nullable Queue recvQueue() {
-    Queue ofQp = recvQueue;
-    return ofQp == null ? srqQueue : ofQp;
+    Queue ofQp = recvQueue.get();
+    return ofQp == null ? srqQueue.get() : ofQp;
   }
 
   /**
@@ -183,35 +172,38 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
     closeQueues(); // the next queue pair may need larger queues
   }
 
-  /**
-   * Closes the completion queues. Takes no lock of this id: it runs under the queue pair's lock,
-   * and closing the id takes that one second.
-   */
   private void closeQueues() {
-    Queue send = sendQueue;
-    Queue recv = recvQueue;
-    sendQueue = null;
-    recvQueue = null;
-    Queue.close(send);
-    Queue.close(recv);
+    close(sendQueue);
+    close(recvQueue);
   }
 
-  private void closeSrqQueue() {
-    Queue queue = srqQueue;
-    srqQueue = null;
-    Queue.close(queue);
+  /**
+   * Closes a completion queue, if there is one. Takes no lock of this id: it runs under the queue
+   * pair's lock, and closing the id takes that one second. The context closes a queue that the
+   * device refuses to destroy now.
+   */
+  private static void close(AtomicReference<@Nullable Queue> reference) {
+    Queue queue = reference.getAndSet(null);
+    try {
+      if (queue != null) {
+        queue.cq.close();
+        queue.channel.close();
+      }
+    } catch (VerbsException e) {
+      // The object that used the queue is destroyed nevertheless.
+    }
   }
 
   private IbvQpInitAttr complete(IbvQpInitAttr attr) throws VerbsException {
     if (attr.sendCq() == null) {
-      sendQueue = queue(attr.cap().maxSendWr());
+      sendQueue.set(queue(attr.cap().maxSendWr()));
     }
-    if (attr.recvCq() == null && srqQueue == null) {
-      recvQueue = queue(recvEntries(attr));
+    if (attr.recvCq() == null && srqQueue.get() == null) {
+      recvQueue.set(queue(recvEntries(attr)));
     }
     return new IbvQpInitAttr(
         attr.type(),
-        attr.sendCq() == null ? requireNonNull(sendQueue).cq() : attr.sendCq(),
+        attr.sendCq() == null ? requireNonNull(sendQueue()).cq() : attr.sendCq(),
         attr.recvCq() == null ? requireNonNull(recvQueue()).cq() : attr.recvCq(),
         attr.srq() == null ? srq() : attr.srq(),
         attr.cap(),
@@ -262,7 +254,7 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
     try {
       LibRdmacm.CREATE_SRQ_EX.call(pointer(), complete(attr).write(HEAP, used));
     } catch (VerbsException e) {
-      closeSrqQueue();
+      close(srqQueue);
       throw e;
     }
     return adoptSrq(used);
@@ -273,8 +265,9 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
     if (attr.type() != IbvSrq.Type.XRC || attr.cq() != null) {
       return attr;
     }
-    srqQueue = queue(attr.maxWr());
-    return IbvSrqInitAttrEx.xrc(attr.maxWr(), attr.maxSge(), attr.xrcd(), srqQueue.cq());
+    Queue queue = queue(attr.maxWr());
+    srqQueue.set(queue);
+    return IbvSrqInitAttrEx.xrc(attr.maxWr(), attr.maxSge(), attr.xrcd(), queue.cq());
   }
 
   /** librdmacm keeps one queue, and would destroy it twice. */
@@ -295,7 +288,7 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
   private void destroySrq(MemorySegment pointer) throws VerbsException {
     LibRdmacm.IBV_DESTROY_SRQ.call(pointer);
     RdmaCmStructs.CM_ID.set(struct(), "srq", MemorySegment.NULL);
-    closeSrqQueue();
+    close(srqQueue);
   }
 
   /** Attributes that bring a queue pair outside of the id into a state (rdma_init_qp_attr(3)). */

@@ -7,6 +7,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
+import dev.sluice.verbs.VerbsException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
 import java.util.Collections;
@@ -16,6 +17,7 @@ import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Layout of a C structure: the members that Java uses, by their C names, at the offsets of the C
@@ -215,6 +217,14 @@ public final class CStruct {
 
   public void set(MemorySegment struct, String member, MemorySegment pointer) {
     struct.set(ADDRESS, pointerOffset(member), pointer);
+  }
+
+  /** Sets a pointer member to an object; null leaves it as it is. */
+  public void set(MemorySegment struct, String member, @Nullable NativeObject object)
+      throws VerbsException {
+    if (object != null) {
+      set(struct, member, object.pointer());
+    }
   }
 
   private long pointerOffset(String member) {

@@ -57,9 +57,7 @@ public final class NativeFunction implements CFunction {
   private volatile @Nullable MethodHandle handle;
 
   private NativeFunction(
-      String declaration,
-      Failure failure,
-      Function<String, MemorySegment> source) {
+      String declaration, Failure failure, Function<String, MemorySegment> source) {
     int open = declaration.indexOf('(');
     String[] result = declaration.substring(0, open).split(" ");
     String inner = declaration.substring(open + 1, declaration.length() - 1);

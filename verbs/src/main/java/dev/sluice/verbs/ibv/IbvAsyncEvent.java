@@ -60,8 +60,7 @@ public final class IbvAsyncEvent implements AutoCloseable {
   }
 
   public CValue<Type> type() {
-    return new CValue<>(
-        Type.class, IbvStructs.ASYNC_EVENT.getInt(event, "event_type"));
+    return new CValue<>(Type.class, IbvStructs.ASYNC_EVENT.getInt(event, "event_type"));
   }
 
   /** The event type in words (ibv_event_type_str(3)). */

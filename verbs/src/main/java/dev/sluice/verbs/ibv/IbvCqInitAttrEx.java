@@ -34,9 +34,7 @@ public record IbvCqInitAttrEx(
   MemorySegment write(SegmentAllocator allocator) throws VerbsException {
     MemorySegment struct = IbvStructs.CQ_INIT_ATTR_EX.allocate(allocator);
     IbvStructs.CQ_INIT_ATTR_EX.set(struct, "cqe", entries);
-    if (channel != null) {
-      IbvStructs.CQ_INIT_ATTR_EX.set(struct, "channel", channel.pointer());
-    }
+    IbvStructs.CQ_INIT_ATTR_EX.set(struct, "channel", channel);
     IbvStructs.CQ_INIT_ATTR_EX.set(struct, "comp_vector", vector);
     IbvStructs.CQ_INIT_ATTR_EX.set(struct, "wc_flags", wcFlags);
     IbvStructs.CQ_INIT_ATTR_EX.set(struct, "comp_mask", flags == 0 ? 0 : MASK_FLAGS);

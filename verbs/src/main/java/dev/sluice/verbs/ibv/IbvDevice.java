@@ -104,8 +104,7 @@ public final class IbvDevice {
   }
 
   public CValue<TransportType> transportType() {
-    return new CValue<>(
-        TransportType.class, IbvStructs.DEVICE.getInt(struct, "transport_type"));
+    return new CValue<>(TransportType.class, IbvStructs.DEVICE.getInt(struct, "transport_type"));
   }
 
   /**

@@ -41,19 +41,13 @@ public final class IbvDmah extends NativeObject {
 
     MemorySegment write(SegmentAllocator allocator) {
       MemorySegment struct = IbvStructs.DMAH_INIT_ATTR.allocate(allocator);
-      int mask = 0;
-      if (cpuId.isPresent()) {
-        mask |= Mask.CPU_ID;
-        IbvStructs.DMAH_INIT_ATTR.set(struct, "cpu_id", cpuId.getAsInt());
-      }
-      if (processingHint.isPresent()) {
-        mask |= Mask.PH;
-        IbvStructs.DMAH_INIT_ATTR.set(struct, "ph", processingHint.getAsInt());
-      }
-      if (memoryType.isPresent()) {
-        mask |= Mask.TPH_MEM_TYPE;
-        IbvStructs.DMAH_INIT_ATTR.set(struct, "tph_mem_type", memoryType.get().value());
-      }
+      IbvStructs.DMAH_INIT_ATTR.set(struct, "cpu_id", cpuId.orElse(0));
+      IbvStructs.DMAH_INIT_ATTR.set(struct, "ph", processingHint.orElse(0));
+      int type = memoryType.map(TphMemType::value).orElse(0);
+      IbvStructs.DMAH_INIT_ATTR.set(struct, "tph_mem_type", type);
+      int hints =
+          (cpuId.isPresent() ? Mask.CPU_ID : 0) | (processingHint.isPresent() ? Mask.PH : 0);
+      int mask = hints | (memoryType.isPresent() ? Mask.TPH_MEM_TYPE : 0);
       IbvStructs.DMAH_INIT_ATTR.set(struct, "comp_mask", mask);
       return struct;
     }

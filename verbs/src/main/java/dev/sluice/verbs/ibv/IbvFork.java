@@ -35,8 +35,7 @@ public final class IbvFork {
   }
 
   /** Returns the fork status (ibv_is_fork_initialized(3)); ENOSYS with rdma-core before 35. */
-  public static CValue<Status> status()
-      throws VerbsException, ProviderUnavailableException {
+  public static CValue<Status> status() throws VerbsException, ProviderUnavailableException {
     LibIbverbs.Library.IBVERBS.require();
     return new CValue<>(Status.class, LibIbverbs.IS_FORK_INITIALIZED.call());
   }

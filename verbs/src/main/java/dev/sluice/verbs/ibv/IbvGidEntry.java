@@ -18,8 +18,7 @@ import java.nio.ByteOrder;
  * @param port from 1
  * @param interfaceIndex index of the GID's net device, 0 for none
  */
-public record IbvGidEntry(
-    Gid gid, int index, int port, CValue<Type> type, int interfaceIndex) {
+public record IbvGidEntry(Gid gid, int index, int port, CValue<Type> type, int interfaceIndex) {
   /** Protocol of a GID ({@code enum ibv_gid_type}). */
   public enum Type implements CConstant {
     IB,

@@ -100,12 +100,8 @@ public record IbvMrInitAttr(
     IbvStructs.MR_INIT_ATTR.set(struct, "addr", memory);
     IbvStructs.MR_INIT_ATTR.set(struct, "fd", fd);
     IbvStructs.MR_INIT_ATTR.set(struct, "fd_offset", fdOffset);
-    if (dmah != null) {
-      IbvStructs.MR_INIT_ATTR.set(struct, "dmah", dmah.pointer());
-    }
-    if (buf != null) {
-      IbvStructs.MR_INIT_ATTR.set(struct, "buf", buf.pointer());
-    }
+    IbvStructs.MR_INIT_ATTR.set(struct, "dmah", dmah);
+    IbvStructs.MR_INIT_ATTR.set(struct, "buf", buf);
     return struct;
   }
 

@@ -11,8 +11,8 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * A memory window: {@code struct ibv_mw} (ibv_alloc_mw(3)). {@link IbvQp#bindMw} binds type 1, a
- * BIND_MW request type 2. Its {@link IbvPd} closes it, before regions and before queue pairs: a type
- * 2 window holds the queue pair that it is bound on. Any thread.
+ * BIND_MW request type 2. Its {@link IbvPd} closes it, before regions and before queue pairs: a
+ * type 2 window holds the queue pair that it is bound on. Any thread.
  */
 public final class IbvMw extends NativeObject {
   /** Types of memory windows (ibv_alloc_mw(3)). */

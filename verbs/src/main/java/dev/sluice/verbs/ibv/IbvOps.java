@@ -16,9 +16,9 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The verbs that C calls through function pointers of a context. Each context reads the pointers of
- * the data path once and passes them to method handles that are constants to the JIT compiler; these
- * methods allocate nothing. {@link #operation} returns the other verbs. The pointers for memory
- * windows and for the data path are in {@code context->ops}, the others in {@code struct
+ * the data path once and passes them to method handles that are constants to the JIT compiler;
+ * these methods allocate nothing. {@link #operation} returns the other verbs. The pointers for
+ * memory windows and for the data path are in {@code context->ops}, the others in {@code struct
  * verbs_context}. The latter lies before the {@code struct ibv_context} that a device returned, and
  * its member {@code sz} tells how long it is (verbs_get_ctx_op in verbs.h). Any thread.
  *
@@ -132,7 +132,8 @@ final class IbvOps {
     }
     long fromEnd = IbvStructs.VERBS_CONTEXT.offset("context");
     MemorySegment whole =
-        MemorySegment.ofAddress(context.address() - fromEnd).reinterpret(IbvStructs.VERBS_CONTEXT.size());
+        MemorySegment.ofAddress(context.address() - fromEnd)
+            .reinterpret(IbvStructs.VERBS_CONTEXT.size());
     long needed = IbvStructs.VERBS_CONTEXT.size() - IbvStructs.VERBS_CONTEXT.offset(member);
     return IbvStructs.VERBS_CONTEXT.getLong(whole, "sz") >= needed
         ? IbvStructs.VERBS_CONTEXT.getPointer(whole, member)

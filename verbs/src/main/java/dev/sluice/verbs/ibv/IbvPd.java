@@ -126,8 +126,7 @@ public final class IbvPd extends NativeObject {
    *     otherwise as {@link #regMr}
    */
   public IbvMr regBufMr(IbvBuf buf, MemorySegment part, int access) throws VerbsException {
-    return register(
-        LibIbverbs.REG_BUF_MR, pointer(), buf.pointer(), part, part.byteSize(), access);
+    return register(LibIbverbs.REG_BUF_MR, pointer(), buf.pointer(), part, part.byteSize(), access);
   }
 
   /** Registers the whole address space on demand (ibv_reg_mr(3), implicit on-demand paging). */

@@ -2,7 +2,6 @@
 package dev.sluice.verbs.ibv;
 
 import dev.sluice.verbs.VerbsException;
-import dev.sluice.verbs.ffi.NativeObject;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
 import org.jspecify.annotations.Nullable;
@@ -40,9 +39,9 @@ public record IbvQpInitAttr(
   void write(MemorySegment struct) throws VerbsException {
     require(sendCq, type == IbvQp.Type.XRC_RECV, "send");
     require(recvCq, type == IbvQp.Type.XRC_RECV || type == IbvQp.Type.XRC_SEND, "receive");
-    set(struct, "send_cq", sendCq);
-    set(struct, "recv_cq", recvCq);
-    set(struct, "srq", srq);
+    IbvStructs.QP_INIT_ATTR.set(struct, "send_cq", sendCq);
+    IbvStructs.QP_INIT_ATTR.set(struct, "recv_cq", recvCq);
+    IbvStructs.QP_INIT_ATTR.set(struct, "srq", srq);
     cap.write(IbvStructs.QP_INIT_ATTR.part(struct, "cap"));
     IbvStructs.QP_INIT_ATTR.set(struct, "qp_type", type.value());
     IbvStructs.QP_INIT_ATTR.set(struct, "sq_sig_all", signalAll ? 1 : 0);
@@ -54,13 +53,6 @@ public record IbvQpInitAttr(
     if (cq == null && !mayLack) {
       throw VerbsException.invalid(
           "creation of a queue pair", "type " + type + " needs a completion queue to " + direction);
-    }
-  }
-
-  private static void set(MemorySegment struct, String member, @Nullable NativeObject object)
-      throws VerbsException {
-    if (object != null) {
-      IbvStructs.QP_INIT_ATTR.set(struct, member, object.pointer());
     }
   }
 }

@@ -74,17 +74,12 @@ public record IbvQpInitAttrEx(IbvQpInitAttr attr, long sendOps, int createFlags,
       throws VerbsException {
     MemorySegment struct = IbvStructs.QP_INIT_ATTR_EX.allocate(allocator);
     attr.write(struct);
-    int mask = parentMask;
     IbvStructs.QP_INIT_ATTR_EX.set(struct, parentMember, parent);
-    if (sendOps != 0) {
-      mask |= Mask.SEND_OPS_FLAGS;
-      IbvStructs.QP_INIT_ATTR_EX.set(struct, "send_ops_flags", sendOps);
-    }
-    if (createFlags != 0) {
-      mask |= Mask.CREATE_FLAGS;
-      IbvStructs.QP_INIT_ATTR_EX.set(struct, "create_flags", createFlags);
-      IbvStructs.QP_INIT_ATTR_EX.set(struct, "source_qpn", sourceQpn);
-    }
+    IbvStructs.QP_INIT_ATTR_EX.set(struct, "send_ops_flags", sendOps);
+    IbvStructs.QP_INIT_ATTR_EX.set(struct, "create_flags", createFlags);
+    IbvStructs.QP_INIT_ATTR_EX.set(struct, "source_qpn", sourceQpn);
+    int flags = createFlags == 0 ? 0 : Mask.CREATE_FLAGS;
+    int mask = parentMask | flags | (sendOps == 0 ? 0 : Mask.SEND_OPS_FLAGS);
     IbvStructs.QP_INIT_ATTR_EX.set(struct, "comp_mask", mask);
     return struct;
   }

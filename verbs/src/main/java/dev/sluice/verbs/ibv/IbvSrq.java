@@ -2,6 +2,7 @@
 package dev.sluice.verbs.ibv;
 
 import static dev.sluice.verbs.ffi.NativeFunction.HEAP;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 import dev.sluice.verbs.PostException;
 import dev.sluice.verbs.VerbsException;
@@ -64,7 +65,9 @@ public final class IbvSrq extends NativeObject {
    * @throws VerbsException EOPNOTSUPP if the device's driver has none
    */
   public int srqNum() throws VerbsException {
-    return IbvXrcd.srqNum(context, pointer());
+    MemorySegment number = HEAP.allocate(JAVA_INT);
+    context.operation("int ibv_get_srq_num(ptr srq, ptr srq_num)").call(pointer(), number);
+    return number.get(JAVA_INT, 0);
   }
 
   /** Changes the number of receives that the queue holds (ibv_modify_srq(3)). */

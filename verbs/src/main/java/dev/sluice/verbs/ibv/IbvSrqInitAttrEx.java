@@ -46,22 +46,14 @@ public record IbvSrqInitAttrEx(
     MemorySegment struct = IbvStructs.SRQ_INIT_ATTR_EX.allocate(allocator);
     IbvStructs.SRQ_INIT_ATTR_EX.set(struct, "attr.max_wr", maxWr);
     IbvStructs.SRQ_INIT_ATTR_EX.set(struct, "attr.max_sge", maxSge);
-    int mask = Mask.TYPE | Mask.PD;
     IbvStructs.SRQ_INIT_ATTR_EX.set(struct, "srq_type", type.value());
-    IbvStructs.SRQ_INIT_ATTR_EX.set(struct, "pd", pd.pointer());
-    if (xrcd != null) {
-      mask |= Mask.XRCD;
-      IbvStructs.SRQ_INIT_ATTR_EX.set(struct, "xrcd", xrcd.pointer());
-    }
-    if (cq != null) {
-      mask |= Mask.CQ;
-      IbvStructs.SRQ_INIT_ATTR_EX.set(struct, "cq", cq.pointer());
-    }
-    if (type == IbvSrq.Type.TM) {
-      mask |= Mask.TM;
-      IbvStructs.SRQ_INIT_ATTR_EX.set(struct, "tm_cap.max_num_tags", maxTags);
-      IbvStructs.SRQ_INIT_ATTR_EX.set(struct, "tm_cap.max_ops", maxOps);
-    }
+    IbvStructs.SRQ_INIT_ATTR_EX.set(struct, "pd", pd);
+    IbvStructs.SRQ_INIT_ATTR_EX.set(struct, "xrcd", xrcd);
+    IbvStructs.SRQ_INIT_ATTR_EX.set(struct, "cq", cq);
+    IbvStructs.SRQ_INIT_ATTR_EX.set(struct, "tm_cap.max_num_tags", maxTags);
+    IbvStructs.SRQ_INIT_ATTR_EX.set(struct, "tm_cap.max_ops", maxOps);
+    int objects = (xrcd == null ? 0 : Mask.XRCD) | (cq == null ? 0 : Mask.CQ);
+    int mask = Mask.TYPE | Mask.PD | objects | (type == IbvSrq.Type.TM ? Mask.TM : 0);
     IbvStructs.SRQ_INIT_ATTR_EX.set(struct, "comp_mask", mask);
     return struct;
   }

@@ -145,9 +145,7 @@ public final class IbvWcArray {
   }
 
   static Status statusOf(int status) {
-    return status >= 0 && status < STATUSES.length
-        ? STATUSES[status]
-        : Status.GENERAL_ERR;
+    return status >= 0 && status < STATUSES.length ? STATUSES[status] : Status.GENERAL_ERR;
   }
 
   /** The status in words (ibv_wc_status_str(3)). */

@@ -2,7 +2,6 @@
 package dev.sluice.verbs.ibv;
 
 import static dev.sluice.verbs.ffi.NativeFunction.HEAP;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.ffi.NativeObject;
@@ -63,13 +62,6 @@ public final class IbvXrcd extends NativeObject {
             .callForPointer(context.pointer(), attr);
     IbvQpCap none = new IbvQpCap(0, 0, 0, 0, 0);
     return adopt(new IbvQp(this, context, qp, none, 0, LibIbverbs.DESTROY_QP::invoke));
-  }
-
-  /** Returns the number of a shared receive queue, to which a peer sends (ibv_get_srq_num(3)). */
-  static int srqNum(IbvContext context, MemorySegment srq) throws VerbsException {
-    MemorySegment number = HEAP.allocate(JAVA_INT);
-    context.operation("int ibv_get_srq_num(ptr srq, ptr srq_num)").call(srq, number);
-    return number.get(JAVA_INT, 0);
   }
 
   @Override

@@ -14,9 +14,9 @@ import dev.sluice.verbs.ffi.NativeLibrary;
 
 /**
  * The functions that libibverbs.so.1 exports, each with the failure convention of its manual page.
- * {@link IbvOps} has the inline functions of verbs.h. The classes of
- * this package call them on any thread; the library is loaded at the first call. A function without
- * a convention returns an error number, or NULL if it returns a pointer.
+ * {@link IbvOps} has the inline functions of verbs.h. The classes of this package call them on any
+ * thread; the library is loaded at the first call. A function without a convention returns an error
+ * number, or NULL if it returns a pointer.
  */
 enum LibIbverbs implements CFunction {
   FORK_INIT("int ibv_fork_init()"),
