@@ -2,7 +2,6 @@
 package dev.sluice.verbs.cm;
 
 import static dev.sluice.verbs.ffi.NativeFunction.HEAP;
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.ffi.NativeObject;
@@ -106,9 +105,8 @@ abstract sealed class RdmaCmIdMulticast extends RdmaCmIdObjects permits RdmaCmId
   }
 
   private void setOption(int level, int name, byte... value) throws VerbsException {
-    MemorySegment bytes = HEAP.allocate(value.length, 1);
-    MemorySegment.copy(value, 0, bytes, JAVA_BYTE, 0, value.length);
-    LibRdmacm.SET_OPTION.call(pointer(), level, name, bytes, bytes.byteSize());
+    MemorySegment bytes = RdmaConnParam.bytes(value, HEAP);
+    LibRdmacm.SET_OPTION.call(pointer(), level, name, bytes, (long) value.length);
   }
 
   /** Records an event. Returns false if the id is closing and waits for its acknowledgement. */

@@ -44,6 +44,11 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
   /** A completion queue with the channel on which it announces completions. */
   record Queue(IbvCq cq, IbvCompChannel channel) {}
 
+  /** Creates a queue pair in C from extended attributes, which begin with the other attributes. */
+  private interface Creation {
+    void create(MemorySegment pd, MemorySegment init) throws VerbsException;
+  }
+
   RdmaCmIdObjects(@Nullable NativeObject parent, MemorySegment pointer, Destroyer destroyer) {
     super("cm id", parent, RdmaCmStructs.CM_ID.at(pointer), destroyer, 0);
   }
@@ -120,7 +125,10 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
    */
   public synchronized IbvQp createQp(@Nullable IbvPd domain, IbvQpInitAttr attr)
       throws VerbsException {
-    return createQp(domain, IbvQpInitAttrEx.of(attr, 0), false);
+    return createQp(
+        domain,
+        IbvQpInitAttrEx.of(attr, 0),
+        (used, init) -> LibRdmacm.CREATE_QP.call(pointer(), used, init));
   }
 
   /**
@@ -130,10 +138,10 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
    */
   public synchronized IbvQp createQpEx(@Nullable IbvPd domain, IbvQpInitAttrEx attr)
       throws VerbsException {
-    return createQp(domain, attr, true);
+    return createQp(domain, attr, (used, init) -> LibRdmacm.CREATE_QP_EX.call(pointer(), init));
   }
 
-  private IbvQp createQp(@Nullable IbvPd domain, IbvQpInitAttrEx attr, boolean extended)
+  private IbvQp createQp(@Nullable IbvPd domain, IbvQpInitAttrEx attr, Creation creation)
       throws VerbsException {
     pointer();
     if (qp() != null) {
@@ -142,14 +150,8 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
     IbvPd used = domain == null ? defaultPd() : domain;
     try {
       IbvQpInitAttrEx completed = attr.with(complete(attr.attr()));
-      MemorySegment init;
-      if (extended) {
-        init = completed.write(HEAP, used.pointer());
-        LibRdmacm.CREATE_QP_EX.call(pointer(), init);
-      } else {
-        init = completed.attr().write(HEAP);
-        LibRdmacm.CREATE_QP.call(pointer(), used.pointer(), init);
-      }
+      MemorySegment init = completed.write(HEAP, used.pointer());
+      creation.create(used.pointer(), init);
       pd = used;
       qpSrq = completed.attr().srq();
       MemorySegment created = RdmaCmStructs.CM_ID.getPointer(struct(), "qp");

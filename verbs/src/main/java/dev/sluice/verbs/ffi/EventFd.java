@@ -34,24 +34,22 @@ public final class EventFd implements AutoCloseable {
   }
 
   /** Makes the descriptor readable. Does nothing after {@link #close}. */
-  public synchronized void signal() throws VerbsException {
-    if (!closed) {
-      transfer(WRITE, 1);
-    }
+  public void signal() throws VerbsException {
+    transfer(WRITE, 1);
   }
 
   /** Makes the descriptor unreadable until the next {@link #signal}. */
-  public synchronized void clear() throws VerbsException {
-    if (!closed) {
-      transfer(READ, 0);
-    }
+  public void clear() throws VerbsException {
+    transfer(READ, 0);
   }
 
   /** Adds to the counter or reads it. EAGAIN is fine: it is at its maximum or zero already. */
-  private void transfer(NativeFunction function, long value) throws VerbsException {
-    MemorySegment counter = NativeFunction.HEAP.allocate(JAVA_LONG);
-    counter.set(JAVA_LONG, 0, value);
-    function.succeeds(VerbsException.EAGAIN, fd, counter, (long) Long.BYTES);
+  private synchronized void transfer(NativeFunction function, long value) throws VerbsException {
+    if (!closed) {
+      MemorySegment counter = NativeFunction.HEAP.allocate(JAVA_LONG);
+      counter.set(JAVA_LONG, 0, value);
+      function.succeeds(VerbsException.EAGAIN, fd, counter, (long) Long.BYTES);
+    }
   }
 
   @Override

@@ -171,7 +171,8 @@ public final class IbvPd extends NativeObject {
    * @throws VerbsException EINVAL for capabilities beyond the device's, ENOMEM at a limit
    */
   public IbvQp createQp(IbvQpInitAttr attr) throws VerbsException {
-    MemorySegment struct = attr.write(HEAP);
+    MemorySegment struct = IbvStructs.QP_INIT_ATTR.allocate(HEAP);
+    attr.write(struct);
     MemorySegment qp = LibIbverbs.CREATE_QP.callForPointer(pointer(), struct);
     return adoptQp(qp, IbvQpCap.ofInitAttr(struct), 0, LibIbverbs.DESTROY_QP::invoke);
   }

@@ -3,7 +3,6 @@ package dev.sluice.verbs.ibv;
 
 import dev.sluice.verbs.VerbsException;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.SegmentAllocator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,13 +25,6 @@ public record IbvQpInitAttr(
   /** Uses one completion queue for both directions. Signals only requests with SIGNALED. */
   public static IbvQpInitAttr of(IbvQp.Type type, IbvCq cq, IbvQpCap cap) {
     return new IbvQpInitAttr(type, cq, cq, null, cap, false);
-  }
-
-  /** Returns these attributes as a {@code struct ibv_qp_init_attr}. */
-  public MemorySegment write(SegmentAllocator allocator) throws VerbsException {
-    MemorySegment struct = IbvStructs.QP_INIT_ATTR.allocate(allocator);
-    write(struct);
-    return struct;
   }
 
   /** Fills in the structure, or the start of the extended structure. */

@@ -65,8 +65,9 @@ public final class IbvSrq extends NativeObject {
    * @throws VerbsException EOPNOTSUPP if the device's driver has none
    */
   public int srqNum() throws VerbsException {
+    MemorySegment queue = pointer();
     MemorySegment number = HEAP.allocate(JAVA_INT);
-    context.operation("int ibv_get_srq_num(ptr srq, ptr srq_num)").call(pointer(), number);
+    context.operation("int ibv_get_srq_num(ptr srq, ptr srq_num)").call(queue, number);
     return number.get(JAVA_INT, 0);
   }
 

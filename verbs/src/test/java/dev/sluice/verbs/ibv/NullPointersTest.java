@@ -30,6 +30,7 @@ class NullPointersTest {
   private final IbvQp qp = new IbvQp(pd, pd.context(), device.object(160), null, 0, qp -> {});
   private final IbvCq cq = new IbvCq(context, device.object(128), null);
   private final IbvMr mr = new IbvMr(pd, device.object(48));
+  private final MemorySegment struct = IbvStructs.QP_INIT_ATTR.allocate(device.arena());
   private final IbvSendWrList sends = new IbvSendWrList(device.arena(), 2, 1);
 
   @AfterEach
@@ -42,8 +43,7 @@ class NullPointersTest {
       value = IbvQp.Type.class,
       names = {"RC", "UC", "UD", "RAW_PACKET", "XRC_SEND", "DRIVER"})
   void aQueuePairNeedsACompletionQueueToSend(IbvQp.Type type) {
-    assertRefused(
-        () -> new IbvQpInitAttr(type, null, cq, null, CAP, false).write(device.arena()), "send");
+    assertRefused(() -> new IbvQpInitAttr(type, null, cq, null, CAP, false).write(struct), "send");
   }
 
   @ParameterizedTest
@@ -52,13 +52,13 @@ class NullPointersTest {
       names = {"RC", "UC", "UD", "RAW_PACKET", "DRIVER"})
   void aQueuePairNeedsACompletionQueueToReceive(IbvQp.Type type) {
     assertRefused(
-        () -> new IbvQpInitAttr(type, cq, null, null, CAP, false).write(device.arena()), "receive");
+        () -> new IbvQpInitAttr(type, cq, null, null, CAP, false).write(struct), "receive");
   }
 
   @Test
   void queuePairsOfXrcNeedFewer() throws Exception {
-    new IbvQpInitAttr(IbvQp.Type.XRC_RECV, null, null, null, CAP, false).write(device.arena());
-    new IbvQpInitAttr(IbvQp.Type.XRC_SEND, cq, null, null, CAP, false).write(device.arena());
+    new IbvQpInitAttr(IbvQp.Type.XRC_RECV, null, null, null, CAP, false).write(struct);
+    new IbvQpInitAttr(IbvQp.Type.XRC_SEND, cq, null, null, CAP, false).write(struct);
   }
 
   @Test
