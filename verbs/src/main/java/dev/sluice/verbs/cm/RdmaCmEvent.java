@@ -49,22 +49,18 @@ public final class RdmaCmEvent implements AutoCloseable {
   private final byte[] privateData;
   private boolean acknowledged;
 
-  /** Returns the event of a synchronous id, which librdmacm itself acknowledges. */
-  static RdmaCmEvent ofSynchronous(MemorySegment pointer, RdmaCmId id) {
-    RdmaCmEvent event = new RdmaCmEvent(pointer, id, id);
-    event.acknowledged = true;
-    return event;
-  }
-
   /**
    * Takes the id of the event and the owner that waits for its acknowledgement. For a
    * CONNECT_REQUEST, these are the new id and the listening id.
+   *
+   * @param acknowledged true for the event of a synchronous id, which librdmacm acknowledges
    */
   @SuppressWarnings("restricted")
-  RdmaCmEvent(MemorySegment pointer, RdmaCmId id, RdmaCmId owner) {
+  RdmaCmEvent(MemorySegment pointer, RdmaCmId id, RdmaCmId owner, boolean acknowledged) {
     this.pointer = pointer;
     this.id = id;
     this.owner = owner;
+    this.acknowledged = acknowledged;
     MemorySegment event = RdmaCmStructs.CM_EVENT.at(pointer);
     struct = RdmaCmStructs.CM_EVENT.copy(event);
     boolean user = RdmaCmStructs.CM_EVENT.getInt(event, "event") == Type.USER.value();

@@ -171,7 +171,7 @@ public final class RdmaCmId extends RdmaCmIdMulticast {
     MemorySegment event = RdmaCmStructs.CM_ID.getPointer(struct(), "event");
     return event.address() == 0
         ? Optional.empty()
-        : Optional.of(RdmaCmEvent.ofSynchronous(event, this));
+        : Optional.of(new RdmaCmEvent(event, this, this, true));
   }
 
   /** Binds to an address of this machine; port 0 selects any free port (rdma_bind_addr(3)). */

@@ -224,11 +224,10 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
 
   /**
    * Creates the id's own shared receive queue (rdma_create_srq(3)). Closing it does the work of
-   * rdma_destroy_srq(3), but throws EBUSY while a queue pair uses it.
+   * rdma_destroy_srq(3), but throws EBUSY while a queue pair uses it. {@link IbvPd#createSrq} has
+   * the other parameters.
    *
    * @param domain null for the default domain
-   * @param maxWr minimum number of receives that the queue holds
-   * @param maxSge scatter/gather entries of a receive
    * @throws VerbsException EINVAL where the id has a shared receive queue
    */
   public synchronized IbvSrq createSrq(@Nullable IbvPd domain, int maxWr, int maxSge)

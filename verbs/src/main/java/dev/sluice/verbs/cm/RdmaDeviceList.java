@@ -19,11 +19,10 @@ import java.util.List;
  * ids that use its objects; that closes all objects of its contexts.
  */
 public final class RdmaDeviceList extends NativeObject {
-  private final List<IbvContext> contexts;
+  private final List<IbvContext> contexts = new ArrayList<>();
 
-  private RdmaDeviceList(MemorySegment array, List<IbvContext> contexts) {
+  private RdmaDeviceList(MemorySegment array) {
     super("device list of librdmacm", null, array, LibRdmacm.FREE_DEVICES::invoke, 0);
-    this.contexts = contexts;
   }
 
   /**
@@ -32,33 +31,21 @@ public final class RdmaDeviceList extends NativeObject {
    * @throws ProviderUnavailableException if librdmacm cannot be loaded
    * @throws VerbsException ENODEV if there is no device
    */
+  @SuppressWarnings("restricted")
   public static RdmaDeviceList get() throws VerbsException, ProviderUnavailableException {
     LibRdmacm.Library.RDMACM.require();
     MemorySegment count = HEAP.allocate(JAVA_INT);
     MemorySegment array = LibRdmacm.GET_DEVICES.callForPointer(count);
-    return new RdmaDeviceList(array, contexts(array, count.get(JAVA_INT, 0)));
-  }
-
-  @SuppressWarnings("restricted")
-  private static List<IbvContext> contexts(MemorySegment array, int count) {
-    MemorySegment sized = array.reinterpret(count * ADDRESS.byteSize());
-    List<IbvContext> contexts = new ArrayList<>();
-    for (int i = 0; i < count; i++) {
-      contexts.add(IbvContext.borrowed(sized.getAtIndex(ADDRESS, i)));
+    RdmaDeviceList list = new RdmaDeviceList(array);
+    MemorySegment sized = array.reinterpret(count.get(JAVA_INT, 0) * ADDRESS.byteSize());
+    for (int i = 0; i < count.get(JAVA_INT, 0); i++) {
+      list.contexts.add(list.adopt(IbvContext.borrowed(sized.getAtIndex(ADDRESS, i))));
     }
-    return contexts;
+    return list;
   }
 
   public List<IbvContext> contexts() {
     struct(); // throws if closed: the contexts are closed with the list
     return List.copyOf(contexts);
-  }
-
-  @Override
-  protected void destroy(MemorySegment pointer) throws VerbsException {
-    for (IbvContext context : contexts) {
-      context.close();
-    }
-    super.destroy(pointer);
   }
 }

@@ -115,7 +115,7 @@ public final class RdmaEventChannel extends NativeObject {
       return Optional.empty();
     }
     RdmaCmId subject = listening.address() == 0 ? owner : adopt(new RdmaCmId(this, id));
-    RdmaCmEvent received = new RdmaCmEvent(event, subject, owner);
+    RdmaCmEvent received = new RdmaCmEvent(event, subject, owner, false);
     if (owner.received(received)) {
       return Optional.of(received);
     }

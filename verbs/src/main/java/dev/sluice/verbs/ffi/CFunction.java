@@ -24,11 +24,7 @@ public interface CFunction {
     return (int) invoke(arguments);
   }
 
-  /**
-   * Calls a function that returns a pointer. The result is a segment of length zero.
-   *
-   * @throws VerbsException if the function fails; ENOSYS if the library lacks the function
-   */
+  /** Calls a function that returns a pointer, as {@link #call}: a segment of length zero. */
   default MemorySegment callForPointer(Object... arguments) throws VerbsException {
     return (MemorySegment) invoke(arguments);
   }

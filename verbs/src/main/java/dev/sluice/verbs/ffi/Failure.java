@@ -27,8 +27,4 @@ public enum Failure {
         ? NULL_WITH_ERRNO
         : declaration.startsWith("void ") ? NONE : ofNumbers;
   }
-
-  boolean setsErrno() {
-    return this != NONE;
-  }
 }

@@ -76,7 +76,7 @@ public final class NativeFunction implements CFunction {
             declaration + " has no type for the parameter " + parameter);
       }
     }
-    if (failure.setsErrno()) {
+    if (failure != Failure.NONE) {
       linking.add(Linker.Option.captureCallState("errno"));
     }
     this.name = result[1];
@@ -204,7 +204,9 @@ public final class NativeFunction implements CFunction {
     MethodHandle exact =
         Linker.nativeLinker().downcallHandle(source.apply(name), descriptor, options);
     MethodHandle withState =
-        failure.setsErrno() ? exact : MethodHandles.dropArguments(exact, 0, MemorySegment.class);
+        failure == Failure.NONE
+            ? MethodHandles.dropArguments(exact, 0, MemorySegment.class)
+            : exact;
     return withState
         .asSpreader(Object[].class, parameters.size())
         .asType(MethodType.methodType(Object.class, MemorySegment.class, Object[].class));

@@ -114,7 +114,7 @@ public abstract class NativeObject implements AutoCloseable {
   }
 
   /**
-   * Makes this object the owner of a child that was just created with it as parent.
+   * Makes this object the owner of a child that was just created, with it or null as parent.
    *
    * @throws VerbsException EINVAL if this object was closed meanwhile; the child is destroyed
    */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.verbs.ibv;
 
-import static dev.sluice.verbs.ffi.NativeFunction.HEAP;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -10,7 +9,6 @@ import dev.sluice.verbs.ffi.CConstant;
 import dev.sluice.verbs.ffi.CValue;
 import dev.sluice.verbs.ffi.NativeObject;
 import java.lang.foreign.MemorySegment;
-import java.util.Optional;
 
 /**
  * An asynchronous event of a device, a port or an object (ibv_get_async_event(3)). The receiver
@@ -47,16 +45,8 @@ public final class IbvAsyncEvent implements AutoCloseable {
 
   private boolean acknowledged;
 
-  private IbvAsyncEvent(MemorySegment event) {
+  IbvAsyncEvent(MemorySegment event) {
     this.event = event;
-  }
-
-  /** Takes an event; empty if the context's descriptor is non-blocking and there is none. */
-  static Optional<IbvAsyncEvent> get(IbvContext context) throws VerbsException {
-    MemorySegment event = IbvStructs.ASYNC_EVENT.allocate(HEAP);
-    return LibIbverbs.GET_ASYNC_EVENT.succeeds(VerbsException.EAGAIN, context.pointer(), event)
-        ? Optional.of(new IbvAsyncEvent(event))
-        : Optional.empty();
   }
 
   public CValue<Type> type() {

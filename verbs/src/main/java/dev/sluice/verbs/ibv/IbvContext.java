@@ -214,7 +214,10 @@ public final class IbvContext extends NativeObject {
       return Optional.empty();
     }
     FileDescriptors.setNonBlocking(asyncFd());
-    return IbvAsyncEvent.get(this);
+    MemorySegment event = IbvStructs.ASYNC_EVENT.allocate(HEAP);
+    return LibIbverbs.GET_ASYNC_EVENT.succeeds(VerbsException.EAGAIN, pointer(), event)
+        ? Optional.of(new IbvAsyncEvent(event))
+        : Optional.empty();
   }
 
   /** Allocates a protection domain (ibv_alloc_pd(3)). */
@@ -261,11 +264,8 @@ public final class IbvContext extends NativeObject {
   }
 
   /**
-   * Creates a completion queue (ibv_create_cq(3)).
+   * Creates a completion queue (ibv_create_cq(3)), from arguments as in {@link IbvCqInitAttrEx}.
    *
-   * @param entries minimum number of completions that the queue holds
-   * @param channel channel on which the queue announces completions; null for none
-   * @param vector completion vector, below {@link #completionVectors}
    * @throws VerbsException EINVAL for an impossible size or vector
    */
   public IbvCq createCq(int entries, @Nullable IbvCompChannel channel, int vector)

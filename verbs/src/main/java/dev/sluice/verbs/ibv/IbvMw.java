@@ -36,13 +36,6 @@ public final class IbvMw extends NativeObject {
     this.type = type;
   }
 
-  /** Allocates a window; the caller lets the domain adopt it. */
-  static IbvMw alloc(IbvPd pd, Type type) throws VerbsException {
-    MemorySegment domain = pd.pointer();
-    NativeFunction alloc = pd.context().operation("ptr ibv_alloc_mw(ptr pd, int type)");
-    return new IbvMw(pd, alloc.callForPointer(domain, type.value()), type);
-  }
-
   public Type type() {
     return type;
   }

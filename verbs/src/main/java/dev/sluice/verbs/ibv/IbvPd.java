@@ -162,7 +162,9 @@ public final class IbvPd extends NativeObject {
    * @throws VerbsException EOPNOTSUPP if the device has none
    */
   public IbvMw allocMw(IbvMw.Type type) throws VerbsException {
-    return adopt(IbvMw.alloc(this, type));
+    MemorySegment domain = pointer();
+    CFunction alloc = context.operation("ptr ibv_alloc_mw(ptr pd, int type)");
+    return adopt(new IbvMw(this, alloc.callForPointer(domain, type.value()), type));
   }
 
   /**
@@ -243,11 +245,8 @@ public final class IbvPd extends NativeObject {
   }
 
   /**
-   * Creates an address handle for a message's sender (ibv_create_ah_from_wc(3)).
-   *
-   * @param grh the message's header; null if the completion has no GRH flag
-   * @param port port at which the message arrived, from 1
-   * @throws VerbsException EINVAL if the completion has the GRH flag and {@code grh} is null
+   * Creates an address handle for a message's sender (ibv_create_ah_from_wc(3)), from the arguments
+   * of {@link IbvContext#initAhFromWc}.
    */
   public IbvAh createAhFromWc(IbvWcArray completions, int index, @Nullable IbvGrh grh, int port)
       throws VerbsException {
