@@ -197,24 +197,21 @@ abstract sealed class RdmaCmIdObjects extends NativeObject permits RdmaCmIdMulti
   }
 
   private IbvQpInitAttr complete(IbvQpInitAttr attr) throws VerbsException {
+    IbvSrq shared = attr.srq() == null ? srq() : attr.srq();
     if (attr.sendCq() == null) {
       sendQueue.set(queue(attr.cap().maxSendWr()));
     }
     if (attr.recvCq() == null && srqQueue.get() == null) {
-      recvQueue.set(queue(recvEntries(attr)));
+      int receives = shared == null ? attr.cap().maxRecvWr() : shared.query().maxWr();
+      recvQueue.set(queue(receives));
     }
     return new IbvQpInitAttr(
         attr.type(),
         attr.sendCq() == null ? requireNonNull(sendQueue()).cq() : attr.sendCq(),
         attr.recvCq() == null ? requireNonNull(recvQueue()).cq() : attr.recvCq(),
-        attr.srq() == null ? srq() : attr.srq(),
+        shared,
         attr.cap(),
         attr.signalAll());
-  }
-
-  private int recvEntries(IbvQpInitAttr attr) throws VerbsException {
-    IbvSrq shared = attr.srq() == null ? srq() : attr.srq();
-    return shared == null ? attr.cap().maxRecvWr() : shared.query().maxWr();
   }
 
   private Queue queue(int entries) throws VerbsException {

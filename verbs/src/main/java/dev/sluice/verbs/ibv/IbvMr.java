@@ -72,11 +72,6 @@ public final class IbvMr extends NativeObject {
     return IbvStructs.MR.getInt(struct(), "rkey");
   }
 
-  /** True if a window can be bound to this region: both belong to the same domain. */
-  boolean sharesPdWith(IbvMw mw) {
-    return IbvStructs.MR.getPointer(struct(), "pd").equals(mw.pdPointer());
-  }
-
   /**
    * Changes the region (ibv_rereg_mr(3)). After a failure the region may be unusable: close it.
    *

@@ -45,10 +45,6 @@ public final class IbvMw extends NativeObject {
     return IbvStructs.MW.getInt(struct(), "rkey");
   }
 
-  MemorySegment pdPointer() {
-    return IbvStructs.MW.getPointer(struct(), "pd");
-  }
-
   /** Returns the next key of the same window, which a type 2 bind needs (ibv_inc_rkey(3)). */
   public static int nextRkey(int rkey) {
     return rkey & 0xffffff00 | rkey + 1 & 0xff;
@@ -66,7 +62,8 @@ public final class IbvMw extends NativeObject {
     }
     MemorySegment window = pointer();
     MemorySegment region = mr.pointer();
-    if (!mr.sharesPdWith(this)) {
+    MemorySegment domain = IbvStructs.MW.getPointer(window, "pd");
+    if (!IbvStructs.MR.getPointer(region, "pd").equals(domain)) {
       throw notBound(VerbsException.EPERM, "the region belongs to another protection domain");
     }
     NativeFunction bindMw = pd.context().operation("int ibv_bind_mw(ptr qp, ptr mw, ptr mw_bind)");
