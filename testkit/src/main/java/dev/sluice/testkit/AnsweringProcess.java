@@ -24,9 +24,9 @@ import org.apache.commons.lang3.function.FailableFunction;
 /**
  * A child process that answers lines, such as a Spark driver. It prints one line when it is ready,
  * one for each line that it reads, and one when its input ends. {@link #start} or {@link
- * DriverProcess} makes it, and one thread of the command uses it. That thread calls {@link #await}
- * once after {@code start}, then {@link #ask}, {@link #end} to end the child in order, and always
- * {@link #close}, which kills it. The child's main thread calls {@link #answer}.
+ * DriverProcess} makes it, and one thread of the command uses it. It calls {@link #await} once
+ * after {@code start}, then {@link #ask}, {@link #end} to end the child in order, and always {@link
+ * #close}, which kills it. The child's main thread calls {@link #answer}.
  */
 public final class AnsweringProcess implements AutoCloseable {
   /** Deadline of an answer, which may be the result of a whole job: only a hang reaches it. */

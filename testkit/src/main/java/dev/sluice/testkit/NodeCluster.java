@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.file.Files;
@@ -95,7 +96,7 @@ public final class NodeCluster implements AutoCloseable {
   /** Returns true if the Master listens; an earlier Worker would retry after many seconds. */
   private boolean listens() {
     try (Socket socket = new Socket()) {
-      socket.connect(new InetSocketAddress(HOST, masterPort));
+      socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), masterPort));
       return true;
     } catch (IOException e) {
       return false;

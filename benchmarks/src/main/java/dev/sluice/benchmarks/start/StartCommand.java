@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.start;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.benchmarks.Comparison.Pairs;
 import dev.sluice.benchmarks.ComparisonOutput;
 import dev.sluice.testkit.Directories;
@@ -88,11 +90,11 @@ public final class StartCommand implements Callable<Integer> {
       System.err.printf("start: round %d of %d, %s%n", round + 1, rounds, kind);
       results.put(kind, run(directory.resolve(kind + "-" + (round + 1)), kind));
     }
-    StartJob.Result sluice = results.get(Kind.SLUICE);
-    add("start", sluice, "stock", results.get(Kind.STOCK));
+    StartJob.Result sluice = requireNonNull(results.get(Kind.SLUICE));
+    add("start", sluice, "stock", requireNonNull(results.get(Kind.STOCK)));
     if (kinds.contains(Kind.SLUICE_ON_BUILD_JDK)) {
       String name = "start-java-" + Runtime.version().feature();
-      add(name, sluice, "java of the build", results.get(Kind.SLUICE_ON_BUILD_JDK));
+      add(name, sluice, "java of the build", requireNonNull(results.get(Kind.SLUICE_ON_BUILD_JDK)));
     }
   }
 
