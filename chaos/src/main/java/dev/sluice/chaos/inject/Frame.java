@@ -2,6 +2,9 @@
 package dev.sluice.chaos.inject;
 
 import dev.sluice.blocks.wire.ControlMessages;
+import dev.sluice.blocks.wire.ControlMessages.Addressed;
+import dev.sluice.blocks.wire.MessageCodec;
+import dev.sluice.blocks.wire.MessageException;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -11,17 +14,21 @@ import org.jspecify.annotations.Nullable;
  * A frame of Spark's transport: eight bytes with its total length, one byte with its type, and the
  * content of that type. The threads of {@link ControlProxy} read it; the bytes are passed on as
  * they are.
+ *
+ * @param message the message of Sluice, without its address; null if the frame has none
  */
-record Frame(byte[] bytes) {
+record Frame(byte[] bytes, @Nullable Object message) {
+  private static final MessageCodec CODEC = new MessageCodec(ControlMessages.TYPES);
+
   private static final int TYPE_AT = Long.BYTES;
 
   /** Limit of a frame's length: more than any message of Sluice has. */
   private static final int MAX_BYTES = 64 << 20;
 
-  /** Request: its id and the body's length precede the body, which begins with a version. */
+  /** Request: its id and the body's length precede the body. */
   private static final int RPC_REQUEST = 3;
 
-  private static final int REQUESTED_AT = TYPE_AT + 1 + Long.BYTES + Integer.BYTES + 1;
+  private static final int REQUESTED_AT = TYPE_AT + 1 + Long.BYTES + Integer.BYTES;
 
   /** Answer, with the same layout. */
   private static final int RPC_RESPONSE = 4;
@@ -45,19 +52,29 @@ record Frame(byte[] bytes) {
     }
     byte[] bytes = ByteBuffer.allocate((int) length).put(head).array();
     in.readFully(bytes, Long.BYTES, bytes.length - Long.BYTES);
-    return new Frame(bytes);
+    return new Frame(bytes, message(bytes));
   }
 
-  /** Returns true if the frame is this message of Sluice. */
-  boolean is(Class<?> message) {
+  private static @Nullable Object message(byte[] bytes) {
     int at =
         switch (bytes[TYPE_AT]) {
           case RPC_REQUEST, RPC_RESPONSE -> REQUESTED_AT;
           case ONE_WAY_MESSAGE -> SENT_AT;
           default -> bytes.length;
         };
-    return at < bytes.length
-        && ControlMessages.TYPES.stream()
-            .anyMatch(type -> type.type() == message && type.id() == bytes[at]);
+    if (at >= bytes.length) {
+      return null;
+    }
+    try {
+      Object message = CODEC.decode(ByteBuffer.wrap(bytes, at, bytes.length - at));
+      return message instanceof Addressed addressed ? addressed.content() : message;
+    } catch (MessageException e) {
+      return null;
+    }
+  }
+
+  /** Returns true if the frame is this message of Sluice. */
+  boolean is(Class<?> type) {
+    return type.isInstance(message);
   }
 }
