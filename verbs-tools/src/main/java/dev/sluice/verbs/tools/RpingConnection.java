@@ -104,7 +104,10 @@ final class RpingConnection {
         memory, IbvMr.Access.LOCAL_WRITE | IbvMr.Access.REMOTE_READ | IbvMr.Access.REMOTE_WRITE);
   }
 
-  /** Sends a message. If the peer disconnects before its end, {@link #receive} returns empty. */
+  /**
+   * Sends a message. If the peer disconnects before its end, {@link #receive} returns empty, or
+   * fails with the status of the SEND.
+   */
   void send(Advertisement message) throws IOException {
     outgoingBytes.copyFrom(MemorySegment.ofArray(message.toWire()));
     verbs.postSend(TRANSFER, outgoingBytes, outgoing, SIGNALED);

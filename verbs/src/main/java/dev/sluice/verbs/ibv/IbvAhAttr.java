@@ -82,7 +82,10 @@ public record IbvAhAttr(
       return LibIbverbs.RATE_TO_MBPS.call(value);
     }
 
-    /** Returns the rate in units of 2.5 Gb/s (ibv_rate_to_mult(3)); -1 if it is no multiple. */
+    /**
+     * Returns the rate in units of 2.5 Gb/s (ibv_rate_to_mult(3)), some of them rounded; -1 if the
+     * library lists none for it.
+     */
     public int mult() throws VerbsException {
       return LibIbverbs.RATE_TO_MULT.call(value);
     }

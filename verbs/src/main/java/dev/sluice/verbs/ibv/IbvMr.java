@@ -9,8 +9,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A memory region: {@code struct ibv_mr} (ibv_reg_mr(3)). The caller owns the memory and keeps it
- * alive until the region is closed. Its {@link IbvPd} closes it, after windows and queue pairs. Any
- * thread.
+ * alive until the region is closed. The caller closes it. If it is still open when its {@link
+ * IbvPd} closes, that closes it, after windows and queue pairs. Any thread may use it, but not
+ * while another thread closes it.
  */
 public final class IbvMr extends NativeObject {
   /**

@@ -17,10 +17,11 @@ import java.util.concurrent.ConcurrentHashMap;
 /**
  * The verbs that C calls through function pointers of a context. Each context reads the pointers of
  * the data path once and passes them to method handles that are constants to the JIT compiler;
- * these methods allocate nothing. {@link #operation} returns the other verbs. The pointers for
- * memory windows and for the data path are in {@code context->ops}, the others in {@code struct
- * verbs_context}. The latter lies before the {@code struct ibv_context} that a device returned, and
- * its member {@code sz} tells how long it is (verbs_get_ctx_op in verbs.h). Any thread.
+ * these methods allocate nothing once they are compiled. {@link #operation} returns the other
+ * verbs. The pointers for memory windows and for the data path are in {@code context->ops}, the
+ * others in {@code struct verbs_context}. The latter lies before the {@code struct ibv_context}
+ * that a device returned, and its member {@code sz} tells how long it is (verbs_get_ctx_op in
+ * verbs.h). Any thread.
  *
  * <p>Structures are passed as raw addresses: with segments of a shared arena, each call would count
  * the arena's users up and down. The caller keeps the memory alive. Functions are addresses, too,

@@ -89,7 +89,7 @@ public final class IbvSendWrList extends IbvWrList {
   /** True once a BIND_MW was added, also after {@link #clear}. */
   private boolean binds;
 
-  /** True if slots may hold members from {@link #RARE} on. The arena's memory was zero at first. */
+  /** True if slots may hold members from {@link #RARE} on. They are zero at first. */
   private boolean hadRare;
 
   /**

@@ -19,7 +19,8 @@ import java.lang.ref.Reference;
  * {@code next}, {@code sg_list} and {@code num_sge}.
  *
  * <p>A list is filled, posted, cleared and filled again; devices copy posted requests. One thread
- * at a time. The caller's arena owns the memory. Adding and posting allocate nothing.
+ * at a time. The caller's arena owns the memory. Adding and posting allocate nothing once they are
+ * compiled.
  */
 abstract sealed class IbvWrList permits IbvSendWrList, IbvRecvWrList {
   private static final long NEXT = IbvStructs.RECV_WR.offset("next");
@@ -49,7 +50,8 @@ abstract sealed class IbvWrList permits IbvSendWrList, IbvRecvWrList {
     this.capacity = capacity;
     this.maxSge = maxSge;
     slotSize = request.size() + maxSge * SGE_SIZE;
-    memory = arena.allocate(BAD_SIZE + capacity * slotSize, Long.BYTES);
+    // An arena of the caller may give memory again that it gave before.
+    memory = arena.allocate(BAD_SIZE + capacity * slotSize, Long.BYTES).fill((byte) 0);
     scope = memory.scope();
     base = memory.address();
   }

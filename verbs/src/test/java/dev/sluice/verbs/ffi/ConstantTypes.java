@@ -15,7 +15,7 @@ public final class ConstantTypes {
   private ConstantTypes() {}
 
   /**
-   * Returns enums of {@link CConstant}s, and classes with public int constants.
+   * Returns enums of {@link CConstant}s, and interfaces with int constants.
    *
    * @param member a class of the package
    */

@@ -16,6 +16,7 @@ import dev.sluice.verbs.ffi.CValue;
 import dev.sluice.verbs.ffi.NativeFunction;
 import dev.sluice.verbs.ffi.NativeObject;
 import dev.sluice.verbs.ibv.FakeDevice.Call;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -197,6 +198,33 @@ class FakeVerbsContextTest {
         .add(1, IbvSendWrList.Opcode.BIND_MW, 0)
         .bind(pd.allocMw(IbvMw.Type.TYPE_2), -1, mr, -1, -1, -1);
     requireOnlyItsId();
+  }
+
+  @Test
+  void aNewListHasNoMembersThatItsMemoryHeldBefore() {
+    IbvSendWrList list = new IbvSendWrList(usedMemory(), 1, 1);
+    list.add(1, IbvSendWrList.Opcode.BIND_MW, 0);
+    assertThatThrownBy(() -> qp.postSend(list))
+        .isInstanceOf(PostException.class)
+        .hasMessageContaining("lacks the memory window");
+  }
+
+  /** Returns an arena whose memory is not zero, as that of a pool may be. */
+  private Arena usedMemory() {
+    return new Arena() {
+      @Override
+      public MemorySegment allocate(long bytes, long alignment) {
+        return device.arena().allocate(bytes, alignment).fill((byte) -1);
+      }
+
+      @Override
+      public MemorySegment.Scope scope() {
+        return device.arena().scope();
+      }
+
+      @Override
+      public void close() {}
+    };
   }
 
   /** Uses the list's slot again, and requires a request of zeros but for its id. */
