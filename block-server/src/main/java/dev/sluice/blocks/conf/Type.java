@@ -120,7 +120,17 @@ public record Type<T>(String allowed, Function<String, T> parser) {
   }
 
   private static Integer autoOrNumber(String text) {
-    return text.equals("auto") ? VerbsOptions.AUTO : Integer.decode(text);
+    if (text.equals("auto")) {
+      return VerbsOptions.AUTO;
+    }
+    int number =
+        text.startsWith("0x")
+            ? Integer.parseInt(text.substring(2), 16)
+            : Integer.parseInt(text); // A leading 0 does not mean octal.
+    if (number < 0) { // among them that of AUTO
+      throw new NumberFormatException("below 0");
+    }
+    return number;
   }
 
   /** A constant of an enum, written in lower case. */
