@@ -46,7 +46,9 @@ final class Addresses {
     if (bytes < 0 || bytes > MAX_PROVIDER_BYTES) {
       throw new IOException("the address has " + bytes + " bytes of provider data");
     }
-    return in.readNBytes(bytes);
+    byte[] data = new byte[bytes];
+    in.readFully(data);
+    return data;
   }
 
   static void write(DataOutputStream out, Gid gid) throws IOException {
