@@ -70,9 +70,10 @@ public final class LocalDirectories {
    * Result of a trial of a directory.
    *
    * @param registers true if map outputs there are registered, false if they are staged
+   * @param isConclusive false if registering could not be tried, as for lack of memory
    * @param said the form, or the reason why there is none, in words
    */
-  public record Trial(boolean registers, String said) {}
+  public record Trial(boolean registers, boolean isConclusive, String said) {}
 
   /**
    * Tries one directory out, for a caller that checks it and registers nothing there.
@@ -83,8 +84,8 @@ public final class LocalDirectories {
       throws RegistrationUnavailableException {
     StringBuilder said = new StringBuilder();
     RegistrationProbe probe = new RegistrationProbe(domain, LoopbackRead::read, said::append);
-    boolean registers = probe.form(mode, directory).form() != null;
-    return new Trial(registers, said.toString());
+    RegistrationProbe.Result found = probe.form(mode, directory);
+    return new Trial(found.form() != null, found.isConclusive(), said.toString());
   }
 
   /**

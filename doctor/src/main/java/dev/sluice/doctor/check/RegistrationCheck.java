@@ -14,8 +14,9 @@ import java.util.regex.Pattern;
 
 /**
  * Check that tries out whether map outputs can be registered in a local directory. {@link Checks}
- * makes one for each directory. It opens a device and closes it. Its messages must not name an
- * executor's own directory, or equal findings are no longer one row.
+ * makes one for each directory, and {@link CheckRunner} runs it once on a thread of its own. It
+ * opens a device and closes it. Its messages must not name an executor's own directory, or equal
+ * findings are no longer one row.
  */
 record RegistrationCheck(CheckContext context, Path directory) implements Check {
   /** Directory that Spark makes in a local directory, with a different name for each executor. */
@@ -67,7 +68,12 @@ record RegistrationCheck(CheckContext context, Path directory) implements Check 
       Finding finding =
           trial.registers()
               ? Finding.ok(name(), said)
-              : Finding.warn(name(), said, "use Linux 6.2 or newer, or another file system");
+              : Finding.warn(
+                  name(),
+                  said,
+                  trial.isConclusive()
+                      ? "use Linux 6.2 or newer, or another file system"
+                      : "raise the limit that the message names, or free memory or disk space");
       return finding
           .with("directory", place())
           .with("provider", device.providerName())

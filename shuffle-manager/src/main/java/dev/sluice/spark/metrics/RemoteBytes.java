@@ -58,8 +58,9 @@ final class RemoteBytes {
             .anyMatch(
                 counter -> counter.getKey().startsWith(DIRECTORIES) && counter.getValue() > 0);
     if (!registered) {
-      return "; to reduce it, set %sregistration.maxBytes if it is 0, or %<sregistration.mode"
-          .formatted(PREFIX);
+      return "; to reduce it, set %sregistration.maxBytes if it is 0, or see what the doctor says of"
+              .formatted(PREFIX)
+          + " the local directories";
     }
     boolean openFiles = counters.getOrDefault(DIRECTORIES + "open-files", 0L) > 0;
     return "; to reduce it, raise %s%sregistration.maxBytes"

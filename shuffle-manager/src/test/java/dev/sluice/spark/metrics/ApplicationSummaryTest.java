@@ -68,7 +68,7 @@ class ApplicationSummaryTest {
 
   /** Happens with a budget of 0, or if no form of registration works. */
   @Test
-  void namesBudgetAndModeWhereNothingIsRegisteredInAnyDirectory() {
+  void namesBudgetAndDoctorWhereNothingIsRegisteredInAnyDirectory() {
     summary.accept(
         report(
             "1",
@@ -77,8 +77,8 @@ class ApplicationSummaryTest {
     summary.say();
     assertThat(remote.getFirst())
         .contains(
-            "(100.0 %; to reduce it, set spark.shuffle.rdma.registration.maxBytes if it is 0, or"
-                + " spark.shuffle.rdma.registration.mode), ");
+            "(100.0 %; to reduce it, set spark.shuffle.rdma.registration.maxBytes if it is 0, or see"
+                + " what the doctor says of the local directories), ");
   }
 
   @Test
