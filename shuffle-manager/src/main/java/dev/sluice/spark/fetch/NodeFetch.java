@@ -160,7 +160,7 @@ final class NodeFetch {
               try {
                 shared.executor().execute(() -> next(where, failed));
               } catch (RuntimeException | Error e) { // Also if there is no thread for it.
-                fail(failed);
+                giveUp(failed);
               }
             });
   }
@@ -185,15 +185,20 @@ final class NodeFetch {
         leaveNodeAlone();
         report(where.node().get(), failed);
       } else {
-        leaveNodeAlone();
-        fail(failed);
+        giveUp(failed);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      fail(failed);
+      giveUp(failed);
     } catch (RuntimeException | Error e) { // Every block gets its answer.
-      fail(failed);
+      giveUp(failed);
     }
+  }
+
+  /** Fails the blocks, and ends this task's try of a daemon that others leave alone. */
+  private void giveUp(Map<String, Throwable> failed) {
+    leaveNodeAlone();
+    fail(failed);
   }
 
   private boolean isAwaited(Whereabouts where) {

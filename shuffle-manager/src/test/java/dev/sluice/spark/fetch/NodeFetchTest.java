@@ -318,6 +318,19 @@ class NodeFetchTest {
   }
 
   @Test
+  void aProbeWithoutAThreadForItsNextStepEnds() {
+    unresponsive.add(NODE);
+    timer.advanceMs(60_000);
+    client.failures.add(new IOException("closed"));
+    executor = NO_THREADS;
+    fetch(FallbackReason.STAGING, listener, OTHER);
+    assertThat(listener.failures().get(OTHER)).hasMessage("closed");
+
+    timer.advanceMs(60_000);
+    assertThat(unresponsive.admits(NODE)).isTrue();
+  }
+
+  @Test
   void aNodeThatGivesBlockAfterBlockIsWaitedFor() {
     client.hangs = true;
     fetch();
