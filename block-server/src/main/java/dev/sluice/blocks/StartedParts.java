@@ -7,10 +7,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Closes parts in reverse order of their start, even if closing one of them fails. Parts are
- * started in the order in which they need each other. An executor's runtime, a node daemon and each
- * of its applications have one, and close it. Not thread-safe: the owner starts and closes under
- * its own lock, or on one thread.
+ * Closes parts in reverse order of their start, even if closing one of them fails. A part starts
+ * after the parts that it uses. An executor's runtime, a node daemon and each of its applications
+ * have one, and close it. Not thread-safe: the owner starts all parts before other threads get the
+ * owner, or holds its lock. One thread closes it, later.
  */
 public final class StartedParts implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(StartedParts.class);

@@ -28,10 +28,10 @@ import org.slf4j.LoggerFactory;
  * the node serves them. A call that fails may be tried again, so a daemon may start later than its
  * executors. {@link ReadingRuntime} makes and closes it.
  *
- * <p>Calls block. {@link AwaitedHandOver} calls it on map tasks' threads and on a virtual one, its
- * timer {@code sluice-node} every 10 s. No thread talks to daemon or driver with the lock. It does
- * not publish single map outputs. Readers ask the node for the locations they need, once per
- * shuffle and executor.
+ * <p>Calls block. {@link AwaitedHandOver} calls it on map tasks' threads and on a virtual one. The
+ * timer {@code sluice-node} of this class calls it every 10 s. No thread talks to daemon or driver
+ * with the lock. This class publishes no single map output. Readers ask the node for the locations
+ * they need, once per shuffle and executor.
  */
 final class NodeHandOver implements NodeOutputs, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(NodeHandOver.class);
@@ -119,7 +119,10 @@ final class NodeHandOver implements NodeOutputs, AutoCloseable {
     return found;
   }
 
-  /** Waits no longer than the limit of one request. */
+  /**
+   * Returns the client. Waits for a running attempt to register, or starts one, no longer than the
+   * limit of one request.
+   */
   private NodeClient entered() throws IOException {
     return entering.get(_ -> true);
   }

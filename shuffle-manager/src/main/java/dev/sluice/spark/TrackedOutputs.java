@@ -15,9 +15,10 @@ import org.apache.spark.scheduler.MapStatus;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * Map outputs as the driver's map output tracker knows them. {@link NodeLifetimes} calls it on its
- * timer's, the listener bus's and virtual threads. {@code ShuffleStatus} locks itself, one shuffle
- * at a time. Executors learn of a change only if the tracker's epoch grows.
+ * Map outputs as the driver's map output tracker knows them. {@link DriverRuntime} makes it. {@link
+ * NodeLifetimes} calls it on its timer's, the listener bus's and virtual threads. {@code
+ * ShuffleStatus} locks itself, one shuffle at a time. Executors learn of a change only if the
+ * tracker's epoch grows.
  */
 record TrackedOutputs(MapOutputTrackerMaster tracker) implements NodeLifetimes.MapOutputs {
   private Map<Object, ShuffleStatus> shuffles() {

@@ -13,10 +13,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Changes the driver's configuration for {@code spark.shuffle.rdma.node=on}. Spark is told that map
- * outputs outlive their executors. Then it neither keeps an executor because of them nor looks for
- * them where it was. {@link RdmaShuffle#create} calls it on the driver, in a shuffle manager's
- * constructor: before Spark reads any of these keys, and before executors start, which receive the
- * changed keys. Executors only read them. Compiled for Java 17.
+ * outputs outlive their executors. It then releases executors that have map outputs, and does not
+ * ask a lost executor for them. {@link RdmaShuffle#create} calls it on the driver, in a shuffle
+ * manager's constructor: before Spark reads any of these keys, and before executors start, which
+ * receive the changed keys. Executors only read them. Compiled for Java 17.
  */
 final class NodeConfiguration {
   static final String NODE = "spark.shuffle.rdma.node";
@@ -86,7 +86,9 @@ final class NodeConfiguration {
         .orElse("");
   }
 
-  /** Returns true if one of our shuffle managers has called {@link #prepare}. */
+  /**
+   * Returns true if {@link #NODE} is on, and a shuffle manager of ours has called {@link #prepare}.
+   */
   static boolean isInEffect(SparkConf conf) {
     return isRequired(conf) && conf.contains(INCARNATION);
   }

@@ -127,9 +127,9 @@ public final class NodeClient implements AutoCloseable {
 
   /**
    * Hands over, and tries again for as long as that may help. A refusal, an unanswered request and
-   * an interrupt are final. If the connection is lost, it enters again. If no folder takes the
-   * link, it enters again once, since the daemon then makes missing folders. After that it tries
-   * again for 2 s, as long as a folder is missing.
+   * an interrupt are final. It enters again before each further try, if the connection is lost or
+   * no folder takes the link: the daemon then makes missing folders. For links it tries a second
+   * time, and then for 2 s as long as a folder is missing.
    */
   private void handOverOrAgain(int shuffleId, long mapId, MapOutputFiles.Files files)
       throws IOException {

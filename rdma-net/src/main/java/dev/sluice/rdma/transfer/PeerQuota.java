@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Divides bytes among peers, so that a slow or greedy peer leaves some to the others. A peer that
  * holds nothing gets its request even beyond its share. Waiting peers are served in turn, and each
- * peer's requests first come, first served. Clients of block servers and fetching tasks create
- * their own. Any thread; never blocks; nothing to close. Takers run without the lock. Each granted
- * request needs one {@link #release} of the same bytes.
+ * peer's requests first come, first served. Clients of block servers, fetching tasks, and the
+ * client of Spark's fetches create their own. Any thread; never blocks; nothing to close. Takers
+ * run without the lock. Each granted request needs one {@link #release} of the same bytes.
  *
  * @param <P> key of a peer
  */

@@ -9,10 +9,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Node daemons that have not answered a task of this executor. Other tasks do not ask them for a
- * minute; then one task tries again. A restarted daemon has another id, so it is not among them.
- * {@link LocatorClient} and {@code NodeFetch} call it on any thread; the executor's runtime has
- * one.
+ * Node daemons that have not answered a task of this executor. Tasks do not ask them for a minute.
+ * Then {@code NodeFetch} lets one task try ({@link #admits}). {@link LocatorClient} looks only at
+ * {@link #contains}: after the minute its tasks may ask until one of them is that try. A restarted
+ * daemon has another id, so it is not among them. Any thread; the executor's runtime has one.
  */
 public final class UnresponsiveNodes {
   private static final long PAUSE_NANOS = TimeUnit.MINUTES.toNanos(1);
@@ -42,7 +42,7 @@ public final class UnresponsiveNodes {
   /** Records that the daemon has not answered. */
   public void add(PeerAddress node) {
     long now = nanoClock.getAsLong();
-    // Removes old entries: no task asks daemons that have ended, so nothing else would.
+    // Removes entries of daemons that have ended. No task asks these, so nothing else would.
     breakers.values().removeIf(breaker -> breaker.isClear(now));
     breakers.compute(
         node,
