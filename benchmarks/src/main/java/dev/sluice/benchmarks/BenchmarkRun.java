@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks;
 
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -32,6 +33,7 @@ import org.apache.spark.package$;
  * @param others share of the machine's CPU time that other processes had, from 0 to 1
  * @param stolen share of the machine's CPU time that other virtual machines had, from 0 to 1
  */
+@JsonIgnoreProperties(ignoreUnknown = true) // of rows that an earlier version wrote
 public record BenchmarkRun(
     String date,
     String host,

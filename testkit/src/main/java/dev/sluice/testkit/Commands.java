@@ -16,15 +16,18 @@ import java.util.concurrent.TimeUnit;
  * Any thread of a benchmark's command or driver may call it.
  */
 public final class Commands {
+  /** Deadline of a command that is short: only a hang reaches it. */
+  private static final long SHORT_SECONDS = 300;
+
   private Commands() {}
 
   /**
-   * Runs a command to its end.
+   * Runs a short command to its end.
    *
-   * @throws IOException if its status is not 0
+   * @throws IOException if its status is not 0, or if it hangs
    */
   public static void run(List<String> command) throws IOException {
-    await(start(command), command);
+    await(start(command), command, SHORT_SECONDS);
   }
 
   /** Starts a command. Discards its standard output, since this process's own is for results. */
@@ -38,7 +41,7 @@ public final class Commands {
   /**
    * Runs a command to its end, or kills it after a time. Returns its standard output.
    *
-   * @throws IOException if its status is not 0
+   * @throws IOException if its status is not 0, as after a kill
    */
   public static String output(List<String> command, long timeoutSeconds) throws IOException {
     Process process = new ProcessBuilder(command).redirectError(Redirect.INHERIT).start();
@@ -46,7 +49,7 @@ public final class Commands {
         .execute(process::destroyForcibly);
     try (InputStream out = process.getInputStream()) {
       String text = new String(out.readAllBytes(), StandardCharsets.UTF_8);
-      await(process, command);
+      await(process, command, timeoutSeconds);
       return text;
     } finally {
       process.destroyForcibly();
@@ -54,15 +57,21 @@ public final class Commands {
   }
 
   /**
-   * Waits for the end of a command's process.
+   * Waits for the end of a command's process, and kills it after a time.
    *
-   * @throws IOException if its status is not 0
+   * @throws IOException if its status is not 0, or the time is over
    */
-  public static void await(Process process, List<String> command) throws IOException {
+  public static void await(Process process, List<String> command, long timeoutSeconds)
+      throws IOException {
     try {
-      int status = process.waitFor();
-      if (status != 0) {
-        throw new IOException(String.join(" ", command) + " ended with status " + status);
+      if (!process.waitFor(timeoutSeconds, TimeUnit.SECONDS)) {
+        process.destroyForcibly();
+        throw new IOException(
+            String.join(" ", command) + " did not end within " + timeoutSeconds + " s");
+      }
+      if (process.exitValue() != 0) {
+        throw new IOException(
+            String.join(" ", command) + " ended with status " + process.exitValue());
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

@@ -56,13 +56,25 @@ public final class Directories {
   /**
    * Returns the files below a directory whose names are chosen, sorted by name. Tolerates executors
    * that delete entries at the same time.
+   *
+   * @throws NoSuchFileException if the directory itself does not exist
    */
   public static List<Path> files(Path directory, Predicate<String> names) throws IOException {
+    if (!Files.isDirectory(directory)) {
+      throw new NoSuchFileException(directory.toString());
+    }
     List<Path> files = new ArrayList<>();
+    addFiles(directory, names, files);
+    files.sort(Comparator.comparing(Path::getFileName).thenComparing(Comparator.naturalOrder()));
+    return files;
+  }
+
+  private static void addFiles(Path directory, Predicate<String> names, List<Path> files)
+      throws IOException {
     try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory)) {
       for (Path entry : entries) {
         if (Files.isDirectory(entry, LinkOption.NOFOLLOW_LINKS)) {
-          files.addAll(files(entry, names));
+          addFiles(entry, names, files);
         } else if (names.test(entry.getFileName().toString())) {
           files.add(entry);
         }
@@ -70,8 +82,6 @@ public final class Directories {
     } catch (NoSuchFileException e) {
       // It was deleted meanwhile.
     }
-    files.sort(Comparator.comparing(Path::getFileName).thenComparing(Comparator.naturalOrder()));
-    return files;
   }
 
   /**

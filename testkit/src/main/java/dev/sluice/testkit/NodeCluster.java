@@ -52,7 +52,7 @@ public final class NodeCluster implements AutoCloseable {
     try {
       cluster.start(cores);
       return cluster;
-    } catch (IOException | InterruptedException e) {
+    } catch (IOException | InterruptedException | RuntimeException e) {
       cluster.close();
       throw e;
     }

@@ -12,6 +12,7 @@ import dev.sluice.testkit.JsonFile;
 import dev.sluice.testkit.Shuffle;
 import dev.sluice.testkit.Sums;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -82,7 +83,7 @@ public final class StartCommand implements Callable<Integer> {
 
   private void measure(Path directory, int round) throws IOException, InterruptedException {
     List<Kind> kinds = new ArrayList<>(List.of(Kind.SLUICE, Kind.STOCK));
-    if (!buildJdk().equals(System.getProperty("java.home"))) {
+    if (!Files.isSameFile(Path.of(buildJdk()), Path.of(System.getProperty("java.home")))) {
       kinds.add(Kind.SLUICE_ON_BUILD_JDK);
     }
     Map<Kind, StartJob.Result> results = new EnumMap<>(Kind.class);

@@ -93,7 +93,7 @@ enum MeasuringTool {
     try {
       VerbsTool.awaitListening(List.of(server), TCP_PORT, 1, DEADLINE_SECONDS);
       String output = Commands.output(client, DEADLINE_SECONDS);
-      Commands.await(server, command);
+      Commands.await(server, command, DEADLINE_SECONDS);
       return output;
     } finally {
       server.destroyForcibly();

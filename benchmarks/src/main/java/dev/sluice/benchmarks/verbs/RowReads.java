@@ -11,6 +11,7 @@ import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Measures READs between two machines by bin/verbs, with a process on either side for each size.
@@ -49,7 +50,7 @@ record RowReads(List<String> options, int firstPort) {
       VerbsTool.awaitListening(servers, firstPort, ports, PATIENCE_SECONDS);
       log.printf("listening on ports %d to %d%n", firstPort, firstPort + ports - 1);
       for (int i = 0; i < ports; i++) {
-        Commands.await(servers.get(i), command(SIZES.get(i)));
+        Commands.await(servers.get(i), command(SIZES.get(i)), TimeUnit.HOURS.toSeconds(1));
       }
     } finally {
       servers.forEach(Process::destroyForcibly);
