@@ -32,7 +32,7 @@ public interface FaultAction {
 
   /**
    * Returns the numbers that grow when the fault happens; empty if only hasStruck can tell. {@link
-   * Fault} asks once, when it is created.
+   * Faults} asks once, when it reads the list.
    */
   default List<Evidence> evidence() {
     return List.of();

@@ -23,6 +23,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /**
@@ -35,7 +36,14 @@ public final class Faults {
   /** Kills any executor, as kill -9 does. */
   static final FaultAction KILL = (cluster, random) -> cluster.any(random).kill();
 
-  private static final Map<String, Map<String, String>> CLUSTERS = clusters();
+  private static final Set<String> TERMS =
+      Set.of(
+          "shared", "within", "lasts", "cluster", "alone", "spoils", "only", "not", "soft",
+          "leases");
+
+  /** Settings by the names of clusters; "all" has those of each. */
+  static final Map<String, Map<String, String>> CLUSTERS = clusters();
+
   public static final List<Fault> ALL = read();
 
   private Faults() {}
@@ -86,12 +94,16 @@ public final class Faults {
 
   /**
    * @param before faults of the lines before
+   * @throws IllegalArgumentException if a term is unknown, which would have no effect
    */
-  private static Fault fault(String[] cells, List<Fault> before) {
+  static Fault fault(String[] cells, List<Fault> before) {
     String[] words = cells[2].split(" ");
     Map<String, String> terms = new HashMap<>();
     for (String term : cells[3].split(" ")) {
       String[] parts = term.split("=", 2);
+      if (!term.isEmpty() && !TERMS.contains(parts[0])) {
+        throw new IllegalArgumentException("unknown term " + term + " of fault " + cells[0]);
+      }
       terms.put(parts[0], parts.length == 1 ? "" : parts[1]);
     }
     List<Fault> choices =

@@ -10,6 +10,8 @@ import java.lang.management.MemoryType;
 import java.lang.management.MemoryUsage;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.FileTime;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -41,8 +43,11 @@ public final class ChaosAgent {
   private final LongFunction<Status> status;
   private final FailableRunnable<IOException> disturbed;
 
-  /** Sequence of the last order that was answered; an order is tried again until then. */
-  private long answered;
+  /** Identifies a written file: each order replaces the file of the one before. */
+  private record OrderFile(FileTime written, Object key) {}
+
+  /** File whose order was answered; an order is tried again until then. */
+  private @Nullable OrderFile answered;
 
   /** True until the callback has succeeded for the present decisions; for the agent's thread. */
   private boolean isCallbackDue;
@@ -100,10 +105,13 @@ public final class ChaosAgent {
     if (!Files.exists(orders)) {
       return;
     }
-    Order order = JsonFile.read(orders, Order.class);
-    if (order.sequence() == answered) {
+    // Attributes need no descriptor, of which a fault may leave none.
+    BasicFileAttributes attributes = Files.readAttributes(orders, BasicFileAttributes.class);
+    OrderFile written = new OrderFile(attributes.lastModifiedTime(), attributes.fileKey());
+    if (written.equals(answered)) {
       return;
     }
+    Order order = JsonFile.read(orders, Order.class);
     if (!order.isSameAs(decisions.order())) {
       decisions = decisions(order);
       isCallbackDue = true;
@@ -113,7 +121,7 @@ public final class ChaosAgent {
       isCallbackDue = false;
     }
     JsonFile.write(answer, status.apply(order.sequence()));
-    answered = order.sequence();
+    answered = written;
   }
 
   private Decisions decisions(Order order) {

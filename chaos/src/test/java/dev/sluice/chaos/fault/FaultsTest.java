@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -33,11 +34,27 @@ class FaultsTest {
   }
 
   @Test
-  void faultsOfRdmaAloneMayRepeatNoStage() {
-    assertThat(Faults.ALL)
-        .filteredOn(fault -> !fault.happensToStock())
-        .filteredOn(fault -> !fault.name().equals("mixed"))
-        .allSatisfy(fault -> assertThat(fault.stageRetries()).as(fault.name()).isZero());
+  void termsNameWorkloadsAndClustersThatExist() {
+    Set<String> clusters = new HashSet<>(Set.of("all"));
+    for (Fault fault : Faults.ALL) {
+      clusters.add(fault.name());
+      clusters.add(fault.terms().getOrDefault("cluster", ""));
+      for (String term : List.of("only", "not")) {
+        String names = fault.terms().getOrDefault(term, "group-by");
+        assertThat(names.split(","))
+            .as(fault.name())
+            .allSatisfy(name -> assertThat(Workload.named(name)).isNotNull());
+      }
+    }
+    assertThat(clusters).containsAll(Faults.CLUSTERS.keySet());
+  }
+
+  @Test
+  void anUnknownTermIsRefused() {
+    String[] line = {"any", "before", "nothing", "last=5000", "a fault that would never be healed"};
+    assertThatThrownBy(() -> Faults.fault(line, List.of()))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("last=5000");
   }
 
   @Test
