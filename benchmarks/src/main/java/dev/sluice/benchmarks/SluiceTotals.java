@@ -3,6 +3,8 @@ package dev.sluice.benchmarks;
 
 import dev.sluice.spark.RdmaShuffleManager;
 import dev.sluice.testkit.Poll;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -88,6 +90,24 @@ public record SluiceTotals(String devices, Map<String, Long> counters) {
   /** Returns the number of blocks by reason, for reasons that occurred. */
   public Map<String, Long> fallbackBlocks() {
     return byReason(FALLBACK_BLOCKS);
+  }
+
+  /**
+   * Returns the reasons why the job did not READ all of its remote bytes; empty if it did.
+   *
+   * @param remoteBytes remote bytes that Spark counted
+   */
+  public List<String> problems(long remoteBytes) {
+    List<String> found = new ArrayList<>();
+    if (readBytes() != remoteBytes) {
+      found.add(
+          "%d bytes came by READ, but Spark counted %d remote bytes"
+              .formatted(readBytes(), remoteBytes));
+    }
+    if (!fallbackBlocks().isEmpty()) {
+      found.add("blocks fell back to Spark's own transfer: " + fallbackBlocks());
+    }
+    return found;
   }
 
   private long counter(String name) {

@@ -130,10 +130,11 @@ public final class StartCommand implements Callable<Integer> {
             file.toString());
     StartJob.Result result = JsonFile.read(file, StartJob.Result.class);
     sums.add(result.sums());
-    if (kind.shuffle == Shuffle.SLUICE && result.totals().readBytes() != result.remoteBytes()) {
-      problems.add(
-          "%s: %d of %d remote bytes came by READ"
-              .formatted(directory, result.totals().readBytes(), result.remoteBytes()));
+    if (kind.shuffle == Shuffle.SLUICE) {
+      result
+          .totals()
+          .problems(result.remoteBytes())
+          .forEach(problem -> problems.add(directory + ": " + problem));
     }
     return result;
   }

@@ -4,7 +4,6 @@ package dev.sluice.benchmarks.storm;
 import static java.util.Objects.requireNonNull;
 
 import dev.sluice.benchmarks.Comparison;
-import dev.sluice.benchmarks.SluiceTotals;
 import dev.sluice.benchmarks.storm.StormCase.Workload;
 import dev.sluice.benchmarks.storm.StormJob.Repetition;
 import dev.sluice.benchmarks.storm.StormJob.StormResult;
@@ -68,14 +67,8 @@ final class StormRounds {
     if (sums.size() > 1) {
       found.add("sums of the shuffled records differ between runs: " + sums);
     }
-    SluiceTotals totals = result.totals();
-    if (shuffle == Shuffle.SLUICE && totals.readBytes() != result.remoteBytes()) {
-      found.add(
-          "%d bytes came by READ, but Spark counted %d remote bytes"
-              .formatted(totals.readBytes(), result.remoteBytes()));
-    }
-    if (!totals.fallbackBlocks().isEmpty()) {
-      found.add("blocks fell back to Spark's own transfer: " + totals.fallbackBlocks());
+    if (shuffle == Shuffle.SLUICE) {
+      found.addAll(result.totals().problems(result.remoteBytes()));
     }
     return found;
   }
