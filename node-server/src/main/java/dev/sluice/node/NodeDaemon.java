@@ -111,7 +111,7 @@ public final class NodeDaemon implements AutoCloseable {
 
   private synchronized void open() throws IOException {
     applications.open(folders.read());
-    doors.started(new SocketServer(options, this::enter, timer));
+    doors.started(new SocketServer(options, this::enter));
     openPages(true);
     long tickMs =
         Math.clamp(

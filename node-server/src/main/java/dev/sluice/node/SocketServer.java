@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.node;
 
-import dev.sluice.blocks.handover.MessageChannel;
+import dev.sluice.blocks.handover.NodeChannel;
+import dev.sluice.blocks.handover.NodeChannel.UnansweredException;
 import dev.sluice.blocks.wire.ControlMessages.Refused;
 import dev.sluice.blocks.wire.NodeMessages.Accepted;
 import dev.sluice.blocks.wire.NodeMessages.HandOver;
@@ -20,9 +21,6 @@ import java.nio.file.attribute.UserPrincipal;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Future;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
@@ -40,7 +38,7 @@ final class SocketServer implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(SocketServer.class);
 
   /** Time in which a new connection must send its first message. */
-  private static final long ENTER_TIMEOUT_MS = 10_000;
+  private static final long ENTER_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   /** Pause after a connection that could not be accepted. */
   private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -58,10 +56,9 @@ final class SocketServer implements AutoCloseable {
   private final int maxExecutors;
   private final long maxConnections;
   private final Entrance entrance;
-  private final ScheduledExecutorService timer;
   private final ServerSocketChannel server;
   private final UserPrincipal user;
-  private final Set<MessageChannel> connections = ConcurrentHashMap.newKeySet();
+  private final Set<NodeChannel> connections = ConcurrentHashMap.newKeySet();
 
   /** Number of connected executors, by application name. */
   private final Map<String, Integer> executors = new ConcurrentHashMap<>();
@@ -71,16 +68,13 @@ final class SocketServer implements AutoCloseable {
   /**
    * Listens at once.
    *
-   * @param timer closes connections that send nothing
    * @throws IOException if another daemon listens there
    */
-  SocketServer(NodeOptions options, Entrance entrance, ScheduledExecutorService timer)
-      throws IOException {
+  SocketServer(NodeOptions options, Entrance entrance) throws IOException {
     path = options.get(NodeSettings.SOCKET).toAbsolutePath();
     maxExecutors = options.get(NodeSettings.MAX_EXECUTORS);
     maxConnections = (long) maxExecutors * options.get(NodeSettings.MAX_APPLICATIONS);
     this.entrance = entrance;
-    this.timer = timer;
     Files.createDirectories(this.path.getParent());
     removeLeftOver();
     server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
@@ -111,8 +105,9 @@ final class SocketServer implements AutoCloseable {
 
   /** Returns true if a daemon accepts connections there. */
   static boolean isListenedAt(Path path) {
-    try (MessageChannel channel = MessageChannel.open()) {
-      channel.connect(path);
+    try (NodeChannel _ = NodeChannel.connect(path)) {
+      return true;
+    } catch (UnansweredException e) {
       return true;
     } catch (IOException e) {
       LOG.debug("No process listens at {} any more", path, e);
@@ -137,7 +132,7 @@ final class SocketServer implements AutoCloseable {
   }
 
   private void serve(SocketChannel accepted) {
-    try (MessageChannel channel = new MessageChannel(accepted)) {
+    try (NodeChannel channel = new NodeChannel(accepted)) {
       connections.add(channel);
       try {
         if (!closed) {
@@ -146,23 +141,21 @@ final class SocketServer implements AutoCloseable {
       } finally {
         connections.remove(channel);
       }
-    } catch (EOFException | ClosedChannelException e) {
-      LOG.debug("An executor has disconnected", e);
+    } catch (EOFException | ClosedChannelException | UnansweredException e) {
+      LOG.debug("An executor has disconnected, or sent nothing", e);
     } catch (IOException | RuntimeException e) {
       LOG.warn("An executor's connection failed", e);
     }
   }
 
-  private void serve(MessageChannel channel) throws IOException {
+  private void serve(NodeChannel channel) throws IOException {
     UserPrincipal peer = channel.peer();
     if (!peer.equals(user)) {
       channel.send(new Refused("executors have to run as %s, not as %s".formatted(user, peer)));
     } else if (connections.size() > maxConnections) {
       channel.send(tooMany(maxConnections));
     } else {
-      Future<?> deadline = closeLater(channel);
-      Object first = channel.receive();
-      deadline.cancel(false);
+      Object first = channel.receive(System.nanoTime() + ENTER_TIMEOUT_NANOS);
       if (!(first instanceof RegisterExecutor enter)) {
         channel.send(new Refused("the first message of an executor has to be RegisterExecutor"));
       } else if (!enter.isSpoken()) {
@@ -177,27 +170,13 @@ final class SocketServer implements AutoCloseable {
     }
   }
 
-  private Future<?> closeLater(MessageChannel channel) throws IOException {
-    try {
-      return timer.schedule(
-          () -> {
-            channel.close();
-            return null;
-          },
-          ENTER_TIMEOUT_MS,
-          TimeUnit.MILLISECONDS);
-    } catch (RejectedExecutionException e) {
-      throw new IOException("the node daemon is stopping", e);
-    }
-  }
-
   private static Refused tooMany(long executors) {
     return new Refused(
         "%d executors are connected already (%s)"
             .formatted(executors, NodeSettings.MAX_EXECUTORS.key()));
   }
 
-  private void serve(RegisterExecutor enter, MessageChannel channel) throws IOException {
+  private void serve(RegisterExecutor enter, NodeChannel channel) throws IOException {
     String application = enter.executor().application();
     try {
       if (executors.merge(application, 1, Integer::sum) > maxExecutors) {
@@ -210,7 +189,7 @@ final class SocketServer implements AutoCloseable {
     }
   }
 
-  private void answer(RegisterExecutor enter, MessageChannel channel) throws IOException {
+  private void answer(RegisterExecutor enter, NodeChannel channel) throws IOException {
     ServedApplication application;
     try {
       application = entrance.enter(enter);
@@ -257,7 +236,7 @@ final class SocketServer implements AutoCloseable {
   public void close() throws IOException {
     closed = true;
     server.close();
-    for (MessageChannel connection : connections) {
+    for (NodeChannel connection : connections) {
       connection.close();
     }
     Files.deleteIfExists(path);

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.sluice.blocks.handover.ApplicationFolder;
 import dev.sluice.blocks.handover.FileTree;
-import dev.sluice.blocks.handover.MessageChannel;
+import dev.sluice.blocks.handover.NodeChannel;
 import dev.sluice.blocks.handover.NodeClient;
 import dev.sluice.blocks.wire.ControlMessages.Refused;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
@@ -326,9 +326,8 @@ class NodeFoldersTest extends NodeDaemonTestCase {
     withTwoRoots();
     start();
     byte[] data = outputs.write(SHUFFLE, 10, 1_000);
-    try (MessageChannel executor = MessageChannel.open();
+    try (NodeChannel executor = NodeChannel.connect(socket);
         NodeReader reader = new NodeReader(APPLICATION, SECRET)) {
-      executor.connect(socket);
       executor.send(new RegisterExecutor(new ProcessName(APPLICATION, "3"), SECRET));
       Registered entered = (Registered) executor.receive();
       Path stuck = Path.of(entered.folders().getFirst()).resolve(SHUFFLE + "-10");
@@ -353,9 +352,8 @@ class NodeFoldersTest extends NodeDaemonTestCase {
     withTwoRoots();
     start();
     byte[] data = outputs.write(SHUFFLE, 10, 1_000);
-    try (MessageChannel executor = MessageChannel.open();
+    try (NodeChannel executor = NodeChannel.connect(socket);
         NodeReader reader = new NodeReader(APPLICATION, SECRET)) {
-      executor.connect(socket);
       executor.send(new RegisterExecutor(new ProcessName(APPLICATION, "3"), SECRET));
       Registered entered = (Registered) executor.receive();
       for (int folder = 0; folder < 2; folder++) {

@@ -10,7 +10,7 @@ import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.TestMapOutputs;
 import dev.sluice.blocks.handover.ApplicationFolder;
 import dev.sluice.blocks.handover.FileTree;
-import dev.sluice.blocks.handover.MessageChannel;
+import dev.sluice.blocks.handover.NodeChannel;
 import dev.sluice.blocks.handover.NodeClient;
 import dev.sluice.blocks.wire.ControlMessages.Refused;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
@@ -281,9 +281,8 @@ class NodeHandOverTest extends NodeDaemonTestCase {
     set(NodeSettings.DIRECTORIES, directory.resolve("node") + "," + second);
     start();
     byte[] data = outputs.write(SHUFFLE, 10, 1_000);
-    try (MessageChannel executor = MessageChannel.open();
+    try (NodeChannel executor = NodeChannel.connect(socket);
         NodeReader reader = new NodeReader(APPLICATION, SECRET)) {
-      executor.connect(socket);
       executor.send(
           new RegisterExecutor(
               RegisterExecutor.PREVIOUS, new ProcessName(APPLICATION, "3"), SECRET));
@@ -305,8 +304,7 @@ class NodeHandOverTest extends NodeDaemonTestCase {
   @ValueSource(ints = {2, 5})
   void anotherVersionOfTheProtocolIsRefusedWithBoth(int version) throws Exception {
     start();
-    try (MessageChannel channel = MessageChannel.open()) {
-      channel.connect(socket);
+    try (NodeChannel channel = NodeChannel.connect(socket)) {
       channel.send(new RegisterExecutor(version, new ProcessName(APPLICATION, "3"), SECRET));
       assertThat(channel.receive())
           .isEqualTo(

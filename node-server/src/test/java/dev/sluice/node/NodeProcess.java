@@ -3,7 +3,7 @@ package dev.sluice.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.blocks.handover.MessageChannel;
+import dev.sluice.blocks.handover.NodeChannel;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -78,8 +78,7 @@ final class NodeProcess implements AutoCloseable {
   }
 
   private static boolean listens(Path socket) {
-    try (MessageChannel channel = MessageChannel.open()) {
-      channel.connect(socket);
+    try (NodeChannel _ = NodeChannel.connect(socket)) {
       return true;
     } catch (IOException e) {
       return false;

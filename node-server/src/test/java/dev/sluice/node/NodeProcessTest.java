@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.sluice.blocks.TestMapOutputs;
 import dev.sluice.blocks.handover.ExecutorFolders;
-import dev.sluice.blocks.handover.MessageChannel;
+import dev.sluice.blocks.handover.NodeChannel;
 import dev.sluice.blocks.handover.NodeClient;
 import dev.sluice.blocks.handover.NodeClient.NodeEndpoint;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
@@ -128,8 +128,7 @@ class NodeProcessTest {
     Files.createDirectories(damaged.getParent());
     Files.createFile(damaged);
     try (NodeProcess daemon = start("1s");
-        MessageChannel executor = MessageChannel.open()) {
-      executor.connect(socket);
+        NodeChannel executor = NodeChannel.connect(socket)) {
       executor.send(new RegisterExecutor(EXECUTOR, SECRET));
       assertThat(daemon.exitCode()).isEqualTo(3);
     }

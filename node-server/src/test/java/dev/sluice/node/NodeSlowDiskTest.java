@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.blocks.TestMapOutputs;
-import dev.sluice.blocks.handover.MessageChannel;
+import dev.sluice.blocks.handover.NodeChannel;
 import dev.sluice.blocks.handover.NodeClient;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
 import dev.sluice.blocks.wire.NodeMessages.Accepted;
@@ -60,7 +60,7 @@ class NodeSlowDiskTest {
   private static final long WAIT_S = 30;
 
   @TempDir Path directory;
-  private final List<MessageChannel> connections = new ArrayList<>();
+  private final List<NodeChannel> connections = new ArrayList<>();
   private final List<Path> pipes = new ArrayList<>();
   private volatile boolean closed;
   private Path socket;
@@ -100,7 +100,7 @@ class NodeSlowDiskTest {
 
   @AfterEach
   void close() throws Exception {
-    for (MessageChannel connection : connections) {
+    for (NodeChannel connection : connections) {
       connection.close();
     }
     answerPipes();
@@ -179,9 +179,8 @@ class NodeSlowDiskTest {
   private PeerAddress handOverInVain(int handOvers) throws Exception {
     Registered entered = null;
     for (int mapId = 0; mapId < handOvers; mapId++) {
-      MessageChannel connection = MessageChannel.open();
+      NodeChannel connection = NodeChannel.connect(socket);
       connections.add(connection);
-      connection.connect(socket);
       connection.send(new RegisterExecutor(new ProcessName(STUCK, "" + mapId), SECRET));
       entered = (Registered) connection.receive();
       Path folder = Path.of(entered.folders().getFirst()).resolve(SHUFFLE + "-" + mapId);

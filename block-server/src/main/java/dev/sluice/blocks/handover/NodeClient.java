@@ -5,7 +5,7 @@ import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.MapOutputIndex;
 import dev.sluice.blocks.handover.NodeConnection.Committed;
 import dev.sluice.blocks.handover.NodeConnection.RefusedException;
-import dev.sluice.blocks.handover.RequestChannel.UnansweredException;
+import dev.sluice.blocks.handover.NodeChannel.UnansweredException;
 import dev.sluice.blocks.wire.NodeMessages.Accepted;
 import dev.sluice.blocks.wire.NodeMessages.HandOver;
 import dev.sluice.blocks.wire.NodeMessages.RegisterExecutor;

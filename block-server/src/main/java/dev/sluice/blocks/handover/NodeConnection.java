@@ -22,7 +22,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * NodeClient} then opens another one. Any thread; requests are answered one after the other.
  */
 final class NodeConnection implements AutoCloseable {
-  private final RequestChannel channel;
+  private final NodeChannel channel;
 
   /** Set, as the folders are, before another thread sees the connection. */
   @SuppressWarnings("NullAway.Init")
@@ -43,7 +43,7 @@ final class NodeConnection implements AutoCloseable {
     }
   }
 
-  private NodeConnection(RequestChannel channel) {
+  private NodeConnection(NodeChannel channel) {
     this.channel = channel;
   }
 
@@ -54,9 +54,9 @@ final class NodeConnection implements AutoCloseable {
    */
   static NodeConnection open(Path socket, RegisterExecutor enter, long deadlineNanos)
       throws IOException {
-    NodeConnection connection = new NodeConnection(new RequestChannel());
+    NodeConnection connection = new NodeConnection(NodeChannel.connect(socket));
     try {
-      connection.enter(socket, enter, deadlineNanos);
+      connection.enter(enter, deadlineNanos);
       return connection;
     } catch (IOException | RuntimeException e) {
       connection.close();
@@ -64,8 +64,8 @@ final class NodeConnection implements AutoCloseable {
     }
   }
 
-  private void enter(Path socket, RegisterExecutor enter, long deadlineNanos) throws IOException {
-    connect(socket);
+  private void enter(RegisterExecutor enter, long deadlineNanos) throws IOException {
+    checkPeer();
     Registered entered = ask(enter, Registered.class, deadlineNanos);
     PeerAddress peer = new PeerAddress(entered.nodeId(), entered.host(), entered.port());
     endpoint = new NodeEndpoint(peer, entered.provider());
@@ -74,9 +74,8 @@ final class NodeConnection implements AutoCloseable {
   }
 
   /** Any process that may write to the socket's folder may listen there: checks its user first. */
-  private void connect(Path socket) throws IOException {
-    channel.connect(socket);
-    UserPrincipal self = MessageChannel.self();
+  private void checkPeer() throws IOException {
+    UserPrincipal self = NodeChannel.self();
     if (!channel.peer().equals(self)) {
       throw new RefusedException(
           "the process that listens there runs as %s, not as %s".formatted(channel.peer(), self));

@@ -118,12 +118,12 @@ class NodeClientTest {
   }
 
   private Object dieAndThenSayNothing(ServerSocketChannel server) throws Exception {
-    try (MessageChannel first = new MessageChannel(server.accept())) {
+    try (NodeChannel first = new NodeChannel(server.accept())) {
       first.receive();
       first.send(new Registered("node", "127.0.0.1", 7, "soft", List.of(directory.toString())));
       first.receive();
     }
-    try (MessageChannel second = new MessageChannel(server.accept())) {
+    try (NodeChannel second = new NodeChannel(server.accept())) {
       second.receive();
       asked.countDown();
       return second.receive();
@@ -177,7 +177,7 @@ class NodeClientTest {
 
   private void serve(ServerSocketChannel server) {
     while (true) {
-      try (MessageChannel channel = new MessageChannel(server.accept())) {
+      try (NodeChannel channel = new NodeChannel(server.accept())) {
         connections.incrementAndGet();
         channel.receive();
         channel.send(new Registered("node", "127.0.0.1", 7, "soft", List.of(directory.toString())));

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The test is the other end, message by message or byte by byte. */
 @Timeout(60)
-class RequestChannelTest {
+class NodeChannelTest {
   private static final long LONG_MS = 30_000;
   private static final long SHORT_MS = 50;
   private static final HandOver REQUEST = new HandOver(5, 1, 0);
@@ -42,21 +42,20 @@ class RequestChannelTest {
       new RegisterExecutor(new ProcessName("app", "3"), "s".repeat(900_000));
 
   @TempDir Path directory;
-  private RequestChannel channel;
+  private NodeChannel channel;
   private SocketChannel socket;
-  private MessageChannel daemon;
+  private NodeChannel daemon;
   private Thread asker;
 
   @BeforeEach
   void connect() throws IOException {
     Path path = directory.resolve("node.sock");
-    channel = new RequestChannel();
     try (ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
       server.bind(UnixDomainSocketAddress.of(path));
-      channel.connect(path);
+      channel = NodeChannel.connect(path);
       socket = server.accept();
     }
-    daemon = new MessageChannel(socket);
+    daemon = new NodeChannel(socket);
   }
 
   @AfterEach
@@ -92,6 +91,12 @@ class RequestChannelTest {
 
   private void sendLength(int bytes) throws IOException {
     socket.write(ByteBuffer.allocate(Integer.BYTES).putInt(bytes).flip());
+  }
+
+  private void readAll(ByteBuffer bytes) throws IOException {
+    while (bytes.hasRemaining()) {
+      socket.read(bytes); // does not wait
+    }
   }
 
   @Test
@@ -216,13 +221,10 @@ class RequestChannelTest {
   @Test
   void aCallerInterruptedWithinARequestSendsTheRestOfIt() throws Exception {
     FutureTask<Object> answer = start(() -> ask(LARGE, LONG_MS));
-    assertThat(socket.read(ByteBuffer.allocate(1))).isOne();
+    readAll(ByteBuffer.allocate(1));
     asker.interrupt();
     awaitWaiting();
-    ByteBuffer rest = ByteBuffer.allocate(frame(LARGE).capacity() - 1);
-    while (rest.hasRemaining()) {
-      socket.read(rest);
-    }
+    readAll(ByteBuffer.allocate(frame(LARGE).capacity() - 1));
     assertThatThrownBy(answer::get).hasCauseInstanceOf(InterruptedException.class);
   }
 
