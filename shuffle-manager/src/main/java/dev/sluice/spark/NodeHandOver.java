@@ -4,6 +4,7 @@ package dev.sluice.spark;
 import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.handover.NodeClient;
 import dev.sluice.blocks.handover.NodeClient.NodeEndpoint;
+import dev.sluice.blocks.handover.SharedAttempt;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.spark.AwaitedHandOver.NodeOutputs;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.sluice.spark;
+package dev.sluice.blocks.handover;
 
 import static java.util.Objects.requireNonNull;
 
@@ -16,10 +16,11 @@ import java.util.function.Predicate;
 /**
  * Runs work once for all tasks that need it at a time. Tasks that arrive meanwhile wait for the
  * running attempt; after a failure the next task starts another one. The work runs on a virtual
- * thread of its own, since any of the tasks may be killed. {@link NodeHandOver} has two and closes
- * the one whose work may take long. Its callers' threads wait without the lock.
+ * thread of its own, since any of the tasks may be killed. A {@link NodeClient} connects by one,
+ * and the executor's {@code NodeHandOver} publishes by another. Callers' threads wait without the
+ * lock.
  */
-final class SharedAttempt<T> implements AutoCloseable {
+public final class SharedAttempt<T> implements AutoCloseable {
   private final Executor threads;
   private final Callable<T> work;
 
@@ -30,7 +31,7 @@ final class SharedAttempt<T> implements AutoCloseable {
    * @param threads runs each attempt on a thread of its own
    * @param work ends within a deadline of its own
    */
-  SharedAttempt(Executor threads, Callable<T> work) {
+  public SharedAttempt(Executor threads, Callable<T> work) {
     this.threads = threads;
     this.work = work;
   }
@@ -42,7 +43,7 @@ final class SharedAttempt<T> implements AutoCloseable {
    * @throws IOException if the work failed, with its message, or could not be started, or the
    *     caller was interrupted
    */
-  T get(Predicate<T> isGood) throws IOException {
+  public T get(Predicate<T> isGood) throws IOException {
     try {
       return attempt(isGood).get();
     } catch (ExecutionException e) {
