@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.blocks.handover;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.MapOutputIndex;
-import dev.sluice.blocks.handover.NodeConnection.Committed;
-import dev.sluice.blocks.handover.NodeConnection.RefusedException;
 import dev.sluice.blocks.handover.NodeChannel.UnansweredException;
-import dev.sluice.blocks.wire.NodeMessages.Accepted;
-import dev.sluice.blocks.wire.NodeMessages.HandOver;
+import dev.sluice.blocks.handover.NodeConnection.RefusedException;
 import dev.sluice.blocks.wire.NodeMessages.RegisterExecutor;
 import dev.sluice.blocks.wire.NodeMessages.Registered;
 import dev.sluice.blocks.wire.ProcessName;
+import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.rdma.transfer.PeerAddress;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
@@ -19,15 +19,16 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Hands an executor's map outputs over to the node daemon. The executor's {@code NodeHandOver}
- * creates it by {@link #enter}, and closes it. It calls {@link #handOver} for each commit, and
- * {@link #refresh} every ten seconds on its timer. Any thread may call it. Calls block, usually for
- * a few system calls.
+ * creates and closes it. It calls {@link #handOver} for each commit, and {@link #refresh} every ten
+ * seconds on its timer. Any thread may call it. Calls block, usually for a few system calls. The
+ * first one registers the executor at the daemon: enters. Later ones enter again if the daemon has
+ * restarted. All calls that have to enter at a time wait for one attempt.
  *
  * <p>The data file is linked into a folder of the node. The executor may delete its own name of the
  * file, or die, at any time after {@link #handOver} has returned.
@@ -44,12 +45,11 @@ public final class NodeClient implements AutoCloseable {
   private final Path socket;
   private final RegisterExecutor enter;
   private final Limits limits;
+  private final SharedAttempt<NodeConnection> connecting =
+      new SharedAttempt<>(DaemonThreads.perTask("sluice-attempt-"), this::connect);
 
-  /** The thread that connects again holds it. */
-  private final ReentrantLock entering = new ReentrantLock();
-
-  /** Replaced by the thread that holds {@link #entering}. */
-  private volatile NodeConnection connection;
+  /** Last connection, open or not; null before the first. */
+  private volatile @Nullable NodeConnection connection;
 
   private volatile boolean closed;
 
@@ -65,48 +65,48 @@ public final class NodeClient implements AutoCloseable {
    */
   public record Limits(Duration answer, Duration away) {}
 
-  private NodeClient(Path socket, RegisterExecutor enter, Limits limits) throws IOException {
+  /**
+   * Makes a client that enters with its first call.
+   *
+   * @param executor name in this run of its application: another attempt has another name
+   * @param secret the application's, by which its peers authenticate; empty if they do not
+   * @param limits of each call
+   */
+  public NodeClient(Path socket, ProcessName executor, String secret, Limits limits) {
     this.socket = socket;
-    this.enter = enter;
+    this.enter = new RegisterExecutor(executor, secret);
     this.limits = limits;
-    connection = open(answerNanos());
+  }
+
+  /**
+   * Makes a client and enters. Waits for a daemon that is just starting.
+   *
+   * @throws IOException if there is no daemon, or it refuses; the message is the reason
+   */
+  public static NodeClient enter(Path socket, ProcessName executor, String secret, Limits limits)
+      throws IOException {
+    NodeClient client = new NodeClient(socket, executor, secret, limits);
+    client.refresh();
+    return client;
   }
 
   private long answerNanos() {
     return System.nanoTime() + limits.answer().toNanos();
   }
 
-  /**
-   * Registers the executor at the daemon that listens on the socket: enters. Waits for a daemon
-   * that is just starting.
-   *
-   * @param executor name in this run of its application: another attempt has another name
-   * @param secret the application's, by which its peers authenticate; empty if they do not
-   * @param limits of this and each other call
-   * @throws IOException if there is no daemon, or it refuses; the message is the reason
-   */
-  public static NodeClient enter(Path socket, ProcessName executor, String secret, Limits limits)
-      throws IOException {
-    try {
-      return new NodeClient(socket, new RegisterExecutor(executor, secret), limits);
-    } catch (IOException e) {
-      throw new IOException("The node daemon at %s: %s".formatted(socket, reason(e)), e);
-    }
+  /** Returns true once the daemon knows this executor. */
+  public boolean isKnown() {
+    return connection != null;
   }
 
-  private static String reason(IOException e) {
-    return e instanceof RefusedException ? String.valueOf(e.getMessage()) : e.toString();
-  }
-
-  /** Address of the node for peers. Its id changes when the daemon restarts. */
+  /** Address of the node for peers, once {@link #isKnown}. Its id changes with each restart. */
   public NodeEndpoint endpoint() {
-    return connection.endpoint();
+    return requireNonNull(connection).endpoint();
   }
 
   /**
    * Hands a map output over. Once it returns, the node has the map output, even if this process
-   * dies. A map output without bytes is not handed over, since no reader asks for it. Enters again
-   * if the daemon has restarted.
+   * dies. A map output without bytes is not handed over, since no reader asks for it.
    *
    * @throws IOException if it could not be handed over; the message is the reason, and the node
    *     keeps nothing of it
@@ -125,6 +125,12 @@ public final class NodeClient implements AutoCloseable {
     }
   }
 
+  /** Returns a sentence. The message of an exception of the JDK may be a path alone. */
+  private static String reason(IOException e) {
+    boolean isSentence = e instanceof RefusedException || e.getClass() == IOException.class;
+    return isSentence ? String.valueOf(e.getMessage()) : e.toString();
+  }
+
   /**
    * Hands over, and tries again for as long as that may help. A refusal, an unanswered request and
    * an interrupt are final. It enters again before each further try, if the connection is lost or
@@ -135,48 +141,28 @@ public final class NodeClient implements AutoCloseable {
       throws IOException {
     long endNanos = System.nanoTime() + limits.away().plus(limits.answer()).toNanos();
     long folderNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(FOLDER_MS);
-    NodeConnection used = connection;
-    boolean isAgain = false;
+    NodeConnection used = connected();
     boolean linksFailed = false;
-    boolean taken = false;
-    while (!taken) {
+    for (int tried = 0; ; tried++) {
       try {
-        handOver(used, shuffleId, mapId, files);
-        taken = true;
+        used.handOver(shuffleId, mapId, files, answerNanos());
+        return;
       } catch (UnansweredException e) {
         throw e;
       } catch (IOException e) {
         boolean isOfLinks = e instanceof FileSystemException;
-        boolean isFinal = isOfLinks ? linksFailed && !mayBeMade(used, folderNanos) : used.isOpen();
+        boolean mayBeMade = used.lacksFolder() && System.nanoTime() - folderNanos < 0;
+        boolean isFinal = isOfLinks ? linksFailed && !mayBeMade : used.isOpen();
         if (isFinal || System.nanoTime() - endNanos >= 0) {
           throw e;
         }
         linksFailed |= isOfLinks;
         LOG.debug("Shuffle {}: handing over map output {} again", shuffleId, mapId, e);
-        if (isAgain) {
+        if (tried > 0) {
           sleep(e); // The daemon may just be closing its connections.
         }
-        isAgain = true;
-        used = enteredAgain(used);
       }
-    }
-  }
-
-  private static boolean mayBeMade(NodeConnection used, long deadlineNanos) {
-    return System.nanoTime() - deadlineNanos < 0 && used.lacksFolder();
-  }
-
-  private void handOver(NodeConnection used, int shuffleId, long mapId, MapOutputFiles.Files files)
-      throws IOException {
-    Committed committed = used.commit(shuffleId, mapId, files);
-    boolean taken = false;
-    try {
-      used.ask(new HandOver(shuffleId, mapId, committed.folder()), Accepted.class, answerNanos());
-      taken = true;
-    } finally {
-      if (!taken) {
-        committed.undo().run();
-      }
+      used = entered();
     }
   }
 
@@ -187,87 +173,71 @@ public final class NodeClient implements AutoCloseable {
    * @throws IOException if there is no daemon, or it refuses
    */
   public void refresh() throws IOException {
-    enteredAgain(connection);
+    entered();
   }
 
   /** Returns the same connection if the daemon has not restarted, else a new one. */
-  private NodeConnection enteredAgain(NodeConnection used) throws IOException {
-    long deadlineNanos = answerNanos();
-    try {
-      used.ask(enter, Registered.class, deadlineNanos);
-      return used;
-    } catch (UnansweredException e) {
-      throw e;
-    } catch (IOException e) {
-      if (used.isOpen()) {
+  private NodeConnection entered() throws IOException {
+    NodeConnection used = connection;
+    if (used != null && used.isOpen()) {
+      try {
+        used.ask(enter, Registered.class, answerNanos());
+      } catch (UnansweredException e) {
         throw e;
+      } catch (IOException e) {
+        if (used.isOpen()) {
+          throw e;
+        }
       }
-      return reconnected(used, e, deadlineNanos);
     }
+    return connected();
   }
 
-  /** Returns the connection that replaces a failed one. One thread at a time makes it. */
-  private NodeConnection reconnected(NodeConnection failed, IOException cause, long deadlineNanos)
-      throws IOException {
-    long mineNanos = deadlineNanos;
+  private NodeConnection connected() throws IOException {
+    return connecting.get(NodeConnection::isOpen);
+  }
+
+  private NodeConnection connect() throws IOException {
     try {
-      while (!entering.tryLock(mineNanos - System.nanoTime(), TimeUnit.NANOSECONDS)) {
-        if (awaySinceNanos.isEmpty()) {
-          throw cause; // The daemon does not answer the entering thread either.
-        }
-        mineNanos = answerNanos();
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw cause;
-    }
-    try {
-      if (connection == failed) {
-        connection = open(mineNanos);
-      }
-      return connection;
-    } finally {
-      entering.unlock();
+      NodeConnection opened = open();
+      connection = opened;
       if (closed) {
-        connection.close(); // The new connection may have come after close().
+        opened.close(); // It may have come after close().
       }
+      return opened;
+    } catch (IOException e) {
+      throw new IOException("The node daemon at %s: %s".formatted(socket, reason(e)), e);
     }
   }
 
   /**
    * Connects, and waits for a daemon that is away. Does not wait for one that refuses or hangs, or
    * whose socket this process may not use.
-   *
-   * @param firstNanos deadline of the first answer. After each pause for an absent daemon a new
-   *     deadline starts
    */
-  private NodeConnection open(long firstNanos) throws IOException {
-    long deadlineNanos = firstNanos;
-    while (true) {
-      if (closed) {
-        throw new IOException("the executor is stopping");
-      }
+  private NodeConnection open() throws IOException {
+    while (!closed) {
       try {
-        NodeConnection opened = NodeConnection.open(socket, enter, deadlineNanos);
+        NodeConnection opened = new NodeConnection(socket, enter, answerNanos());
         awaySinceNanos = OptionalLong.empty();
         return opened;
       } catch (RefusedException | UnansweredException e) {
         awaySinceNanos = OptionalLong.empty();
         throw e;
       } catch (IOException e) {
-        if (isForbidden()) {
-          throw e;
-        }
-        long nowNanos = System.nanoTime();
-        long sinceNanos = awaySinceNanos.orElse(nowNanos);
-        awaySinceNanos = OptionalLong.of(sinceNanos);
-        if (nowNanos - sinceNanos >= limits.away().toNanos()) {
+        if (isForbidden() || isAwayForLong()) {
           throw e;
         }
         sleep(e);
-        deadlineNanos = answerNanos();
       }
     }
+    throw new IOException("the executor is stopping");
+  }
+
+  private boolean isAwayForLong() {
+    long nowNanos = System.nanoTime();
+    long sinceNanos = awaySinceNanos.orElse(nowNanos);
+    awaySinceNanos = OptionalLong.of(sinceNanos);
+    return nowNanos - sinceNanos >= limits.away().toNanos();
   }
 
   /**
@@ -287,11 +257,15 @@ public final class NodeClient implements AutoCloseable {
     }
   }
 
-  /** Makes hand-overs under way fail. Waits for nothing. Idempotent. */
+  /** Makes calls under way fail. Waits for nothing. Idempotent. */
   @Override
   public void close() {
     closed = true;
-    connection.close();
+    connecting.close();
+    NodeConnection last = connection;
+    if (last != null) {
+      last.close();
+    }
   }
 
   /**

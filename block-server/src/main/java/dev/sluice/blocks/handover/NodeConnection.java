@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.blocks.handover;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.handover.NodeClient.NodeEndpoint;
 import dev.sluice.blocks.wire.ControlMessages.Refused;
+import dev.sluice.blocks.wire.NodeMessages.Accepted;
+import dev.sluice.blocks.wire.NodeMessages.HandOver;
 import dev.sluice.blocks.wire.NodeMessages.RegisterExecutor;
 import dev.sluice.blocks.wire.NodeMessages.Registered;
 import dev.sluice.rdma.transfer.PeerAddress;
@@ -23,13 +27,8 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 final class NodeConnection implements AutoCloseable {
   private final NodeChannel channel;
-
-  /** Set, as the folders are, before another thread sees the connection. */
-  @SuppressWarnings("NullAway.Init")
-  private NodeEndpoint endpoint;
-
-  @SuppressWarnings("NullAway.Init")
-  private List<ApplicationFolder> folders;
+  private final NodeEndpoint endpoint;
+  private final List<ApplicationFolder> folders;
 
   /** Folder that takes links to files of a directory, found by one trial. */
   private final ConcurrentHashMap<Path, ApplicationFolder> chosen = new ConcurrentHashMap<>();
@@ -43,34 +42,31 @@ final class NodeConnection implements AutoCloseable {
     }
   }
 
-  private NodeConnection(NodeChannel channel) {
-    this.channel = channel;
-  }
-
   /**
+   * Connects and enters.
+   *
    * @param deadlineNanos of {@link System#nanoTime}
    * @throws RefusedException if the daemon does not serve the application
    * @throws IOException if no daemon listens, or it does not answer by then
    */
-  static NodeConnection open(Path socket, RegisterExecutor enter, long deadlineNanos)
-      throws IOException {
-    NodeConnection connection = new NodeConnection(NodeChannel.connect(socket));
+  NodeConnection(Path socket, RegisterExecutor enter, long deadlineNanos) throws IOException {
+    channel = NodeChannel.connect(socket);
+    boolean opened = false;
     try {
-      connection.enter(enter, deadlineNanos);
-      return connection;
-    } catch (IOException | RuntimeException e) {
-      connection.close();
-      throw e;
+      checkPeer();
+      Registered entered = ask(enter, Registered.class, deadlineNanos);
+      endpoint =
+          new NodeEndpoint(
+              new PeerAddress(entered.nodeId(), entered.host(), entered.port()),
+              entered.provider());
+      folders =
+          entered.folders().stream().map(folder -> new ApplicationFolder(Path.of(folder))).toList();
+      opened = true;
+    } finally {
+      if (!opened) {
+        close();
+      }
     }
-  }
-
-  private void enter(RegisterExecutor enter, long deadlineNanos) throws IOException {
-    checkPeer();
-    Registered entered = ask(enter, Registered.class, deadlineNanos);
-    PeerAddress peer = new PeerAddress(entered.nodeId(), entered.host(), entered.port());
-    endpoint = new NodeEndpoint(peer, entered.provider());
-    folders =
-        entered.folders().stream().map(folder -> new ApplicationFolder(Path.of(folder))).toList();
   }
 
   /** Any process that may write to the socket's folder may listen there: checks its user first. */
@@ -95,7 +91,14 @@ final class NodeConnection implements AutoCloseable {
    */
   <T> T ask(Object request, Class<T> wanted, long deadlineNanos) throws IOException {
     try {
-      return answer(channel.ask(request, deadlineNanos), wanted);
+      Object answer = channel.ask(request, deadlineNanos);
+      if (answer instanceof Refused(String reason)) {
+        throw new RefusedException(reason);
+      }
+      if (!wanted.isInstance(answer)) {
+        throw new IOException("unexpected answer: " + answer);
+      }
+      return wanted.cast(answer);
     } catch (RefusedException e) {
       throw e;
     } catch (IOException e) {
@@ -107,36 +110,33 @@ final class NodeConnection implements AutoCloseable {
     }
   }
 
-  private static <T> T answer(Object answer, Class<T> wanted) throws IOException {
-    if (answer instanceof Refused(String reason)) {
-      throw new RefusedException(reason);
-    }
-    if (!wanted.isInstance(answer)) {
-      throw new IOException("unexpected answer: " + answer);
-    }
-    return wanted.cast(answer);
-  }
-
   /**
-   * Puts the map output into the folder that takes links to its data file.
+   * Puts the map output into the folder that takes links to its data file, and tells the daemon.
+   * Takes it out again if the daemon does not accept it, unless it was there before.
    *
-   * @throws FileSystemException if no folder does, with the reason of each
+   * @throws FileSystemException if no folder takes it, with the reason of each
+   * @throws IOException as {@link #ask} does
    */
-  Committed commit(int shuffleId, long mapId, MapOutputFiles.Files files) throws IOException {
-    Path directory = files.data().getParent();
+  void handOver(int shuffleId, long mapId, MapOutputFiles.Files files, long deadlineNanos)
+      throws IOException {
+    Path directory = requireNonNull(files.data().getParent());
     ApplicationFolder known = chosen.get(directory);
-    if (known != null) {
-      return commit(known, shuffleId, mapId, files);
-    }
     List<String> reasons = new ArrayList<>();
-    for (ApplicationFolder folder : folders) {
+    for (ApplicationFolder folder : known == null ? folders : List.of(known)) {
+      boolean isNew;
       try {
-        Committed committed = commit(folder, shuffleId, mapId, files);
-        chosen.put(directory, folder);
-        return committed;
+        isNew = folder.commit(shuffleId, mapId, files);
       } catch (FileSystemException e) {
         reasons.add(reason(folder, e));
+        continue;
       }
+      chosen.put(directory, folder);
+      tell(folder, isNew, shuffleId, mapId, deadlineNanos);
+      return;
+    }
+    // A single folder may be missing because this process does not mount it.
+    if (folders.stream().noneMatch(NodeConnection::exists)) {
+      close(); // The daemon has removed the application: enter again.
     }
     throw new FileSystemException(
         files.data().toString(),
@@ -146,46 +146,35 @@ final class NodeConnection implements AutoCloseable {
             + String.join("; ", reasons));
   }
 
+  private void tell(
+      ApplicationFolder folder, boolean isNew, int shuffleId, long mapId, long deadlineNanos)
+      throws IOException {
+    HandOver handOver = new HandOver(shuffleId, mapId, folders.indexOf(folder));
+    boolean taken = false;
+    try {
+      ask(handOver, Accepted.class, deadlineNanos);
+      taken = true;
+    } finally {
+      if (!taken && isNew) {
+        folder.remove(shuffleId, mapId);
+      }
+    }
+  }
+
   /** Executors in containers may have other mounts than the daemon. */
   private static String reason(ApplicationFolder folder, FileSystemException e) {
-    return Files.isDirectory(folder.path())
+    return exists(folder)
         ? String.valueOf(e.getMessage())
         : folder.path() + " does not exist for this process";
   }
 
-  private Committed commit(
-      ApplicationFolder folder, int shuffleId, long mapId, MapOutputFiles.Files files)
-      throws IOException {
-    try {
-      boolean isNew = folder.commit(shuffleId, mapId, files);
-      Step undo = isNew ? () -> folder.remove(shuffleId, mapId) : () -> {};
-      return new Committed(folders.indexOf(folder), undo);
-    } catch (FileSystemException e) {
-      // A single folder may be missing because this process does not mount it.
-      if (folders.stream().map(ApplicationFolder::path).noneMatch(Files::isDirectory)) {
-        close(); // The daemon has removed the application: enter again.
-      }
-      throw e;
-    }
-  }
-
-  /**
-   * A map output that was put into a folder.
-   *
-   * @param folder index of the folder
-   * @param undo takes it out again, unless it was there before
-   */
-  record Committed(int folder, Step undo) {}
-
-  /** Undoes a step. */
-  @FunctionalInterface
-  interface Step {
-    void run() throws IOException;
+  private static boolean exists(ApplicationFolder folder) {
+    return Files.isDirectory(folder.path());
   }
 
   /** Returns true if a folder is missing, for example because the node had no room for it. */
   boolean lacksFolder() {
-    return !folders.stream().map(ApplicationFolder::path).allMatch(Files::isDirectory);
+    return !folders.stream().allMatch(NodeConnection::exists);
   }
 
   /** Returns true unless the connection is known to be useless. */
