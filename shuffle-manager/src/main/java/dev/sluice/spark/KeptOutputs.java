@@ -14,8 +14,8 @@ import org.slf4j.LoggerFactory;
  * Map outputs that stay with this executor although Spark was promised that they outlive it ({@code
  * spark.shuffle.rdma.node=on}). Tells the driver of each one before its task ends. Then readers
  * find the executor's block server, and the driver unregisters the map outputs when the executor is
- * lost. The executor's runtime makes it. {@link AwaitedHandOver} and {@link FallbackRuntime} call
- * it on map tasks' threads, which wait for the driver and hold no lock. Nothing to close.
+ * lost. The executor's runtime makes it. {@link NodeHandOver} and {@link FallbackRuntime} call it
+ * on map tasks' threads, which wait for the driver and hold no lock. Nothing to close.
  */
 final class KeptOutputs {
   private static final Logger LOG = LoggerFactory.getLogger(KeptOutputs.class);

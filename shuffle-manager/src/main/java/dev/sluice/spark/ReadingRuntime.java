@@ -70,7 +70,7 @@ final class ReadingRuntime extends SluiceRuntime {
   private final Publisher publisher;
 
   /** Empty if the executor serves all its map outputs. */
-  private final Optional<AwaitedHandOver> handOver;
+  private final Optional<NodeHandOver> handOver;
 
   private final UnresponsiveNodes unresponsiveNodes = new UnresponsiveNodes(System::nanoTime);
   private final LocatorClient locator;
@@ -141,14 +141,17 @@ final class ReadingRuntime extends SluiceRuntime {
     return new ProcessName(conf.application(), env.executor().id());
   }
 
-  private AwaitedHandOver handOver(NodeAccess access) {
+  private NodeHandOver handOver(NodeAccess access) {
     started(ExecutorFolders.hold(env.localDirectories()));
-    NodeHandOver node = started(new NodeHandOver(access, self(), server.provider(), env, counters));
-    return new AwaitedHandOver(
-        node,
-        keptOutputs(conf, env, Optional.of(server)),
-        counters,
-        DaemonThreads.perTask("sluice-ask-node-"));
+    return started(
+        new NodeHandOver(
+            access,
+            self(),
+            server.provider(),
+            env,
+            keptOutputs(conf, env, Optional.of(server)),
+            counters,
+            DaemonThreads.perTask("sluice-ask-node-")));
   }
 
   private ExecutorEndpoint serve(RdmaEndpoint endpoint) throws IOException {
@@ -295,7 +298,7 @@ final class ReadingRuntime extends SluiceRuntime {
 
   @Override
   void aboutToWrite() {
-    handOver.ifPresent(AwaitedHandOver::expect);
+    handOver.ifPresent(NodeHandOver::expect);
   }
 
   @Override

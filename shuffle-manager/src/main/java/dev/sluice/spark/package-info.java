@@ -10,9 +10,9 @@
  * registers, publishes, serves and READs map outputs, or {@link FallbackRuntime}, which only
  * counts.
  *
- * <p>After a map task commits, {@link AwaitedHandOver} offers its map output to the node daemon,
- * and {@link KeptOutputs} tells the driver of map outputs that stay. {@link NodeConfiguration}
- * changes Spark's configuration for nodes that serve map outputs.
+ * <p>After a map task commits, {@link NodeHandOver} offers its map output to the node daemon, and
+ * {@link KeptOutputs} tells the driver of map outputs that stay. {@link NodeConfiguration} changes
+ * Spark's configuration for nodes that serve map outputs.
  *
  * <p>This package only connects parts. It moves no block and parses no setting; its subpackages do.
  */

@@ -8,6 +8,7 @@ import dev.sluice.blocks.handover.NodeClient;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.node.NodeDaemon;
 import dev.sluice.node.NodeOptions;
+import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.conf.NodeAccess;
 import dev.sluice.spark.locate.DirectoryMessage;
@@ -20,6 +21,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -85,7 +87,9 @@ class NodeRefreshTest {
             null,
             (_, _) -> null,
             List.of()),
-        new ShuffleCounters());
+        new KeptOutputs("3", Optional.empty(), this::publish, 0),
+        new ShuffleCounters(),
+        DaemonThreads.perTask("test-ask-"));
   }
 
   @Test
