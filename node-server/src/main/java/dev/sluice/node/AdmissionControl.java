@@ -15,7 +15,7 @@ import java.util.function.ToLongFunction;
 /**
  * Admission of applications and map outputs to a node. A node that is drained takes no new
  * application; a node at a limit takes no more map outputs. Each refusal has a reason. The {@link
- * NodeDaemon} creates it and asks for applications and executors, {@link ApplicationOutputs} for
+ * NodeDaemon} creates it and asks for applications and executors, {@link ApplicationStore} for
  * map outputs, both on the thread of an executor's connection. Any thread; may wait for a disk. Map
  * outputs that come at the same time may together exceed a limit.
  */
@@ -107,22 +107,22 @@ final class AdmissionControl {
     limit(
         "map outputs",
         1,
-        HeldShuffles::outputs,
+        ApplicationStore::outputs,
         NodeSettings.MAX_MAP_OUTPUTS,
         options.get(NodeSettings.MAX_MAP_OUTPUTS));
     limit(
         "bytes",
         dataBytes,
-        HeldShuffles::bytes,
+        ApplicationStore::bytes,
         NodeSettings.MAX_BYTES,
         options.get(NodeSettings.MAX_BYTES).orElse(Long.MAX_VALUE));
     checkRoom(directory);
   }
 
   private void limit(
-      String what, long more, ToLongFunction<HeldShuffles> of, Setting<?> setting, long limit)
+      String what, long more, ToLongFunction<ApplicationStore> of, Setting<?> setting, long limit)
       throws IOException {
-    long held = applications.get().stream().map(ServedApplication::held).mapToLong(of).sum();
+    long held = applications.get().stream().map(ServedApplication::store).mapToLong(of).sum();
     if (held + more > limit) {
       throw new IOException(
           "the node holds %d %s of all applications and takes at most %d (%s)"

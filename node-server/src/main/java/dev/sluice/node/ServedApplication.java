@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.node;
 
+import dev.sluice.blocks.LocalDirectories;
+import dev.sluice.blocks.MapOutputFiles;
+import dev.sluice.blocks.MapOutputListener;
+import dev.sluice.blocks.MapOutputRegistry;
+import dev.sluice.blocks.RegistrationMode;
 import dev.sluice.blocks.RegistryCounter;
 import dev.sluice.blocks.StartedParts;
 import dev.sluice.blocks.handover.ApplicationFolder;
@@ -15,6 +20,7 @@ import dev.sluice.blocks.wire.NodeId;
 import dev.sluice.blocks.wire.NodeMessages.Registered;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.node.StateFile.ApplicationState;
+import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.transfer.Counters;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
 import java.io.IOException;
@@ -22,6 +28,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.apache.spark.network.server.OneForOneStreamManager;
@@ -45,15 +52,13 @@ final class ServedApplication implements AutoCloseable {
   private final Runnable end;
   private final long openedNanos = System.nanoTime();
   private final RdmaEndpoint endpoint;
-  private final ApplicationOutputs outputs;
+  private final ApplicationStore store;
   private final BlockServer server;
 
   private final StartedParts parts = new StartedParts();
 
   /** Read lock: a hand-over until it is answered. Write lock: the end of all hand-overs. */
   private final ReadWriteLock handOvers = new ReentrantReadWriteLock();
-
-  private final ShuffleRemover removals;
 
   private volatile long lastSignNanos = System.nanoTime();
 
@@ -86,10 +91,15 @@ final class ServedApplication implements AutoCloseable {
     boolean opened = false;
     try {
       endpoint = parts.started(device.openEndpoint());
-      outputs =
+      LocalDirectories directories =
+          LocalDirectories.probe(endpoint.protectionDomain(), RegistrationMode.AUTO, directories());
+      store =
           parts.started(
-              new ApplicationOutputs(endpoint.protectionDomain(), device, folders, admission));
-      removals = parts.started(new ShuffleRemover(outputs.held(), outputs.registry()));
+              new ApplicationStore(
+                  folders,
+                  admission,
+                  device.options().get(NodeSettings.EXPIRE_AFTER),
+                  files -> openRegistry(directories, files)));
       Stager stager = parts.started(openStager());
       server = parts.started(listen(stager));
       opened = true;
@@ -100,10 +110,23 @@ final class ServedApplication implements AutoCloseable {
     }
   }
 
+  private MapOutputRegistry openRegistry(LocalDirectories directories, MapOutputFiles files) {
+    ProtectionDomain domain = endpoint.protectionDomain();
+    return new MapOutputRegistry(
+        domain,
+        directories,
+        files,
+        device.memory().registryLimits(domain.registersFiles()),
+        device.files(),
+        device.indexes(),
+        MapOutputListener.NONE,
+        () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
+  }
+
   private Stager openStager() {
     return new Stager(
         endpoint.protectionDomain(),
-        outputs.registry(),
+        store.registry(),
         device.memory().stagingBytes(),
         Runtime.getRuntime().availableProcessors(),
         System::nanoTime);
@@ -114,7 +137,7 @@ final class ServedApplication implements AutoCloseable {
     ExternalBlockHandler blocks =
         new ExternalBlockHandler(
             new OneForOneStreamManager(),
-            new NodeBlockResolver(conf, name(), outputs::find, outputs.registry()));
+            new NodeBlockResolver(conf, name(), store::find, store.registry()));
     parts.started(blocks::close);
     return port.listen(
         conf,
@@ -124,7 +147,7 @@ final class ServedApplication implements AutoCloseable {
                 self,
                 endpoint.device().providerName(),
                 endpoint,
-                outputs.registry(),
+                store.registry(),
                 stager,
                 peers -> new NodeHandler(peers, blocks, this::hear, end, this::sign)));
   }
@@ -177,15 +200,15 @@ final class ServedApplication implements AutoCloseable {
         throw new IOException("application " + self.application() + " has ended on this node");
       }
       sign();
-      outputs.take(shuffleId, mapId, folder);
+      store.take(shuffleId, mapId, folder);
     } finally {
       handOvers.readLock().unlock();
     }
   }
 
-  /** See {@link ApplicationOutputs#scan}. */
+  /** See {@link ApplicationStore#scan}. */
   void scan() {
-    outputs.scan(this::isOver);
+    store.scan(this::isOver);
   }
 
   /**
@@ -201,10 +224,10 @@ final class ServedApplication implements AutoCloseable {
     sign();
     NodeResponse heard = new NodeResponse(self.id(), System.nanoTime());
     return switch (told.lifetime()) {
-      case RemoveShuffle(int shuffleId) -> removals.remove(shuffleId).thenApply(_ -> heard);
+      case RemoveShuffle(int shuffleId) -> store.remove(shuffleId).thenApply(_ -> heard);
       case Renew renewal -> {
         if (renewal.lastHeard().nodeId().equals(self.id())) {
-          removals.removeBut(renewal);
+          store.removeBut(renewal);
         }
         yield CompletableFuture.completedFuture(heard);
       }
@@ -212,12 +235,12 @@ final class ServedApplication implements AutoCloseable {
     };
   }
 
-  HeldShuffles held() {
-    return outputs.held();
+  ApplicationStore store() {
+    return store;
   }
 
   Counters<RegistryCounter> registryCounters() {
-    return outputs.registry().counters();
+    return store.registry().counters();
   }
 
   RdmaEndpoint endpoint() {

@@ -12,10 +12,11 @@ import dev.sluice.blocks.handover.ApplicationFolder;
 import dev.sluice.blocks.wire.LifetimeMessages.NodeResponse;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;
 import dev.sluice.blocks.wire.MapOutputLocation;
-import dev.sluice.node.HeldShuffles.Held;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -26,65 +27,70 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(60)
-class ShuffleRemoverTest {
+class ApplicationStoreTest {
   private static final int SHUFFLE = 5;
   private static final int WAIT_S = 20;
 
   @TempDir Path directory;
   private final FakeProtectionDomain domain = new FakeProtectionDomain();
-  private final HeldShuffles held = new HeldShuffles(System::nanoTime);
   private final CountDownLatch pinning = new CountDownLatch(1);
   private final CountDownLatch pinned = new CountDownLatch(1);
   private ApplicationFolder folder;
   private TestMapOutputs outputs;
-  private MapOutputRegistry registry;
-  private ShuffleRemover removals;
+  private ApplicationStore store;
 
   @BeforeEach
   void open() throws Exception {
     folder = new ApplicationFolder(Files.createDirectory(directory.resolve("application")));
     outputs = new TestMapOutputs(directory);
-    registry =
-        new MapOutputRegistry(
-            domain,
-            outputs.directories(),
-            folder::find,
-            new RegistryLimits(1 << 20, 100, 1_000),
-            MapOutputListener.NONE,
-            () -> 0);
-    removals = new ShuffleRemover(held, registry);
+    NodeOptions options =
+        NodeOptions.of(
+            Map.of(
+                NodeSettings.DIRECTORIES.key(), directory.toString(),
+                NodeSettings.MIN_FREE_BYTES.key(), "1m"));
+    store =
+        new ApplicationStore(
+            List.of(folder),
+            new AdmissionControl(options, List::of),
+            Duration.ofMinutes(10),
+            files ->
+                new MapOutputRegistry(
+                    domain,
+                    outputs.directories(),
+                    files,
+                    new RegistryLimits(1 << 20, 100, 1_000),
+                    MapOutputListener.NONE,
+                    () -> 0));
   }
 
   @AfterEach
   void nothingIsLeft() {
     pinned.countDown();
-    removals.close();
-    registry.close();
+    store.close();
     assertThat(domain.openRegions()).isZero();
   }
 
   private void take(int shuffleId, long mapId) throws Exception {
     outputs.write(shuffleId, mapId, 1_000);
     folder.commit(shuffleId, mapId, outputs.find(shuffleId, mapId));
-    held.add(shuffleId, mapId, new Held(folder, 1_000));
+    store.take(shuffleId, mapId, 0);
   }
 
   /** SQL removes files, and writes the same shuffle again when the query runs again. */
   @Test
   void mapOutputsWrittenAgainStayHoweverLongTheRemovalTakes() throws Exception {
-    take(SHUFFLE, 10);
-    take(SHUFFLE + 1, 20);
     domain.whenRegistering(
         () -> {
           pinning.countDown();
           TestMapOutputs.await(pinned);
         });
-    registry.add(SHUFFLE, 10);
+    take(SHUFFLE, 10);
+    take(SHUFFLE + 1, 20);
     pinning.await();
 
-    CompletableFuture<Void> slow = removals.remove(SHUFFLE);
-    CompletableFuture<Void> behind = removals.remove(SHUFFLE + 1);
-    removals.removeBut(new Renew(NodeResponse.NEVER, new int[] {SHUFFLE + 1})); // after both
+    CompletableFuture<Void> slow = store.remove(SHUFFLE);
+    CompletableFuture<Void> behind = store.remove(SHUFFLE + 1);
+    store.removeBut(new Renew(NodeResponse.NEVER, new int[] {SHUFFLE + 1})); // after both
     take(SHUFFLE + 1, 21);
     assertThat(behind).isNotDone();
     pinned.countDown();
@@ -92,10 +98,13 @@ class ShuffleRemoverTest {
     behind.get(WAIT_S, TimeUnit.SECONDS);
 
     assertThat(folder.path()).isDirectoryNotContaining("glob:**/{5-10,6-20}");
+    assertThat(store.shuffles()).isEqualTo(1);
+    assertThat(store.outputs()).isEqualTo(1);
+    assertThat(store.bytes()).isEqualTo(1_000);
     List<MapOutputLocation> locations =
-        registry.resolve(SHUFFLE + 1, new long[] {20, 21}).get(WAIT_S, TimeUnit.SECONDS);
+        store.registry().resolve(SHUFFLE + 1, new long[] {20, 21}).get(WAIT_S, TimeUnit.SECONDS);
     assertThat(locations.getFirst()).isNull();
     assertThat(locations.getLast()).isNotNull();
-    assertThat(registry.output(SHUFFLE, 10)).isNull();
+    assertThat(store.registry().output(SHUFFLE, 10)).isNull();
   }
 }
