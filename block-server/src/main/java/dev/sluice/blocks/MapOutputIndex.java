@@ -3,6 +3,7 @@ package dev.sluice.blocks;
 
 import dev.sluice.blocks.wire.TableEntry;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.LongBuffer;
 import java.nio.file.Files;
@@ -12,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A map output's index and checksum files, read and checked, to be written to a {@link TableSlot}.
  * Lives for one registration, on one thread at a time: 160 KB of garbage for 10,000 partitions. A
- * hand-over to a node daemon also reads it, on both sides, for {@link #dataBytes}.
+ * hand-over to a node daemon reads no more than its last offset, on either side.
  */
 public final class MapOutputIndex {
   /** Above the limit of Spark's serialized shuffle. A larger index is not read into memory. */
@@ -55,6 +56,20 @@ public final class MapOutputIndex {
     return new MapOutputIndex(offsets, checksums);
   }
 
+  /**
+   * Reads the number of bytes that the data file must have, and no more of the index. Not for files
+   * that may be damaged: {@link #read} checks them.
+   */
+  public static long dataBytes(MapOutputFiles.Files files) throws IOException {
+    try (RandomAccessFile index = new RandomAccessFile(files.index().toFile(), "r")) {
+      long last = index.length() - Long.BYTES;
+      if (last > 0) {
+        index.seek(last);
+      }
+      return index.readLong();
+    }
+  }
+
   private static LongBuffer readLongs(Path file) throws IOException {
     long bytes = Files.size(file);
     if (bytes % Long.BYTES != 0) {
@@ -69,7 +84,7 @@ public final class MapOutputIndex {
   }
 
   /** Returns the number of bytes that the data file must have. */
-  public long dataBytes() {
+  long dataBytes() {
     return offsets.get(offsets.limit() - 1);
   }
 

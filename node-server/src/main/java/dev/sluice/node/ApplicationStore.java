@@ -125,7 +125,7 @@ final class ApplicationStore implements AutoCloseable {
       throw new IOException(
           "map output %d of shuffle %d is not in %s".formatted(mapId, shuffleId, folder.path()));
     }
-    long dataBytes = MapOutputIndex.read(files).dataBytes();
+    long dataBytes = MapOutputIndex.dataBytes(files);
     if (!isHeld(shuffleId, mapId, folder)) {
       admission.take(folder.directory(), dataBytes);
     }

@@ -12,6 +12,7 @@ import dev.sluice.blocks.handover.ApplicationFolder;
 import dev.sluice.blocks.wire.LifetimeMessages.NodeResponse;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;
 import dev.sluice.blocks.wire.MapOutputLocation;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -46,8 +47,10 @@ class ApplicationStoreTest {
     NodeOptions options =
         NodeOptions.of(
             Map.of(
-                NodeSettings.DIRECTORIES.key(), directory.toString(),
-                NodeSettings.MIN_FREE_BYTES.key(), "1m"));
+                NodeSettings.DIRECTORIES.key(),
+                directory.toString(),
+                NodeSettings.MIN_FREE_BYTES.key(),
+                "1m"));
     store =
         new ApplicationStore(
             List.of(folder),
@@ -106,5 +109,18 @@ class ApplicationStoreTest {
     assertThat(locations.getFirst()).isNull();
     assertThat(locations.getLast()).isNotNull();
     assertThat(store.registry().output(SHUFFLE, 10)).isNull();
+  }
+
+  /** A hand-over reads no more than the end of the index. */
+  @Test
+  void aDamagedIndexIsNotRegistered() throws Exception {
+    outputs.write(SHUFFLE, 10, 300, 700);
+    byte[] offsets =
+        ByteBuffer.allocate(3 * Long.BYTES).putLong(0).putLong(2_000).putLong(1_000).array();
+    Files.write(outputs.index(SHUFFLE, 10), offsets);
+    folder.commit(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+    store.take(SHUFFLE, 10, 0);
+    assertThat(store.registry().resolve(SHUFFLE, new long[] {10}).get(WAIT_S, TimeUnit.SECONDS))
+        .containsOnlyNulls();
   }
 }

@@ -112,7 +112,7 @@ public final class NodeClient implements AutoCloseable {
    *     keeps nothing of it
    */
   public void handOver(int shuffleId, long mapId, MapOutputFiles.Files files) throws IOException {
-    if (MapOutputIndex.read(files).dataBytes() == 0) {
+    if (MapOutputIndex.dataBytes(files) == 0) {
       return;
     }
     try {
