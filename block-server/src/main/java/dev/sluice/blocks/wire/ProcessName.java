@@ -11,8 +11,10 @@ package dev.sluice.blocks.wire;
  * @param id executor id, or {@link NodeId} of a node daemon; never used again in the application
  */
 public record ProcessName(String application, String id) {
+  /** Executors have numbers; the ids of the driver and of a node daemon say what these are. */
   @Override
   public String toString() {
-    return "executor " + id + " of " + application;
+    boolean isNumber = !id.isEmpty() && id.chars().allMatch(Character::isDigit);
+    return (isNumber ? "executor " : "") + id + " of " + application;
   }
 }

@@ -139,7 +139,7 @@ class BlockServerClientTest {
     PeerAddress gone = new PeerAddress("gone", "localhost", peer.port());
     assertFails(
         client.exchange(gone, "soft", FakeAcceptor.queuePair(7)),
-        "this is executor server of app and not executor gone of app");
+        "this is server of app and not gone of app");
     assertThat(server.acceptor.events).isEmpty();
   }
 
@@ -149,7 +149,7 @@ class BlockServerClientTest {
     try (BlockServerClient stranger = client(other, TIMEOUT_MS, TIMEOUT_MS)) {
       assertFails(
           stranger.exchange(peer, "soft", FakeAcceptor.queuePair(7)),
-          "this is executor server of app and not executor server of other");
+          "this is server of app and not server of other");
     }
     assertThat(server.acceptor.events).isEmpty();
   }
@@ -160,7 +160,7 @@ class BlockServerClientTest {
     outputs.write(SHUFFLE, 1, 10);
     get(client.resolve(peer, SHUFFLE, new long[] {1}));
     PeerAddress gone = new PeerAddress("gone", "localhost", peer.port());
-    String isNot = "this is executor server of app and not executor gone of app";
+    String isNot = "this is server of app and not gone of app";
     GetTables tables = new GetTables(SHUFFLE, TIMEOUT_MS, List.of(new Partitions(1, 0, 1)));
     Stage stage = new Stage(SHUFFLE, TIMEOUT_MS, List.of(new Piece(1, 0, 10)));
 
