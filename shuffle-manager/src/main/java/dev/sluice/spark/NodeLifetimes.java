@@ -88,9 +88,6 @@ final class NodeLifetimes implements AutoCloseable {
   /** Last answer of each node. */
   private final Map<PeerAddress, NodeResponse> lastHeard = new ConcurrentHashMap<>();
 
-  /** Nodes that were asked for their version. */
-  private final Set<PeerAddress> askedVersion = ConcurrentHashMap.newKeySet();
-
   /** Time since which each silent node has not answered. */
   private final Map<PeerAddress, Long> silentSince = new ConcurrentHashMap<>();
 
@@ -330,7 +327,7 @@ final class NodeLifetimes implements AutoCloseable {
       askVersion(node);
     } else {
       lastHeard.remove(node);
-      forgetVersion(node);
+      directory.otherVersions().ended(process(node));
       if (answer.keeps(node.id())) {
         directory.nodeIsNow(node, answer.nodeId());
       } else {
@@ -343,7 +340,8 @@ final class NodeLifetimes implements AutoCloseable {
 
   /** Asks a daemon for its version, until it tells it. It has another id after an update. */
   private void askVersion(PeerAddress node) {
-    if (!askedVersion.add(node)) {
+    String process = process(node);
+    if (!directory.otherVersions().ask(process)) {
       return;
     }
     servers
@@ -351,17 +349,16 @@ final class NodeLifetimes implements AutoCloseable {
         .whenComplete(
             (version, failure) -> {
               if (failure == null) {
-                directory.otherVersions().found("Node daemon " + node, version);
+                directory.otherVersions().answered(process, version);
               } else {
-                LOG.debug("Node daemon {} did not tell its version", node, failure);
-                askedVersion.remove(node);
+                LOG.debug("{} did not tell its version", process, failure);
+                directory.otherVersions().unanswered(process);
               }
             });
   }
 
-  private void forgetVersion(PeerAddress node) {
-    askedVersion.remove(node);
-    directory.otherVersions().ended("Node daemon " + node);
+  private static String process(PeerAddress node) {
+    return "Node daemon " + node;
   }
 
   private void silent(PeerAddress node) {
@@ -382,7 +379,7 @@ final class NodeLifetimes implements AutoCloseable {
           executorId);
       outputs.lost(executorId);
     }
-    forgetVersion(node);
+    directory.otherVersions().ended(process(node));
     silentSince.keySet().retainAll(directory.nodes());
     lastHeard.keySet().retainAll(directory.nodes());
   }

@@ -2,7 +2,9 @@
 package dev.sluice.spark.locate;
 
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,6 +27,9 @@ public final class OtherVersions {
   /** Versions by process. */
   private final Map<String, String> others = new HashMap<>();
 
+  /** Processes that were asked for their version, and have not ended since. */
+  private final Set<String> asked = new HashSet<>();
+
   private final LoggedKeys logged = new LoggedKeys(MAX_LOGGED, System::nanoTime);
 
   public OtherVersions(String own) {
@@ -37,6 +42,23 @@ public final class OtherVersions {
    */
   public static boolean differ(String version, String another) {
     return !version.isEmpty() && !another.isEmpty() && !version.equals(another);
+  }
+
+  /** Returns true if a process has to be asked for its version, which the caller then does. */
+  public synchronized boolean ask(String process) {
+    return asked.add(process);
+  }
+
+  /** Takes the answer of a process that was asked, unless the process has ended meanwhile. */
+  public synchronized void answered(String process, String version) {
+    if (asked.contains(process)) {
+      found(process, version);
+    }
+  }
+
+  /** Has a process asked again that did not answer. */
+  public synchronized void unanswered(String process) {
+    asked.remove(process);
   }
 
   /**
@@ -64,6 +86,7 @@ public final class OtherVersions {
 
   /** Forgets a process that has ended. */
   public synchronized void ended(String process) {
+    asked.remove(process);
     others.remove(process);
   }
 

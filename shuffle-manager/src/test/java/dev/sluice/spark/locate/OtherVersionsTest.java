@@ -35,6 +35,21 @@ class OtherVersionsTest {
   }
 
   @Test
+  void aProcessThatAnswersAfterItsEndDoesNotCount() {
+    assertThat(versions.ask("Node daemon of host-7")).isTrue();
+    assertThat(versions.ask("Node daemon of host-7")).as("it is asked once").isFalse();
+    versions.ended("Node daemon of host-7");
+    versions.answered("Node daemon of host-7", "1.0+bb");
+    assertThat(versions.count()).isZero();
+
+    assertThat(versions.ask("Node daemon of host-7")).as("it is there again").isTrue();
+    versions.unanswered("Node daemon of host-7");
+    assertThat(versions.ask("Node daemon of host-7")).isTrue();
+    versions.answered("Node daemon of host-7", "1.0+bb");
+    assertThat(versions.count()).isEqualTo(1);
+  }
+
+  @Test
   void unknownVersionsAreNotCompared() {
     OtherVersions unknown = new OtherVersions("");
     unknown.found("Executor 1", "1.0+bb");
