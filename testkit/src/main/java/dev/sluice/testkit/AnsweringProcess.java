@@ -13,7 +13,9 @@ import java.io.Writer;
 import java.lang.ProcessBuilder.Redirect;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -40,6 +42,9 @@ public final class AnsweringProcess implements AutoCloseable {
   private final Function<String, IOException> failure;
   private final Writer questions;
   private final BufferedReader answers;
+
+  /** Executors that ran at an answer: once the process has ended, they are no longer its own. */
+  private final Set<ProcessHandle> executors = new HashSet<>();
 
   /**
    * @param failure makes an exception of a reason
@@ -115,6 +120,7 @@ public final class AnsweringProcess implements AutoCloseable {
       if (answer == null) {
         throw failure.apply("ended before it answered");
       }
+      process.descendants().forEach(executors::add);
       return answer;
     } catch (ExecutionException e) {
       throw failure.apply(
@@ -155,7 +161,7 @@ public final class AnsweringProcess implements AutoCloseable {
   /** Kills the process and its executors if they still run, even if they are stopped (SIGSTOP). */
   @Override
   public void close() {
-    List<ProcessHandle> executors = process.descendants().toList();
+    process.descendants().forEach(executors::add);
     process.destroy();
     try {
       if (!process.waitFor(GRACE_SECONDS, TimeUnit.SECONDS)) {

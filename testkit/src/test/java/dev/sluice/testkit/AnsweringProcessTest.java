@@ -19,6 +19,24 @@ class AnsweringProcessTest {
     assertThat(process.ended).isTrue();
   }
 
+  /** A stopped executor does not notice that its driver has ended. */
+  @Test
+  void aStoppedExecutorIsKilledAlsoIfItsDriverHasEnded() throws Exception {
+    String driver = "sleep 1000 & kill -STOP $!; echo $!; cat >/dev/null; echo done";
+    ProcessHandle executor;
+    try (AnsweringProcess process =
+        new AnsweringProcess(
+            new ProcessBuilder("sh", "-c", driver).start(), reason -> new IOException(reason))) {
+      executor = ProcessHandle.of(Long.parseLong(process.await())).orElseThrow();
+      process.end();
+    }
+    try {
+      assertThat(executor.onExit()).succeedsWithin(10, TimeUnit.SECONDS);
+    } finally {
+      executor.destroyForcibly();
+    }
+  }
+
   /** Ends by a kill alone, some time afterwards. */
   private static final class Stubborn extends Process {
     private boolean killed;
