@@ -58,6 +58,7 @@ public final class Cluster {
   /** Directory of orders and answers. */
   private final Path directory;
 
+  private final LastStatuses last = new LastStatuses();
   private Stages stages = new Stages();
   private Order order = Order.NONE;
 
@@ -173,20 +174,21 @@ public final class Cluster {
     return give(order.again());
   }
 
-  /** Returns how often the injection has acted in the executors that run now. */
+  /** Returns how often the injection has acted in executors. */
   public long hits(Injection injection) throws IOException, InterruptedException {
     return sum(status -> status.hits().getOrDefault(injection, 0L));
   }
 
-  /** Returns the sum of a counter of Sluice over the executors that run now. */
+  /** Returns the sum of a counter of Sluice over executors. */
   public long counted(String counter) throws IOException, InterruptedException {
     return sum(status -> status.counters().getOrDefault(counter, 0L));
   }
 
   private long sum(ToLongFunction<Status> number) throws IOException, InterruptedException {
-    return sluice
-        ? statuses().values().stream().flatMap(Optional::stream).mapToLong(number).sum()
-        : 0;
+    if (sluice) {
+      statuses(); // asks all that run
+    }
+    return last.sum(number);
   }
 
   /** Returns the blocks that each running executor has READ from others since its start. */
@@ -212,6 +214,7 @@ public final class Cluster {
         answers.put(executor, status);
       }
     }
+    last.take(answers);
     return answers;
   }
 
@@ -286,5 +289,21 @@ public final class Cluster {
     ((ExecutorAllocationClient) context().schedulerBackend())
         .killExecutors(
             CollectionConverters.asScala(List.of(executor.id())).toSeq(), false, false, true);
+  }
+
+  /**
+   * Last state of each executor that was ever asked. A sum over them does not fall when an executor
+   * ends, and so shows all that grows afterwards. {@link Cluster} has one.
+   */
+  static final class LastStatuses {
+    private final Map<ExecutorProcess, Status> last = new HashMap<>();
+
+    void take(Map<ExecutorProcess, Optional<Status>> answers) {
+      answers.forEach((executor, answer) -> answer.ifPresent(status -> last.put(executor, status)));
+    }
+
+    long sum(ToLongFunction<Status> number) {
+      return last.values().stream().mapToLong(number).sum();
+    }
   }
 }

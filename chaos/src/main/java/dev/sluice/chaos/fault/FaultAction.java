@@ -59,7 +59,7 @@ public interface FaultAction {
   default void heal(Cluster cluster) throws Exception {}
 
   /**
-   * Evidence that a fault has struck: a number over the running executors that grows by it. The
+   * Evidence that a fault has struck: a number over all executors so far that grows by it. The
    * driver's main thread reads it before the strike and after the job.
    */
   @FunctionalInterface
