@@ -10,7 +10,6 @@ import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.QueuePairState;
-import dev.sluice.rdma.transfer.RdmaEndpoint.ConnectThreads;
 import dev.sluice.verbs.VerbsException;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -26,10 +25,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Queue pairs through which peers READ from this process. Any thread, in practice the control
- * channel's threads, which never wait here: {@link ConnectThreads} connect and destroy the queue
- * pairs. The {@link RdmaEndpoint} creates and closes it. All fields that change are guarded by
- * this; private methods that remove slots or make room need the lock. Device commands run without
- * it.
+ * channel's threads, which never wait here: threads {@code sluice-connect} connect and destroy the
+ * queue pairs. The {@link RdmaEndpoint} creates and closes it. All fields that change are guarded
+ * by this; private methods that remove slots or make room need the lock. Device commands run
+ * without it.
  *
  * <p>The queue pairs allow REMOTE_READ only and never send, so each costs little more than the
  * device's context. 1,000 executors cost 1,000 queue pairs of the smallest queue size, and no

@@ -5,7 +5,6 @@ import dev.sluice.rdma.CompletionQueue;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.QueuePairAddress;
-import dev.sluice.rdma.transfer.RdmaEndpoint.ConnectThreads;
 import dev.sluice.verbs.VerbsException;
 import java.util.Set;
 import java.util.concurrent.CompletionException;
@@ -15,11 +14,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Creates and connects one queue pair, step by step on the {@link ConnectThreads}. The attempt owns
- * the queue pair until the outcome takes it over, and destroys it if there is no success. {@link
- * Connections} creates and starts the attempt on the engine's thread, and may call it off. That
- * thread never waits for this object's lock, which is held during device commands. The lock guards
- * {@link #queuePair} and {@link #over}. It is also held while the outcome is told.
+ * Creates and connects one queue pair, step by step on threads {@code sluice-connect}. The attempt
+ * owns the queue pair until the outcome takes it over, and destroys it if there is no success.
+ * {@link Connections} creates and starts the attempt on the engine's thread, and may call it off.
+ * That thread never waits for this object's lock, which is held during device commands. The lock
+ * guards {@link #queuePair} and {@link #over}. It is also held while the outcome is told.
  */
 final class ConnectAttempt {
   private static final Logger LOG = LoggerFactory.getLogger(ConnectAttempt.class);

@@ -5,9 +5,15 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Daemon threads for the parts of Sluice. They inherit nothing from the thread that starts them: no
@@ -120,6 +126,64 @@ public final class DaemonThreads {
       return getPoolSize() > 0
           && getQueue().offer(task)
           && (getPoolSize() > 0 || !getQueue().remove(task));
+    }
+  }
+
+  /**
+   * Pool of {@link #atMost} for tasks that have to run, such as to close a queue pair or to answer
+   * a block. A task runs on its caller's thread if the system gives no thread at all, and after the
+   * pool was stopped. Any thread executes; the owner stops it.
+   */
+  public static final class EnsuredPool implements Executor {
+    private static final Logger LOG = LoggerFactory.getLogger(EnsuredPool.class);
+
+    private final ThreadPoolExecutor threads;
+
+    /** Read lock: a task on its caller's thread, because the system gave none. */
+    private final ReadWriteLock callers = new ReentrantReadWriteLock();
+
+    public EnsuredPool(int threads, ThreadFactory factory) {
+      this.threads = atMost(threads, factory);
+    }
+
+    @Override
+    public void execute(Runnable task) {
+      try {
+        threads.execute(task);
+      } catch (RejectedExecutionException _) { // The threads are stopped.
+        task.run();
+      } catch (OutOfMemoryError e) {
+        LOG.warn("Starting a thread failed; thread {} does its work", Thread.currentThread(), e);
+        callers.readLock().lock();
+        try {
+          task.run();
+        } finally {
+          callers.readLock().unlock();
+        }
+      }
+    }
+
+    /**
+     * Runs the queued tasks, then ends the threads. Waits for tasks on their callers' threads, too.
+     *
+     * @return true if all tasks ended in time
+     */
+    public boolean stop(long timeoutMs) {
+      return DaemonThreads.stop(threads, timeoutMs) && awaitCallers(timeoutMs);
+    }
+
+    private boolean awaitCallers(long timeoutMs) {
+      Lock none = callers.writeLock();
+      boolean ended = false;
+      try {
+        ended = none.tryLock() || none.tryLock(timeoutMs, TimeUnit.MILLISECONDS);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+      if (ended) {
+        none.unlock();
+      }
+      return ended;
     }
   }
 

@@ -2,13 +2,12 @@
 package dev.sluice.rdma.transfer;
 
 import dev.sluice.rdma.QueuePairAddress;
-import dev.sluice.rdma.transfer.RdmaEndpoint.ConnectThreads;
 import java.util.concurrent.CompletableFuture;
 
 /**
  * Exchanges queue pair parameters with a peer over an authenticated control channel. The client of
- * the peers' block servers implements it. Called on {@link ConnectThreads}, and also on the
- * engine's thread for {@link #released}.
+ * the peers' block servers implements it. Called on the endpoint's threads {@code sluice-connect},
+ * and also on the engine's thread for {@link #released}.
  */
 public interface QueuePairConnector {
   /**

@@ -8,18 +8,12 @@ import dev.sluice.rdma.DeviceAttributes;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.RemoteRegion;
+import dev.sluice.rdma.transfer.DaemonThreads.EnsuredPool;
 import dev.sluice.verbs.VerbsException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.Lock;
-import java.util.concurrent.locks.ReadWriteLock;
-import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -44,6 +38,9 @@ public final class RdmaEndpoint implements QueuePairAcceptor, AutoCloseable {
   /** Maximum outstanding work requests of all queue pairs: small READs fill a fast network. */
   private static final int MAX_OUTSTANDING = 16_384;
 
+  /** This many unreachable peers do not delay connecting to others. */
+  private static final int MAX_CONNECTING = 32;
+
   private static final long STOP_TIMEOUT_MS = 10_000;
 
   private final Device device;
@@ -52,7 +49,14 @@ public final class RdmaEndpoint implements QueuePairAcceptor, AutoCloseable {
   private final CompletionQueue completionQueue;
   private final CompletionQueue unpolledQueue;
   private final BufferPool buffers;
-  private final ConnectThreads connectThreads;
+
+  /**
+   * Creates, connects and destroys queue pairs. Each step is a device command that may take a
+   * second: on RoCE ibv_modify_qp(3) to RTR waits until the peer's address is resolved. The
+   * completion thread and the control channel's threads therefore do none of this.
+   */
+  private final EnsuredPool connectThreads;
+
   private final AcceptedQueuePairs accepted;
   private final ReadEngine engine;
   private final ReadThread thread;
@@ -69,7 +73,7 @@ public final class RdmaEndpoint implements QueuePairAcceptor, AutoCloseable {
     unpolledQueue = device.createCompletionQueue(1, null);
     buffers =
         BufferPool.targets(protectionDomain, options.bufferPoolBytes(), counters, System::nanoTime);
-    connectThreads = new ConnectThreads();
+    connectThreads = new EnsuredPool(MAX_CONNECTING, DaemonThreads.numbered("sluice-connect-"));
     accepted =
         new AcceptedQueuePairs(protectionDomain, unpolledQueue, options, counters, connectThreads);
     TaskQueue tasks = new TaskQueue(counters, channel::wakeUp);
@@ -208,77 +212,6 @@ public final class RdmaEndpoint implements QueuePairAcceptor, AutoCloseable {
       queue.close();
     } catch (VerbsException e) {
       LOG.warn("Closing a completion queue failed", e);
-    }
-  }
-
-  /**
-   * Threads that create, connect and destroy queue pairs. Each step is a device command that may
-   * take a second: on RoCE ibv_modify_qp(3) to RTR waits until the peer's address is resolved. The
-   * completion thread and the control channel's threads therefore do none of this.
-   *
-   * <p>Threads exist only while there is work. Any thread executes; the endpoint stops them. After
-   * that, or if the system gives no thread, a task runs on its caller's thread, so that queue pairs
-   * are always closed.
-   */
-  static final class ConnectThreads implements Executor {
-    private static final Logger LOG = LoggerFactory.getLogger(ConnectThreads.class);
-
-    /** This many unreachable peers do not delay connecting to others. */
-    private static final int MAX_THREADS = 32;
-
-    private final ThreadPoolExecutor threads;
-
-    /** Read lock: a task on its caller's thread, because the system gave none. */
-    private final ReadWriteLock callers = new ReentrantReadWriteLock();
-
-    ConnectThreads() {
-      this(DaemonThreads.numbered("sluice-connect-"));
-    }
-
-    ConnectThreads(ThreadFactory factory) {
-      threads = DaemonThreads.atMost(MAX_THREADS, factory);
-    }
-
-    @Override
-    public void execute(Runnable task) {
-      try {
-        threads.execute(task);
-      } catch (RejectedExecutionException _) { // The threads are stopped.
-        task.run();
-      } catch (OutOfMemoryError e) {
-        LOG.warn(
-            "Starting a thread to connect or close a queue pair failed; the calling thread does it",
-            e);
-        callers.readLock().lock();
-        try {
-          task.run();
-        } finally {
-          callers.readLock().unlock();
-        }
-      }
-    }
-
-    /**
-     * Runs the queued tasks, then ends the threads. Waits for tasks on their callers' threads, too.
-     *
-     * @return true if all tasks ended in time
-     */
-    boolean stop(long timeoutMs) {
-      return DaemonThreads.stop(threads, timeoutMs) && awaitCallers(timeoutMs);
-    }
-
-    private boolean awaitCallers(long timeoutMs) {
-      Lock none = callers.writeLock();
-      boolean ended = false;
-      try {
-        ended = none.tryLock() || none.tryLock(timeoutMs, TimeUnit.MILLISECONDS);
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-      }
-      if (ended) {
-        none.unlock();
-      }
-      return ended;
     }
   }
 }

@@ -9,7 +9,7 @@
  * and enforces deadlines. {@link Recovery} handles failed work requests, and a {@link
  * CircuitBreaker} stops repeated tries of what has failed.
  *
- * <p>{@link RdmaEndpoint.ConnectThreads} connect queue pairs: a {@link ConnectAttempt} exchanges
+ * <p>Threads {@code sluice-connect} connect queue pairs: a {@link ConnectAttempt} exchanges
  * addresses through a {@link QueuePairConnector}, and {@link AcceptedQueuePairs} is the serving
  * side. The package knows no shuffle and does not fall back: a failed read ends with a {@link
  * ReadException}.

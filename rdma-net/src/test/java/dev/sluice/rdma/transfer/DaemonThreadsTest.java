@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.rdma.FewThreads;
-import dev.sluice.rdma.transfer.RdmaEndpoint.ConnectThreads;
+import dev.sluice.rdma.transfer.DaemonThreads.EnsuredPool;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.util.concurrent.CountDownLatch;
@@ -81,8 +81,8 @@ class DaemonThreadsTest {
   }
 
   @Test
-  void queuePairsAreClosedByTheCallerWhereNoThreadCanBeStarted() {
-    ConnectThreads threads = new ConnectThreads(FewThreads.ofPool(0));
+  void anEnsuredTaskRunsOnItsCallerWhereNoThreadCanBeStarted() {
+    EnsuredPool threads = new EnsuredPool(2, FewThreads.ofPool(0));
     AtomicInteger ran = new AtomicInteger();
     threads.execute(ran::incrementAndGet);
     assertThat(threads.stop(10_000)).isTrue();
@@ -90,10 +90,23 @@ class DaemonThreadsTest {
     assertThat(ran).hasValue(2);
   }
 
+  /** It waits for a running thread, so that its caller does not. */
+  @Test
+  void anEnsuredTaskRunsWhereNoFurtherThreadCanBeStarted() {
+    EnsuredPool threads = new EnsuredPool(2, FewThreads.ofPool(1));
+    CountDownLatch mayEnd = new CountDownLatch(1);
+    AtomicInteger ran = new AtomicInteger();
+    threads.execute(() -> await(mayEnd));
+    threads.execute(ran::incrementAndGet);
+    mayEnd.countDown();
+    assertThat(threads.stop(10_000)).isTrue();
+    assertThat(ran).hasValue(1);
+  }
+
   /** The device is closed afterwards. */
   @Test
   void tasksThatRunOnTheirCallersAreWaitedFor() throws Exception {
-    ConnectThreads threads = new ConnectThreads(FewThreads.ofPool(0));
+    EnsuredPool threads = new EnsuredPool(2, FewThreads.ofPool(0));
     CountDownLatch begun = new CountDownLatch(1);
     CountDownLatch mayEnd = new CountDownLatch(1);
     Thread caller =

@@ -2,13 +2,11 @@
 package dev.sluice.spark.fetch;
 
 import dev.sluice.rdma.transfer.DaemonThreads;
+import dev.sluice.rdma.transfer.DaemonThreads.EnsuredPool;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
-import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -26,7 +24,7 @@ record ReadThreads(DeadlineTimer timer, Executor deliverer, Executor blocking, R
       Math.clamp(Runtime.getRuntime().availableProcessors() / 4, 2, 8);
 
   static ReadThreads start() {
-    ExecutorService deliverer = deliverers(DaemonThreads.numbered("sluice-deliver-"));
+    EnsuredPool deliverer = new EnsuredPool(DELIVERERS, DaemonThreads.numbered("sluice-deliver-"));
     ExecutorService blocking = DaemonThreads.forBlocking("sluice-fallback-");
     Deadlines deadlines =
         new Deadlines(
@@ -37,34 +35,10 @@ record ReadThreads(DeadlineTimer timer, Executor deliverer, Executor blocking, R
         deliverer,
         blocking,
         () -> {
-          deliverer.shutdown();
+          deliverer.stop(0);
           blocking.shutdown();
           deadlines.thread().shutdownNow();
         });
-  }
-
-  /**
-   * Runs steps on the caller's thread after shutdown, and where no thread can be started: each of
-   * them has to be answered.
-   */
-  static ExecutorService deliverers(ThreadFactory factory) {
-    return new ThreadPoolExecutor(
-        DELIVERERS,
-        DELIVERERS,
-        0,
-        TimeUnit.SECONDS,
-        new LinkedBlockingQueue<>(),
-        factory,
-        (step, _) -> step.run()) {
-      @Override
-      public void execute(Runnable step) {
-        try {
-          super.execute(step);
-        } catch (OutOfMemoryError e) {
-          step.run();
-        }
-      }
-    };
   }
 
   private record Deadlines(ScheduledThreadPoolExecutor thread) implements DeadlineTimer {
