@@ -14,8 +14,8 @@ import java.util.function.ToLongFunction;
 
 /**
  * Admission of applications and map outputs to a node. A node that is drained takes no new
- * application; a node at a limit takes no more map outputs. Each refusal has a reason. The {@link
- * NodeDaemon} creates it and asks for applications and executors, {@link ApplicationStore} for
+ * application; a node at a limit takes no more map outputs. Each refusal has a reason. {@link
+ * Applications} creates it and asks for applications and executors, {@link ApplicationStore} for
  * map outputs, both on the thread of an executor's connection. Any thread; may wait for a disk. Map
  * outputs that come at the same time may together exceed a limit.
  */

@@ -36,6 +36,7 @@ final class Applications implements AutoCloseable {
   private final NodeOptions options;
   private final NodeFolders folders;
   private final Application.Opener opener;
+  private final AdmissionControl admission;
 
   /** After the start added to with the lock held, so that the limit of applications holds. */
   private final Map<String, Application> byName = new ConcurrentSkipListMap<>();
@@ -50,6 +51,12 @@ final class Applications implements AutoCloseable {
     this.options = options;
     this.folders = folders;
     this.opener = opener;
+    this.admission = new AdmissionControl(options, this::served);
+  }
+
+  /** Admits applications, executors and map outputs. */
+  AdmissionControl admission() {
+    return admission;
   }
 
   /**
@@ -98,16 +105,15 @@ final class Applications implements AutoCloseable {
    * @throws IOException if it is refused, with the reason
    */
   ServedApplication enter(RegisterExecutor enter) throws IOException {
+    if (!byName.containsKey(enter.executor().application())) {
+      admission.enter();
+    }
     ServedApplication entered = null;
     while (entered == null) { // The application has ended meanwhile; try again.
       entered = application(enter).enter(enter.secret());
     }
+    admission.enter(entered.directories());
     return entered;
-  }
-
-  /** Returns true if the application is known, served or not. */
-  boolean has(String name) {
-    return byName.containsKey(name);
   }
 
   private synchronized Application application(RegisterExecutor enter) throws IOException {

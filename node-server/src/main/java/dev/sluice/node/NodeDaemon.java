@@ -4,7 +4,6 @@ package dev.sluice.node;
 import dev.sluice.blocks.StartedParts;
 import dev.sluice.blocks.handover.ApplicationFolder;
 import dev.sluice.blocks.wire.NodeId;
-import dev.sluice.blocks.wire.NodeMessages.RegisterExecutor;
 import dev.sluice.node.StateFile.ApplicationState;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -45,7 +44,6 @@ public final class NodeDaemon implements AutoCloseable {
   private final String id;
   private final NodeFolders folders;
   private final Applications applications;
-  private final AdmissionControl admission;
   private final ScheduledExecutorService timer =
       Executors.newSingleThreadScheduledExecutor(
           Thread.ofPlatform().daemon().name("sluice-node").factory());
@@ -74,7 +72,6 @@ public final class NodeDaemon implements AutoCloseable {
     id = "node-" + options.host() + "-" + ApplicationState.random();
     folders = NodeFolders.open(options.get(NodeSettings.DIRECTORIES));
     applications = new Applications(options, folders, this::serve);
-    admission = new AdmissionControl(options, applications::served);
   }
 
   /**
@@ -104,14 +101,15 @@ public final class NodeDaemon implements AutoCloseable {
             .inTurn(state.port(), lastPort.get(), applications.portsOfOthers(state.name()));
     ApplicationPort port = new ApplicationPort(options.host(), ports, state);
     NodeId nodeId = new NodeId(id, state.since());
-    ServedApplication served = new ServedApplication(device, nodeId, port, kept, admission, end);
+    ServedApplication served =
+        new ServedApplication(device, nodeId, port, kept, applications.admission(), end);
     lastPort.set(served.state().port());
     return served;
   }
 
   private synchronized void open() throws IOException {
     applications.open(folders.read());
-    doors.started(new SocketServer(options, this::enter));
+    doors.started(new SocketServer(options, applications));
     openPages(true);
     long tickMs =
         Math.clamp(
@@ -136,7 +134,8 @@ public final class NodeDaemon implements AutoCloseable {
       return;
     }
     try {
-      doors.started(new NodePages(address, this::applications, admission::isDraining));
+      doors.started(
+          new NodePages(address, this::applications, applications.admission()::isDraining));
       hasPages = true;
       if (!isFirst) {
         LOG.info("Metrics and health are served at {} now", address);
@@ -152,15 +151,6 @@ public final class NodeDaemon implements AutoCloseable {
             NodeSettings.HTTP.key());
       }
     }
-  }
-
-  private ServedApplication enter(RegisterExecutor enter) throws IOException {
-    if (!applications.has(enter.executor().application())) {
-      admission.enter();
-    }
-    ServedApplication entered = applications.enter(enter);
-    admission.enter(entered.directories());
-    return entered;
   }
 
   private void tidy() {
@@ -211,7 +201,7 @@ public final class NodeDaemon implements AutoCloseable {
    * passed.
    */
   void drain(Duration timeout) {
-    admission.stop();
+    applications.admission().stop();
     long deadlineNanos = System.nanoTime() + timeout.toNanos();
     try {
       while (!(applications.isEmpty() && folders.leftOver().isEmpty())

@@ -43,19 +43,10 @@ final class SocketServer implements AutoCloseable {
   /** Pause after a connection that could not be accepted. */
   private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-  /** Admits executors, on the threads of their connections. */
-  @FunctionalInterface
-  interface Entrance {
-    /**
-     * @throws IOException if the executor is refused, with the reason
-     */
-    ServedApplication enter(RegisterExecutor enter) throws IOException;
-  }
-
   private final Path path;
   private final int maxExecutors;
   private final long maxConnections;
-  private final Entrance entrance;
+  private final Applications applications;
   private final ServerSocketChannel server;
   private final UserPrincipal user;
   private final Set<NodeChannel> connections = ConcurrentHashMap.newKeySet();
@@ -68,13 +59,14 @@ final class SocketServer implements AutoCloseable {
   /**
    * Listens at once.
    *
+   * @param applications let executors in
    * @throws IOException if another daemon listens there
    */
-  SocketServer(NodeOptions options, Entrance entrance) throws IOException {
+  SocketServer(NodeOptions options, Applications applications) throws IOException {
     path = options.get(NodeSettings.SOCKET).toAbsolutePath();
     maxExecutors = options.get(NodeSettings.MAX_EXECUTORS);
     maxConnections = (long) maxExecutors * options.get(NodeSettings.MAX_APPLICATIONS);
-    this.entrance = entrance;
+    this.applications = applications;
     Files.createDirectories(this.path.getParent());
     removeLeftOver();
     server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
@@ -192,7 +184,7 @@ final class SocketServer implements AutoCloseable {
   private void answer(RegisterExecutor enter, NodeChannel channel) throws IOException {
     ServedApplication application;
     try {
-      application = entrance.enter(enter);
+      application = applications.enter(enter);
     } catch (IOException | RuntimeException e) {
       LOG.warn("{} is refused", enter.executor(), e);
       channel.send(new Refused(reason(e)));
@@ -211,7 +203,7 @@ final class SocketServer implements AutoCloseable {
   private Object answer(RegisterExecutor enter, ServedApplication application, Object request) {
     try {
       if (request.equals(enter)) {
-        return entrance.enter(enter).entered();
+        return applications.enter(enter).entered();
       }
       if (request instanceof HandOver(int shuffleId, long mapId, int folder)) {
         application.handOver(shuffleId, mapId, folder);
