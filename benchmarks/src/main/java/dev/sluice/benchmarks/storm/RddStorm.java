@@ -33,12 +33,10 @@ public final class RddStorm {
 
   private RddStorm() {}
 
-  static Supplier<Sums> prepare(JavaSparkContext spark, StormCase storm) {
-    JavaRDD<long[]> sums =
-        pairs(spark, storm.maps(), storm.partitions(), storm.blockBytes())
-            .partitionBy(new HashPartitioner(storm.partitions()))
-            .mapPartitions(RddStorm::sums);
-    return () -> Sums.of(sums.collect());
+  static JavaRDD<long[]> partitioned(JavaSparkContext spark, StormCase storm) {
+    return pairs(spark, storm.maps(), storm.partitions(), storm.blockBytes())
+        .partitionBy(new HashPartitioner(storm.partitions()))
+        .mapPartitions(RddStorm::sums);
   }
 
   /** Returns pairs in so many map tasks, with a block of each for every partition. */

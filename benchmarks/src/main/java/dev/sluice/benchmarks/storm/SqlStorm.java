@@ -6,7 +6,6 @@ import static org.apache.spark.sql.functions.max;
 import static org.apache.spark.sql.functions.sum;
 
 import dev.sluice.testkit.Sums;
-import java.util.function.Supplier;
 import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.sql.Dataset;
@@ -28,16 +27,16 @@ final class SqlStorm {
 
   private SqlStorm() {}
 
-  static Supplier<Sums> prepareRepartition(JavaSparkContext spark, StormCase storm) {
-    return reduction(
+  static JavaRDD<long[]> repartitioned(JavaSparkContext spark, StormCase storm) {
+    return sums(
         numbers(storm)
             .selectExpr("id", "xxhash64(id) a", "xxhash64(id, 1) b", "xxhash64(id, 2) c")
             .repartition(storm.partitions()));
   }
 
-  static Supplier<Sums> prepareAggregate(JavaSparkContext spark, StormCase storm) {
+  static JavaRDD<long[]> aggregated(JavaSparkContext spark, StormCase storm) {
     long keys = Math.ceilDiv(rows(storm), ROWS_PER_KEY);
-    return reduction(
+    return sums(
         numbers(storm)
             .selectExpr("xxhash64(id %% %d) k".formatted(keys), "id", "xxhash64(id) a")
             .groupBy("k")
@@ -52,11 +51,10 @@ final class SqlStorm {
     return storm.blocks() * Math.max(1, Math.round((double) storm.blockBytes() / ROW_BYTES));
   }
 
-  private static Supplier<Sums> reduction(Dataset<Row> dataset) {
+  private static JavaRDD<long[]> sums(Dataset<Row> dataset) {
     JavaRDD<InternalRow> rows =
         ((org.apache.spark.sql.classic.Dataset<Row>) dataset).queryExecution().toRdd().toJavaRDD();
-    JavaRDD<long[]> sums = rows.mapPartitions(partition -> Sums.ofTask(partition, SqlStorm::hash));
-    return () -> Sums.of(sums.collect());
+    return rows.mapPartitions(partition -> Sums.ofTask(partition, SqlStorm::hash));
   }
 
   private static long hash(InternalRow row) {

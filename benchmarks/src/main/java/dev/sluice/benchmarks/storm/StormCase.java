@@ -10,6 +10,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.BiFunction;
 import java.util.function.Supplier;
+import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.serializer.JavaSerializer;
 
@@ -20,8 +21,15 @@ import org.apache.spark.serializer.JavaSerializer;
  *
  * @param blockBytes approximate size of a block before compression
  * @param cold true if every reduce stage has to read the map outputs from disk
+ * @param newShuffles true if every repetition writes the shuffle that it reads
  */
-record StormCase(Workload workload, int maps, int partitions, long blockBytes, boolean cold) {
+record StormCase(
+    Workload workload,
+    int maps,
+    int partitions,
+    long blockBytes,
+    boolean cold,
+    boolean newShuffles) {
   static final StormCase SMALLEST = of(Workload.RDD_KRYO, 100, 100, 300);
   static final StormCase LARGEST = of(Workload.RDD_KRYO, 1000, 1000, 300);
 
@@ -37,12 +45,14 @@ record StormCase(Workload workload, int maps, int partitions, long blockBytes, b
           LARGEST);
 
   static StormCase of(Workload workload, int maps, int partitions, long blockBytes) {
-    return new StormCase(workload, maps, partitions, blockBytes, false);
+    return new StormCase(workload, maps, partitions, blockBytes, false, false);
   }
 
   /** Returns a name such as rdd-kryo-400x400-1KB. */
   String name() {
-    return "%s-%dx%d-%s%s".formatted(workload, maps, partitions, size(), cold ? "-cold" : "");
+    return "%s-%dx%d-%s%s%s"
+        .formatted(
+            workload, maps, partitions, size(), cold ? "-cold" : "", newShuffles ? "-new" : "");
   }
 
   /** Returns text such as 0.2KB for 200 B, 1KB for 1,000 B, 1MiB for 1 MiB. */
@@ -78,31 +88,35 @@ record StormCase(Workload workload, int maps, int partitions, long blockBytes, b
      * Pairs of a number and bytes with Kryo, which {@code DriverProcess} sets. Spark does least
      * work per block with it.
      */
-    RDD_KRYO(Map.of("spark.shuffle.compress", "false"), RddStorm::prepare),
+    RDD_KRYO(Map.of("spark.shuffle.compress", "false"), RddStorm::partitioned),
     /** The same with Java's serializer, whose serialized streams cannot be concatenated. */
     RDD_JAVA(
         Map.of(
             "spark.shuffle.compress", "false", "spark.serializer", JavaSerializer.class.getName()),
-        RddStorm::prepare),
+        RddStorm::partitioned),
     /**
      * Shuffles ({@link RddStorm#ITERATIONS}) of the same cached pairs, one after the other, with
      * Spark's default serializer and compression; each shuffle is garbage after its job.
      */
     RDD_ITERATIVE(
-        Map.of("spark.serializer", JavaSerializer.class.getName()), RddStorm::prepareIterative),
+        Map.of("spark.serializer", JavaSerializer.class.getName()), RddStorm::partitioned) {
+      @Override
+      Supplier<Sums> prepare(JavaSparkContext spark, StormCase storm) {
+        return RddStorm.prepareIterative(spark, storm);
+      }
+    },
     /** Rows distributed round-robin; one reduce task per partition, whatever its size. */
-    SQL_REPARTITION(Map.of("spark.sql.adaptive.enabled", "false"), SqlStorm::prepareRepartition),
+    SQL_REPARTITION(Map.of("spark.sql.adaptive.enabled", "false"), SqlStorm::repartitioned),
     /** Rows grouped by a key; AQE coalesces small partitions into few reduce tasks. */
-    SQL_AGGREGATE(Map.of(), SqlStorm::prepareAggregate);
+    SQL_AGGREGATE(Map.of(), SqlStorm::aggregated);
 
     private final Map<String, String> conf;
-    private final BiFunction<JavaSparkContext, StormCase, Supplier<Sums>> preparation;
+    private final BiFunction<JavaSparkContext, StormCase, JavaRDD<long[]>> sums;
 
     Workload(
-        Map<String, String> conf,
-        BiFunction<JavaSparkContext, StormCase, Supplier<Sums>> preparation) {
+        Map<String, String> conf, BiFunction<JavaSparkContext, StormCase, JavaRDD<long[]>> sums) {
       this.conf = conf;
-      this.preparation = preparation;
+      this.sums = sums;
     }
 
     /** Returns the name for rows and for the command line. */
@@ -127,7 +141,13 @@ record StormCase(Workload workload, int maps, int partitions, long blockBytes, b
      * shuffles.
      */
     Supplier<Sums> prepare(JavaSparkContext spark, StormCase storm) {
-      return preparation.apply(spark, storm);
+      JavaRDD<long[]> reduction = sums.apply(spark, storm);
+      return () -> Sums.of(reduction.collect());
+    }
+
+    /** Writes a new shuffle, which the caller reads and removes. Not for {@link #RDD_ITERATIVE}. */
+    WrittenShuffle write(JavaSparkContext spark, StormCase storm) throws Exception {
+      return WrittenShuffle.write(spark, sums.apply(spark, storm));
     }
   }
 }

@@ -14,7 +14,10 @@ import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 /** The command bin/bench storm: reduce stages over many small blocks, by Sluice and stock. */
 @Command(
@@ -50,6 +53,14 @@ public final class StormCommand implements Callable<Integer> {
       description = "Drop map outputs from the page cache before each run of the reduce stage")
   private boolean cold;
 
+  @Option(
+      names = "--new-shuffles",
+      description =
+          "Write a new shuffle in each repetition, and measure its map stage and the whole job, too")
+  private boolean newShuffles;
+
+  @Spec private CommandSpec spec;
+
   @Mixin private StormRunner runner;
 
   @Mixin private ComparisonOutput output;
@@ -72,8 +83,15 @@ public final class StormCommand implements Callable<Integer> {
 
   /** Returns the case that the options choose, or all. */
   List<StormCase> cases() {
+    if (newShuffles && workload == Workload.RDD_ITERATIVE) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "--new-shuffles: each repetition of rdd-iterative writes new shuffles");
+    }
     boolean chosen =
-        cold || Stream.of(workload, maps, partitions, blockBytes).anyMatch(Objects::nonNull);
+        cold
+            || newShuffles
+            || Stream.of(workload, maps, partitions, blockBytes).anyMatch(Objects::nonNull);
     return chosen
         ? List.of(
             new StormCase(
@@ -81,7 +99,8 @@ public final class StormCommand implements Callable<Integer> {
                 Objects.requireNonNullElse(maps, 400),
                 Objects.requireNonNullElse(partitions, 400),
                 Objects.requireNonNullElse(blockBytes, 1000L),
-                cold))
+                cold,
+                newShuffles))
         : StormCase.ALL;
   }
 }

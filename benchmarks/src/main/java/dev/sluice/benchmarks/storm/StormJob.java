@@ -17,15 +17,17 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.function.Supplier;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.scheduler.StageInfo;
 
 /**
- * The driver process of a storm: writes the map outputs once and reads them repeatedly, on its main
- * thread. It is configured by system properties, and writes its result to a file when all
- * repetitions are over. {@link StormRunner} starts it and waits for its end.
+ * The driver process of a storm: reads the same map outputs repeatedly or, with {@link
+ * StormCase#newShuffles}, writes a shuffle in each repetition and reads it, on its main thread. It
+ * is configured by system properties, and writes its result to a file when all repetitions are
+ * over. {@link StormRunner} starts it and waits for its end.
  */
 public record StormJob(StormCase storm, Path localDirectory) {
   /** Share of dropped bytes that must come from disk; the kernel cannot drop all pages. */
@@ -45,8 +47,7 @@ public record StormJob(StormCase storm, Path localDirectory) {
       spark.sc().addSparkListener(stages);
       Executors.await(spark);
       StormJob job = new StormJob(storm, Path.of(conf.get("spark.local.dir", "")));
-      List<Repetition> repetitions =
-          job.repeat(storm.workload().prepare(spark, storm), count, stages);
+      List<Repetition> repetitions = job.repeat(spark, count, stages);
       long remoteBytes = stages.remoteBytes();
       SluiceTotals totals = SluiceTotals.await(conf, remoteBytes);
       JsonFile.write(result, new StormResult(repetitions, remoteBytes, totals));
@@ -54,24 +55,45 @@ public record StormJob(StormCase storm, Path localDirectory) {
     out.println("done");
   }
 
-  private List<Repetition> repeat(Supplier<Sums> job, int count, Stages stages) throws Exception {
+  private List<Repetition> repeat(JavaSparkContext spark, int count, Stages stages)
+      throws Exception {
     List<Repetition> repetitions = new ArrayList<>();
-    for (int i = 0; i < count; i++) {
-      long cold = storm.cold() ? dropMapOutputs() : 0;
-      long disk = Executors.diskBytes();
-      Map<String, Double> before = Executors.cpuSeconds();
-      long start = System.nanoTime();
-      Sums sums = job.get();
-      double seconds = (System.nanoTime() - start) / 1e9;
-      Map<String, Double> cpu = Executors.used(before, Executors.cpuSeconds());
-      if (Executors.diskBytes() - disk < MIN_FROM_DISK * cold) {
-        throw new IllegalStateException(
-            "only %d of %d bytes of map outputs were read from disk, the others from memory"
-                .formatted(Executors.diskBytes() - disk, cold));
+    if (storm.newShuffles()) {
+      for (int i = 0; i < count; i++) {
+        Measured<WrittenShuffle> written = measure(() -> storm.workload().write(spark, storm));
+        repetitions.add(read(written.effort(), written.result()::read, stages));
+        written.result().remove();
       }
-      repetitions.add(new Repetition(sums, seconds, reduceStages(stages), cpu));
+    } else {
+      Supplier<Sums> job = storm.workload().prepare(spark, storm);
+      for (int i = 0; i < count; i++) {
+        repetitions.add(read(Effort.NONE, job, stages));
+      }
     }
     return repetitions;
+  }
+
+  private Repetition read(Effort map, Supplier<Sums> job, Stages stages) throws Exception {
+    long cold = storm.cold() ? dropMapOutputs() : 0;
+    long disk = Executors.diskBytes();
+    Measured<Sums> sums = measure(job::get);
+    if (Executors.diskBytes() - disk < MIN_FROM_DISK * cold) {
+      throw new IllegalStateException(
+          "only %d of %d bytes of map outputs were read from disk, the others from memory"
+              .formatted(Executors.diskBytes() - disk, cold));
+    }
+    return new Repetition(sums.result(), map, sums.effort(), reduceStages(stages));
+  }
+
+  private record Measured<T>(T result, Effort effort) {}
+
+  private static <T> Measured<T> measure(Callable<T> work) throws Exception {
+    Map<String, Double> before = Executors.cpuSeconds();
+    long start = System.nanoTime();
+    T result = work.call();
+    double seconds = (System.nanoTime() - start) / 1e9;
+    return new Measured<>(
+        result, new Effort(seconds, Executors.used(before, Executors.cpuSeconds())));
   }
 
   private ReduceStage reduceStages(Stages stages) throws Exception {
@@ -106,14 +128,27 @@ public record StormJob(StormCase storm, Path localDirectory) {
   record StormResult(List<Repetition> repetitions, long remoteBytes, SluiceTotals totals) {}
 
   /**
-   * One run of the reduce stage.
+   * One run of the reduce stage and, with new shuffles, of the map stage before it.
    *
-   * @param seconds wall time of all its jobs
-   * @param stage sum of the reduce stages of all its jobs
-   * @param executorCpuSeconds CPU time of the executor processes, by executor id
+   * @param map effort of the map stage
+   * @param reduce effort of all jobs after that
+   * @param stage sum of the reduce stages of all these jobs
    */
-  record Repetition(
-      Sums sums, double seconds, ReduceStage stage, Map<String, Double> executorCpuSeconds) {}
+  record Repetition(Sums sums, Effort map, Effort reduce, ReduceStage stage) {}
+
+  /**
+   * Time that a part of a repetition took.
+   *
+   * @param seconds wall time
+   * @param cpuSeconds CPU time of the executor processes, by executor id, and of the server
+   */
+  record Effort(double seconds, Map<String, Double> cpuSeconds) {
+    static final Effort NONE = new Effort(0, Map.of());
+
+    double allCpuSeconds() {
+      return cpuSeconds.values().stream().mapToDouble(Double::doubleValue).sum();
+    }
+  }
 
   /**
    * A stage that read one or more shuffles, in Spark's metrics; sums over its tasks.

@@ -27,10 +27,6 @@ import java.util.function.ToDoubleFunction;
  * be missing otherwise.
  */
 final class StormRounds {
-  private static final ToDoubleFunction<Repetition> CPU =
-      repetition ->
-          repetition.executorCpuSeconds().values().stream().mapToDouble(Double::doubleValue).sum();
-
   private final StormCase storm;
   private final String name;
   private final int warmUp;
@@ -103,17 +99,34 @@ final class StormRounds {
 
   /**
    * Returns rows of the time of the reduce stage (of all jobs if there are several) and of the CPU
-   * time of all executors, against the stock shuffle.
+   * time of all executors, against the stock shuffle. With new shuffles also rows of the map stage
+   * and of the whole job.
    */
   List<Comparison> comparisons() {
     String row = "storm-" + name;
-    Comparison cpu = compare(row + "-cpu", CPU);
-    return storm.workload() == Workload.RDD_ITERATIVE
-        ? List.of(compare(row + "-jobs", Repetition::seconds), cpu)
-        : List.of(
-            compare(row + "-task", repetition -> repetition.stage().taskSeconds()),
-            compare(row + "-wall", repetition -> repetition.stage().wallSeconds()),
-            cpu);
+    List<Comparison> rows = new ArrayList<>();
+    if (storm.workload() == Workload.RDD_ITERATIVE) {
+      rows.add(compare(row + "-jobs", each -> each.reduce().seconds()));
+    } else {
+      rows.add(compare(row + "-task", each -> each.stage().taskSeconds()));
+      rows.add(compare(row + "-wall", each -> each.stage().wallSeconds()));
+    }
+    rows.add(compare(row + "-cpu", each -> each.reduce().allCpuSeconds()));
+    if (storm.newShuffles()) {
+      rows.addAll(mapAndWhole(row));
+    }
+    return rows;
+  }
+
+  /** Returns rows of the wall time and the CPU time of the map stage, and of the whole job. */
+  List<Comparison> mapAndWhole(String row) {
+    return List.of(
+        compare(row + "-map-wall", each -> each.map().seconds()),
+        compare(row + "-map-cpu", each -> each.map().allCpuSeconds()),
+        compare(row + "-whole-wall", each -> each.map().seconds() + each.reduce().seconds()),
+        compare(
+            row + "-whole-cpu",
+            each -> each.map().allCpuSeconds() + each.reduce().allCpuSeconds()));
   }
 
   /**

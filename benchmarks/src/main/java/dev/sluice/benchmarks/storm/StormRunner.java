@@ -13,6 +13,7 @@ import dev.sluice.testkit.JsonFile;
 import dev.sluice.testkit.Shuffle;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -77,13 +78,14 @@ public final class StormRunner {
   private FailableFunction<Shuffle, Map<String, String>, IOException> clusters = _ -> Map.of();
 
   /**
-   * Runs a storm of 400 x 400 blocks of 1 KB that a node daemon or a shuffle service serves.
+   * Runs storms of 400 x 400 blocks of 1 KB that a node daemon or a shuffle service serves.
    *
    * @param quick true for one round, which begins before the compilers are done
    * @param clusters returns the settings of the cluster on which a shuffle's executors run
    * @param directory directory of the drivers
    * @param problems gets the reasons why the rows are worthless; there are no rows then
-   * @return rows of the task time of the reduce stage and the CPU time of the serving process
+   * @return rows of the task time of the reduce stage and the CPU time of the serving process, and
+   *     with new shuffles of the map stage and the whole job
    */
   public static List<Comparison> onNodes(
       boolean quick,
@@ -91,7 +93,6 @@ public final class StormRunner {
       Path directory,
       List<String> problems)
       throws IOException, InterruptedException {
-    StormCase storm = StormCase.of(Workload.RDD_KRYO, 400, 400, 1000);
     StormRunner runner = new StormRunner();
     runner.clusters = clusters;
     if (quick) {
@@ -99,14 +100,22 @@ public final class StormRunner {
       runner.warmUp = 8;
       runner.repetitions = 1;
     }
-    StormRounds rounds = runner.run(directory, storm);
-    problems.addAll(rounds.problems());
-    return rounds.problems().isEmpty()
-        ? List.of(
-            rounds.compare("node-storm-task", each -> each.stage().taskSeconds()),
-            rounds.compare(
-                "node-storm-serving-cpu", each -> each.executorCpuSeconds().get(Executors.SERVER)))
-        : List.of();
+    StormRounds reads = runner.run(directory, StormCase.of(Workload.RDD_KRYO, 400, 400, 1000));
+    StormRounds jobs =
+        runner.run(directory, new StormCase(Workload.RDD_KRYO, 400, 400, 1000, false, true));
+    problems.addAll(reads.problems());
+    problems.addAll(jobs.problems());
+    List<Comparison> rows = new ArrayList<>();
+    if (reads.problems().isEmpty()) {
+      rows.add(reads.compare("node-storm-task", each -> each.stage().taskSeconds()));
+      rows.add(
+          reads.compare(
+              "node-storm-serving-cpu", each -> each.reduce().cpuSeconds().get(Executors.SERVER)));
+    }
+    if (jobs.problems().isEmpty()) {
+      rows.addAll(jobs.mapAndWhole("node-storm"));
+    }
+    return rows;
   }
 
   /**

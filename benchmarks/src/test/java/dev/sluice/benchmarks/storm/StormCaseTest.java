@@ -13,8 +13,10 @@ class StormCaseTest {
   @Test
   void aNameContainsTheSizes() {
     assertThat(KRYO.name()).isEqualTo("rdd-kryo-400x400-1KB");
-    assertThat(new StormCase(Workload.RDD_KRYO, 64, 64, 1 << 20, true).name())
+    assertThat(new StormCase(Workload.RDD_KRYO, 64, 64, 1 << 20, true, false).name())
         .isEqualTo("rdd-kryo-64x64-1MiB-cold");
+    assertThat(new StormCase(Workload.RDD_KRYO, 64, 64, 1 << 20, true, true).name())
+        .isEqualTo("rdd-kryo-64x64-1MiB-cold-new");
     assertThat(StormCase.of(Workload.RDD_KRYO, 32, 16, 1 << 20).name())
         .isEqualTo("rdd-kryo-32x16-1MiB");
     assertThat(StormCase.of(Workload.SQL_REPARTITION, 1, 2, 200).name())

@@ -32,12 +32,21 @@ class StormCommandTest {
     assertThat(cases("--workload", "sql-repartition", "--partitions", "7", "--block-bytes", "300"))
         .containsExactly(StormCase.of(Workload.SQL_REPARTITION, 400, 7, 300));
     assertThat(cases("--cold"))
-        .containsExactly(new StormCase(Workload.RDD_KRYO, 400, 400, 1000, true));
+        .containsExactly(new StormCase(Workload.RDD_KRYO, 400, 400, 1000, true, false));
+    assertThat(cases("--new-shuffles"))
+        .containsExactly(new StormCase(Workload.RDD_KRYO, 400, 400, 1000, false, true));
   }
 
   @Test
   void anUnknownWorkloadIsAnErrorOfUse() {
     assertThatThrownBy(() -> cases("--workload", "rdd")).isInstanceOf(ParameterException.class);
+  }
+
+  @Test
+  void aWorkloadThatAlwaysWritesNewShufflesIsNotSplitIntoStages() {
+    assertThatThrownBy(() -> cases("--new-shuffles", "--workload", "rdd-iterative"))
+        .isInstanceOf(ParameterException.class)
+        .hasMessageContaining("rdd-iterative writes new shuffles");
   }
 
   private static List<StormCase> cases(String... arguments) {

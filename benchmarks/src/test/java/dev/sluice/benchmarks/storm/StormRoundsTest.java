@@ -2,10 +2,12 @@
 package dev.sluice.benchmarks.storm;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.SluiceTotals;
 import dev.sluice.benchmarks.storm.StormCase.Workload;
+import dev.sluice.benchmarks.storm.StormJob.Effort;
 import dev.sluice.benchmarks.storm.StormJob.ReduceStage;
 import dev.sluice.benchmarks.storm.StormJob.Repetition;
 import dev.sluice.benchmarks.storm.StormJob.StormResult;
@@ -43,6 +45,22 @@ class StormRoundsTest {
   }
 
   @Test
+  void newShufflesAddRowsOfTheMapStageAndOfTheWholeJob() {
+    StormCase storm = new StormCase(Workload.RDD_KRYO, 400, 400, 1000, false, true);
+    StormRounds written = new StormRounds(storm, storm.name(), 0);
+    written.add(Shuffle.SLUICE, result(READ, new Effort(3, Map.of("0", 6.0)), 1));
+    written.add(Shuffle.STOCK, result(SluiceTotals.NONE, new Effort(2, Map.of("0", 5.0)), 3));
+
+    assertThat(written.comparisons().subList(3, 7))
+        .extracting(Comparison::name, row -> row.sluice()[0], row -> row.partnerValues()[0])
+        .containsExactly(
+            tuple("storm-rdd-kryo-400x400-1KB-new-map-wall", 3.0, 2.0),
+            tuple("storm-rdd-kryo-400x400-1KB-new-map-cpu", 6.0, 5.0),
+            tuple("storm-rdd-kryo-400x400-1KB-new-whole-wall", 4.0, 5.0),
+            tuple("storm-rdd-kryo-400x400-1KB-new-whole-cpu", 10.0, 17.0));
+  }
+
+  @Test
   void growthIsTimePerBlockOfTheLargeShuffleOverTheSmall() {
     List<Comparison> rows = new ArrayList<>();
     rows.add(taskSeconds(StormCase.SMALLEST, 1));
@@ -67,7 +85,8 @@ class StormRoundsTest {
   @Test
   void differentSumsAreAProblemWithAnyShuffle() {
     rounds.add(Shuffle.STOCK, result(SluiceTotals.NONE, 1, 1));
-    Repetition other = new Repetition(new Sums(10, 124), 1, stage(1), Map.of());
+    Repetition other =
+        new Repetition(new Sums(10, 124), Effort.NONE, Effort.NONE, new ReduceStage(1, 1));
     rounds.add(Shuffle.SLUICE, new StormResult(List.of(other), 700, READ));
     assertThat(rounds.problems())
         .singleElement()
@@ -99,14 +118,20 @@ class StormRoundsTest {
   }
 
   private static StormResult result(SluiceTotals totals, double... seconds) {
-    List<Repetition> repetitions =
-        Arrays.stream(seconds)
-            .mapToObj(s -> new Repetition(SUMS, 1, stage(s), Map.of("0", s, "1", 3 * s)))
-            .toList();
-    return new StormResult(repetitions, 700, totals);
+    return result(totals, Effort.NONE, seconds);
   }
 
-  private static ReduceStage stage(double seconds) {
-    return new ReduceStage(seconds, seconds);
+  private static StormResult result(SluiceTotals totals, Effort map, double... seconds) {
+    List<Repetition> repetitions =
+        Arrays.stream(seconds)
+            .mapToObj(
+                s ->
+                    new Repetition(
+                        SUMS,
+                        map,
+                        new Effort(s, Map.of("0", s, "1", 3 * s)),
+                        new ReduceStage(s, s)))
+            .toList();
+    return new StormResult(repetitions, 700, totals);
   }
 }
