@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A data file that becomes a memory region. Its {@link PendingRegistration} closes it after
  * registering it. If the region is the open file, the region owns it from then on. {@link
- * RegisteredShuffle} opens it on a thread that may wait for the disk, and registers it on the
+ * ShuffleOutputs} opens it on a thread that may wait for the disk, and registers it on the
  * registry's thread. {@link RegistrationProbe} does both on one thread.
  *
  * <p>The file's length is compared with the index three times: when the file is opened, right

@@ -12,7 +12,7 @@ import java.nio.file.Path;
 
 /**
  * Data file of a map output, as a region for peers and as a source for this process's tasks. {@link
- * DataFile} makes it when it is registered, {@link RegisteredShuffle} when it is not. The {@link
+ * DataFile} makes it when it is registered, {@link ShuffleOutputs} when it is not. The {@link
  * MapOutput} copies from it on any thread, and closes it with the shuffle's lock held. Closing ends
  * READs; mapped memory belongs to the {@link ShuffleMemory}, which unmaps it later.
  */

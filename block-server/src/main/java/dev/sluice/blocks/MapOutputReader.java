@@ -27,12 +27,12 @@ public final class MapOutputReader {
   /** The partitions do not fit behind the offset. */
   public static final int NO_ROOM = -2;
 
-  private final RegisteredShuffle shuffle;
+  private final ShuffleOutputs shuffle;
   private ChecksumAlgorithm algorithm = ChecksumAlgorithm.NONE;
   private @Nullable Checksum checksum;
   private boolean warned;
 
-  MapOutputReader(RegisteredShuffle shuffle) {
+  MapOutputReader(ShuffleOutputs shuffle) {
     this.shuffle = shuffle;
   }
 

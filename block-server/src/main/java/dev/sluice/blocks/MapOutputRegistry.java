@@ -174,7 +174,7 @@ public final class MapOutputRegistry implements AutoCloseable {
     epochs =
         new ShuffleEpochs(
             id ->
-                new RegisteredShuffle(
+                new ShuffleOutputs(
                     id, domain, directories, budget, indexes, files, counters, clockMs));
     if (limits.equals(RegistryLimits.OFF)) {
       epochs.close(); // no map output may enter
@@ -222,7 +222,7 @@ public final class MapOutputRegistry implements AutoCloseable {
   }
 
   private void add(int shuffleId, long mapId, boolean served) {
-    RegisteredShuffle shuffle = epochs.enterForCommit(shuffleId);
+    ShuffleOutputs shuffle = epochs.enterForCommit(shuffleId);
     if (shuffle != null) {
       try {
         shuffle.committed(mapId);
@@ -241,7 +241,7 @@ public final class MapOutputRegistry implements AutoCloseable {
    */
   public CompletableFuture<List<@Nullable MapOutputLocation>> resolve(
       int shuffleId, long[] mapIds) {
-    RegisteredShuffle known = epochs.get(shuffleId);
+    ShuffleOutputs known = epochs.get(shuffleId);
     if (known != null) {
       known.touch();
       List<@Nullable MapOutputLocation> locations = locations(known, mapIds);
@@ -249,7 +249,7 @@ public final class MapOutputRegistry implements AutoCloseable {
         return CompletableFuture.completedFuture(locations);
       }
     }
-    RegisteredShuffle shuffle = epochs.enterForReader(shuffleId);
+    ShuffleOutputs shuffle = epochs.enterForReader(shuffleId);
     if (shuffle == null) {
       return CompletableFuture.completedFuture(locations(null, mapIds));
     }
@@ -262,7 +262,7 @@ public final class MapOutputRegistry implements AutoCloseable {
 
   /** Returns a map output, or null if it is unknown here. */
   public @Nullable MapOutput output(int shuffleId, long mapId) {
-    RegisteredShuffle shuffle = epochs.get(shuffleId);
+    ShuffleOutputs shuffle = epochs.get(shuffleId);
     return shuffle == null ? null : shuffle.get(mapId);
   }
 
@@ -301,13 +301,13 @@ public final class MapOutputRegistry implements AutoCloseable {
 
   /** Returns a reader of this process's own map outputs; null if none is known here. */
   public @Nullable MapOutputReader reader(int shuffleId) {
-    RegisteredShuffle shuffle = epochs.get(shuffleId);
+    ShuffleOutputs shuffle = epochs.get(shuffleId);
     return shuffle == null || shuffle.isEmpty() ? null : new MapOutputReader(shuffle);
   }
 
   /** Marks the shuffle as in use by readers, so that it is not idle. */
   public void touch(int shuffleId) {
-    RegisteredShuffle shuffle = epochs.get(shuffleId);
+    ShuffleOutputs shuffle = epochs.get(shuffleId);
     if (shuffle != null) {
       shuffle.touch();
     }
@@ -323,7 +323,7 @@ public final class MapOutputRegistry implements AutoCloseable {
 
   /** Deregisters several map outputs in the same way; others of their shuffle stay registered. */
   public void invalidate(int shuffleId, Set<Long> mapIds) {
-    RegisteredShuffle shuffle = epochs.get(shuffleId);
+    ShuffleOutputs shuffle = epochs.get(shuffleId);
     if (shuffle != null) {
       shuffle.invalidate(mapIds);
       epochs.dropIfUnused(shuffle);
@@ -336,7 +336,7 @@ public final class MapOutputRegistry implements AutoCloseable {
    * at most; if its disk does not answer, the regions end when it does.
    */
   public void unregister(int shuffleId) {
-    RegisteredShuffle shuffle = epochs.end(shuffleId);
+    ShuffleOutputs shuffle = epochs.end(shuffleId);
     if (shuffle != null) {
       shuffle.close();
     }
@@ -348,7 +348,7 @@ public final class MapOutputRegistry implements AutoCloseable {
    * that a reader asks for later are registered again. Never blocks.
    */
   public void evict(int shuffleId) {
-    RegisteredShuffle shuffle = epochs.get(shuffleId);
+    ShuffleOutputs shuffle = epochs.get(shuffleId);
     if (shuffle == null) {
       return;
     }
@@ -361,7 +361,7 @@ public final class MapOutputRegistry implements AutoCloseable {
 
   /** Returns the ids of the shuffles that have registered or pending map outputs. */
   public List<Integer> shuffles() {
-    return epochs.all().map(RegisteredShuffle::id).toList();
+    return epochs.all().map(ShuffleOutputs::id).toList();
   }
 
   public Counters<RegistryCounter> counters() {
@@ -389,7 +389,7 @@ public final class MapOutputRegistry implements AutoCloseable {
   /** Deregisters everything, and answers the resolve requests that wait. Idempotent. */
   @Override
   public void close() {
-    for (RegisteredShuffle shuffle : epochs.close()) {
+    for (ShuffleOutputs shuffle : epochs.close()) {
       try {
         shuffle.close();
       } catch (RuntimeException | Error e) { // The other shuffles, threads and files must end too.
@@ -405,7 +405,7 @@ public final class MapOutputRegistry implements AutoCloseable {
   }
 
   private CompletableFuture<List<@Nullable MapOutputLocation>> registerSoon(
-      RegisteredShuffle shuffle, long[] mapIds) {
+      ShuffleOutputs shuffle, long[] mapIds) {
     for (long mapId : mapIds) {
       registerSoon(shuffle, mapId, true);
     }
@@ -423,7 +423,7 @@ public final class MapOutputRegistry implements AutoCloseable {
             });
   }
 
-  private void registerSoon(RegisteredShuffle shuffle, long mapId, boolean served) {
+  private void registerSoon(ShuffleOutputs shuffle, long mapId, boolean served) {
     if (!shuffle.mayBegin(mapId, served)) {
       return;
     }
@@ -463,7 +463,7 @@ public final class MapOutputRegistry implements AutoCloseable {
   }
 
   private static List<@Nullable MapOutputLocation> locations(
-      @Nullable RegisteredShuffle shuffle, long[] mapIds) {
+      @Nullable ShuffleOutputs shuffle, long[] mapIds) {
     List<@Nullable MapOutputLocation> locations = new ArrayList<>(mapIds.length);
     for (long mapId : mapIds) {
       locations.add(shuffle == null ? null : shuffle.location(mapId));

@@ -11,7 +11,7 @@ import org.slf4j.LoggerFactory;
 /**
  * A pending registration of a map output. Its files are found and opened on a thread that may wait
  * for their disks and holds no lock. Then it is registered on the registry's thread. One thread at
- * a time uses it. {@link RegisteredShuffle#begin} creates it. The {@link MapOutputRegistry} closes
+ * a time uses it. {@link ShuffleOutputs#begin} creates it. The {@link MapOutputRegistry} closes
  * it, whether it succeeded, failed or was cancelled.
  */
 final class PendingRegistration implements AutoCloseable {
@@ -34,7 +34,7 @@ final class PendingRegistration implements AutoCloseable {
       @Nullable DataFile data,
       boolean registers) {}
 
-  private final RegisteredShuffle shuffle;
+  private final ShuffleOutputs shuffle;
   private final long mapId;
   private final boolean served;
 
@@ -47,13 +47,13 @@ final class PendingRegistration implements AutoCloseable {
   /**
    * @param served true if peers may READ the map output here
    */
-  PendingRegistration(RegisteredShuffle shuffle, long mapId, boolean served) {
+  PendingRegistration(ShuffleOutputs shuffle, long mapId, boolean served) {
     this.shuffle = shuffle;
     this.mapId = mapId;
     this.served = served;
   }
 
-  RegisteredShuffle shuffle() {
+  ShuffleOutputs shuffle() {
     return shuffle;
   }
 

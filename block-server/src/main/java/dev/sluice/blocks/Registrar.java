@@ -49,7 +49,7 @@ final class Registrar {
   private final LongSupplier clockMs;
 
   /** Shuffles that were withdrawn and will be deregistered. */
-  private final Map<RegisteredShuffle, Withdrawal> withdrawn = new HashMap<>();
+  private final Map<ShuffleOutputs, Withdrawal> withdrawn = new HashMap<>();
 
   /** Calls of the listener that wait until no lock is held. */
   private final Queue<Runnable> news = new ArrayDeque<>();
@@ -83,7 +83,7 @@ final class Registrar {
     announce();
   }
 
-  private void registerNew(RegisteredShuffle shuffle, PendingRegistration registration) {
+  private void registerNew(ShuffleOutputs shuffle, PendingRegistration registration) {
     long mapId = registration.mapId();
     MapOutput output = null;
     try {
@@ -109,14 +109,14 @@ final class Registrar {
     }
   }
 
-  private void announceSoon(RegisteredShuffle shuffle, MapOutputLocation location) {
+  private void announceSoon(ShuffleOutputs shuffle, MapOutputLocation location) {
     if (!location.segment().isRegistered()) {
       counters.add(RegistryCounter.STAGED_OUTPUTS, 1);
     }
     news.add(() -> listener.registered(shuffle.id(), location));
   }
 
-  private void reserve(RegisteredShuffle shuffle, ShuffleMemory memory, Cost cost)
+  private void reserve(ShuffleOutputs shuffle, ShuffleMemory memory, Cost cost)
       throws RegistrationUnavailableException {
     if (memory.reserve(cost)) {
       return;
@@ -146,13 +146,13 @@ final class Registrar {
    * @param asking shuffle that needs room and is not withdrawn itself; null for none
    * @param suffices true if there is enough room once this cost has been released
    */
-  private void makeRoom(@Nullable RegisteredShuffle asking, Predicate<Cost> suffices) {
+  private void makeRoom(@Nullable ShuffleOutputs asking, Predicate<Cost> suffices) {
     Cost leaving = Cost.NONE;
-    for (RegisteredShuffle next : withdrawn.keySet()) {
+    for (ShuffleOutputs next : withdrawn.keySet()) {
       leaving = leaving.plus(next.cost());
     }
     while (!suffices.test(leaving)) {
-      RegisteredShuffle next = leastRecentlyRead(asking);
+      ShuffleOutputs next = leastRecentlyRead(asking);
       if (next == null) {
         return;
       }
@@ -162,17 +162,17 @@ final class Registrar {
   }
 
   /** Returns the idle shuffle with memory or regions that was READ least recently, or null. */
-  private @Nullable RegisteredShuffle leastRecentlyRead(@Nullable RegisteredShuffle asking) {
+  private @Nullable ShuffleOutputs leastRecentlyRead(@Nullable ShuffleOutputs asking) {
     long idleSinceMs = clockMs.getAsLong() - limits.idleMs();
     return epochs
         .all()
         .filter(shuffle -> shuffle != asking && !shuffle.cost().equals(Cost.NONE))
         .filter(shuffle -> shuffle.lastReadMs() <= idleSinceMs && !withdrawn.containsKey(shuffle))
-        .min(Comparator.comparingLong(RegisteredShuffle::lastReadMs))
+        .min(Comparator.comparingLong(ShuffleOutputs::lastReadMs))
         .orElse(null);
   }
 
-  private void withdraw(RegisteredShuffle shuffle, String reason) {
+  private void withdraw(ShuffleOutputs shuffle, String reason) {
     withdrawn.put(shuffle, new Withdrawal(clockMs.getAsLong(), shuffle.lastReadMs()));
     news.add(() -> listener.withdrawn(shuffle.id()));
     LOG.info("Shuffle {} will be deregistered: {}", shuffle.id(), reason);
@@ -181,7 +181,7 @@ final class Registrar {
   /** Deregisters withdrawn shuffles after their grace period, and keeps those READ since. */
   private void endGraces() {
     long nowMs = clockMs.getAsLong();
-    for (RegisteredShuffle shuffle : List.copyOf(withdrawn.keySet())) {
+    for (ShuffleOutputs shuffle : List.copyOf(withdrawn.keySet())) {
       Withdrawal withdrawal = requireNonNull(withdrawn.get(shuffle));
       if (shuffle.lastReadMs() != withdrawal.lastReadMs()) {
         withdrawn.remove(shuffle);
@@ -195,7 +195,7 @@ final class Registrar {
     }
   }
 
-  private void deregister(RegisteredShuffle shuffle) {
+  private void deregister(ShuffleOutputs shuffle) {
     if (epochs.get(shuffle.id()) == shuffle) { // It may have been unregistered meanwhile.
       shuffle.evict();
       epochs.dropIfUnused(shuffle);
@@ -204,7 +204,7 @@ final class Registrar {
   }
 
   /** Withdraws the shuffle and announces that. Its map outputs may be registered again later. */
-  void evict(RegisteredShuffle shuffle) {
+  void evict(ShuffleOutputs shuffle) {
     if (!withdrawn.containsKey(shuffle)) {
       withdraw(shuffle, "no known reader needs it any more");
     }

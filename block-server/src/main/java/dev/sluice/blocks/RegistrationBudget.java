@@ -8,7 +8,7 @@ import java.util.function.LongSupplier;
 /**
  * Counts registered bytes and regions against their limits. Each {@link MapOutputRegistry} creates
  * one. {@link ShuffleMemory} takes from it and gives back, the {@link Registrar} asks for room, and
- * {@link RegisteredShuffle} reports refusals. Any thread; this guards all fields that change. Each
+ * {@link ShuffleOutputs} reports refusals. Any thread; this guards all fields that change. Each
  * reserved cost must be released once.
  *
  * <p>The provider may have a lower limit, which shows when it refuses. A refusal may last, as with

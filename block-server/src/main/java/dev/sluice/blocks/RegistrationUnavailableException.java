@@ -5,7 +5,7 @@ import java.io.IOException;
 
 /**
  * Thrown if map outputs cannot be registered in the requested way; tells where and why. {@link
- * RegisteredShuffle} catches it and has the map output staged. Thrown by a probe at the start, it
+ * ShuffleOutputs} catches it and has the map output staged. Thrown by a probe at the start, it
  * reaches the caller that opens the registry.
  */
 public final class RegistrationUnavailableException extends IOException {

@@ -42,7 +42,7 @@ final class ResidentPages {
   private static final Pattern RESIDENT = Pattern.compile("(?m)^Rss(?:File|Shmem):\\s*(\\d+) kB$");
 
   /** Snapshot of the last READ, so that READs during the sort do not change the order. */
-  private record Read(RegisteredShuffle shuffle, long lastMs) {}
+  private record Read(ShuffleOutputs shuffle, long lastMs) {}
 
   private final ShuffleEpochs epochs;
   private final long maxBytes;

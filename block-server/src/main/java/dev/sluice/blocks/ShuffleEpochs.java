@@ -22,17 +22,17 @@ import org.jspecify.annotations.Nullable;
  */
 final class ShuffleEpochs {
   private static final class Epoch {
-    final RegisteredShuffle shuffle;
+    final ShuffleOutputs shuffle;
 
     /** Number of calls and registrations that have entered and not left. */
     int entered;
 
-    Epoch(RegisteredShuffle shuffle) {
+    Epoch(ShuffleOutputs shuffle) {
       this.shuffle = shuffle;
     }
   }
 
-  private final IntFunction<RegisteredShuffle> factory;
+  private final IntFunction<ShuffleOutputs> factory;
 
   /** Changed only with the lock of this held. */
   private final ConcurrentHashMap<Integer, Epoch> current = new ConcurrentHashMap<>();
@@ -44,32 +44,32 @@ final class ShuffleEpochs {
   /**
    * @param factory makes the shuffle of a new epoch
    */
-  ShuffleEpochs(IntFunction<RegisteredShuffle> factory) {
+  ShuffleEpochs(IntFunction<ShuffleOutputs> factory) {
     this.factory = factory;
   }
 
   /** Returns the shuffle's current epoch; null if it has none. */
-  @Nullable RegisteredShuffle get(int shuffleId) {
+  @Nullable ShuffleOutputs get(int shuffleId) {
     Epoch epoch = current.get(shuffleId);
     return epoch == null ? null : epoch.shuffle;
   }
 
-  Stream<RegisteredShuffle> all() {
+  Stream<ShuffleOutputs> all() {
     return current.values().stream().map(epoch -> epoch.shuffle);
   }
 
   /** Returns the epoch for a committed map output, kept until {@link #leave}; null when closed. */
-  synchronized @Nullable RegisteredShuffle enterForCommit(int shuffleId) {
+  synchronized @Nullable ShuffleOutputs enterForCommit(int shuffleId) {
     fenced.clear(shuffleId);
     return enter(shuffleId);
   }
 
   /** Returns the epoch for a reader's request; null also while the shuffle is unregistered. */
-  synchronized @Nullable RegisteredShuffle enterForReader(int shuffleId) {
+  synchronized @Nullable ShuffleOutputs enterForReader(int shuffleId) {
     return fenced.get(shuffleId) ? null : enter(shuffleId);
   }
 
-  private @Nullable RegisteredShuffle enter(int shuffleId) {
+  private @Nullable ShuffleOutputs enter(int shuffleId) {
     if (closed) {
       return null;
     }
@@ -79,14 +79,14 @@ final class ShuffleEpochs {
   }
 
   /** Enters for a registration, which the calling thread begins while it is in the epoch itself. */
-  synchronized void enterAgain(RegisteredShuffle shuffle) {
+  synchronized void enterAgain(ShuffleOutputs shuffle) {
     Epoch epoch = current.get(shuffle.id());
     if (epoch != null && epoch.shuffle == shuffle) { // else it was unregistered meanwhile
       epoch.entered++;
     }
   }
 
-  synchronized void leave(RegisteredShuffle shuffle) {
+  synchronized void leave(ShuffleOutputs shuffle) {
     Epoch epoch = current.get(shuffle.id());
     if (epoch != null && epoch.shuffle == shuffle) {
       epoch.entered--;
@@ -94,7 +94,7 @@ final class ShuffleEpochs {
     }
   }
 
-  synchronized void dropIfUnused(RegisteredShuffle shuffle) {
+  synchronized void dropIfUnused(ShuffleOutputs shuffle) {
     Epoch epoch = current.get(shuffle.id());
     if (epoch != null && epoch.shuffle == shuffle && epoch.entered == 0 && shuffle.isBlank()) {
       current.remove(shuffle.id());
@@ -102,16 +102,16 @@ final class ShuffleEpochs {
   }
 
   /** Ends the shuffle's epoch. The caller closes the returned shuffle, if any. */
-  synchronized @Nullable RegisteredShuffle end(int shuffleId) {
+  synchronized @Nullable ShuffleOutputs end(int shuffleId) {
     fenced.set(shuffleId);
     Epoch epoch = current.remove(shuffleId);
     return epoch == null ? null : epoch.shuffle;
   }
 
   /** Ends all epochs for good. The caller closes the returned shuffles. */
-  synchronized List<RegisteredShuffle> close() {
+  synchronized List<ShuffleOutputs> close() {
     closed = true;
-    List<RegisteredShuffle> shuffles = all().toList();
+    List<ShuffleOutputs> shuffles = all().toList();
     current.clear();
     return shuffles;
   }

@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
  * unmapped. The first mapping whose registration failed stays too, and counts as an open file does.
  * From then on each mapping gets an arena of its own, so that repeated failures take no more.
  *
- * <p>References are counted. The {@link RegisteredShuffle} creates and owns it, and holds one. Each
+ * <p>References are counted. The {@link ShuffleOutputs} creates and owns it, and holds one. Each
  * thread holds one while it uses the memory; the last {@link #release} unmaps it. All methods but
  * {@link #retain} and {@link #release} need the owner's lock.
  *

@@ -7,7 +7,7 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Segments of a shuffle's partition tables. The {@link RegisteredShuffle} creates it with the
+ * Segments of a shuffle's partition tables. The {@link ShuffleOutputs} creates it with the
  * shuffle's memory, and calls it with its lock held: {@link #nextCost}, then {@link #next}, then
  * {@link #keep} after success. The memory belongs to {@link ShuffleMemory}.
  */

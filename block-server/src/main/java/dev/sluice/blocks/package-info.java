@@ -11,7 +11,7 @@
  *       RegistrationProbe} found by trial for the directory of the data file.
  *   <li>{@link Registrar} reserves room in the {@link RegistrationBudget}, and evicts idle shuffles
  *       early.
- *   <li>{@link RegisteredShuffle} registers the {@link DataFile} and a slot of a partition table
+ *   <li>{@link ShuffleOutputs} registers the {@link DataFile} and a slot of a partition table
  *       ({@link TableSlot}). Otherwise the map output is to be staged ({@link IndexTable}).
  *   <li>{@link MapOutputListener} announces the location.
  * </ol>

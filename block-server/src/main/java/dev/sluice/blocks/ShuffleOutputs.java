@@ -45,8 +45,8 @@ import org.slf4j.LoggerFactory;
  * releases the lock; it runs these deregistrations. Map outputs are added and removed with the lock
  * held.
  */
-final class RegisteredShuffle {
-  private static final Logger LOG = LoggerFactory.getLogger(RegisteredShuffle.class);
+final class ShuffleOutputs {
+  private static final Logger LOG = LoggerFactory.getLogger(ShuffleOutputs.class);
   private static final long MAX_WAIT_MS = 10_000;
 
   /** Takes room from the budget; the {@link Registrar} implements it. */
@@ -86,7 +86,7 @@ final class RegisteredShuffle {
   private @Nullable TableSegments tables;
   private boolean closed;
 
-  RegisteredShuffle(
+  ShuffleOutputs(
       int id,
       ProtectionDomain domain,
       LocalDirectories directories,
