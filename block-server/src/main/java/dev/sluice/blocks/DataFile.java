@@ -21,10 +21,10 @@ import java.nio.file.StandardOpenOption;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A data file that becomes a memory region. Its {@link PendingRegistration} closes it after
- * registering it. If the region is the open file, the region owns it from then on. {@link
- * ShuffleOutputs} opens it on a thread that may wait for the disk, and registers it on the
- * registry's thread. {@link RegistrationProbe} does both on one thread.
+ * A data file that becomes a memory region. Its {@link PendingRegistration} opens it on a thread
+ * that may wait for the disk, and closes it after registering it. If the region is the open file,
+ * the region owns it from then on. {@link ShuffleOutputs} registers it on the registry's thread.
+ * {@link RegistrationProbe} does both on one thread.
  *
  * <p>The file's length is compared with the index three times: when the file is opened, right
  * before it is mapped and right afterwards. Access to a mapping beyond the end of its file is a

@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Partition table of a staged map output, read from its index and checksum files. {@link
- * ShuffleOutputs} creates it. {@link MapOutputIndex} checked these as a whole at registration,
- * and each page is checked again when it is read. The {@link IndexCache} keeps recent pages until
+ * ShuffleOutputs} creates it. {@link MapOutputIndex} checked these as a whole at registration, and
+ * each page is checked again when it is read. The {@link IndexCache} keeps recent pages until
  * others replace them, even of a map output that is gone. Keeps no file open. Any thread, which may
  * be interrupted.
  */

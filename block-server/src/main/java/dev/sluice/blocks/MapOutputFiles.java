@@ -9,9 +9,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Finds a map output's files: by Spark's resolver in an executor, or in the application's folders
- * in a node daemon. {@link ShuffleOutputs} calls {@link #find} on a thread that may wait for a
+ * in a node daemon. {@link PendingRegistration} calls {@link #find} on a thread that may wait for a
  * disk. An executor's hand-over and a node's {@code NodeBlockResolver} call it on their own
- * threads. The {@link MapOutputRegistry} calls {@link #paths} on any thread, before it queues the
+ * threads. The {@link RegistrationQueue} calls {@link #paths} on any thread, before it queues the
  * work.
  */
 public interface MapOutputFiles {

@@ -11,15 +11,13 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.BitSet;
+import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -30,13 +28,11 @@ import org.slf4j.LoggerFactory;
  * node daemon one for each application.
  *
  * <p>Any thread may call any method. The daemon thread {@code sluice-register} registers one map
- * output after the other, so that committing tasks do not wait for mapping and pinning. With
- * several local directories, {@link #OPENERS} threads {@code sluice-open} open the files, so that a
- * disk that does not answer delays only its own map outputs ({@link DiskThreads}). The registry's
- * thread still waits for a disk in two cases: when it pins pages that are not in the page cache,
- * and when it asks whether opened files still exist. The creator of the registry closes it, before
- * the protection domain. A registration that has begun must reach {@link #finish}, since readers
- * wait for it. Each entered epoch must be left.
+ * output after the other, so that committing tasks do not wait for mapping and pinning; a {@link
+ * RegistrationQueue} has their files opened. The registry's thread still waits for a disk in two
+ * cases: when it pins pages that are not in the page cache, and when it asks whether opened files
+ * still exist. The creator of the registry closes it, before the protection domain. Each entered
+ * epoch must be left.
  *
  * <p>A budget limits the registered memory. Before it is used up, the registry evicts the shuffle
  * that was READ least recently, if it is idle, and never one in use. A map output that finds no
@@ -50,24 +46,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class MapOutputRegistry implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(MapOutputRegistry.class);
-
-  /**
-   * Number of threads that open map outputs; one at a time for each set of directories. While three
-   * disks hang, four threads remain, and each other directory may use one of them.
-   */
-  private static final int OPENERS = 16;
-
-  private static final DiskThreads.Limits OPENING = new DiskThreads.Limits(OPENERS, 4, 1);
-  private static final DiskThreads.Limits ONE_BY_ONE = new DiskThreads.Limits(1, 1, 1);
-
-  /**
-   * Maximum number of map outputs in the same directories that wait to be opened, 500 bytes each.
-   * Others are registered when a reader resolves them.
-   */
-  private static final int MAX_WAITING = 100_000;
-
-  /** Maximum number of resolve requests that wait for map outputs, 32 KB each at most. */
-  private static final int MAX_REQUESTS = 10_000;
 
   /** Interval of {@link Registrar#tidy} and {@link OpenFiles#expire}. */
   private static final long TICK_MS = 1_000;
@@ -83,53 +61,12 @@ public final class MapOutputRegistry implements AutoCloseable {
   public record Segment(Path file, long offset, long length, boolean mapped) {}
 
   private final LocalDirectories directories;
-  private final MapOutputFiles outputs;
-  private final RegistryLimits limits;
   private final Counters<RegistryCounter> counters = new Counters<>(RegistryCounter.class);
   private final OpenFiles files;
   private final ShuffleEpochs epochs;
   private final Registrar registrar;
   private final ScheduledThreadPoolExecutor thread;
-
-  /** With a single directory it uses the registry's thread, since that delays nothing else. */
-  private final DiskThreads openers;
-
-  /** Opens a map output, and then has it registered. */
-  private final class Opening implements DiskThreads.Task {
-    private final PendingRegistration registration;
-
-    Opening(PendingRegistration registration) {
-      this.registration = registration;
-    }
-
-    @Override
-    public void run() {
-      Throwable failure = null;
-      try {
-        registration.shuffle().open(registration, outputs);
-        register();
-      } catch (Throwable e) { // Errors too: readers wait for the end of this registration.
-        failure = e;
-      }
-      finish(registration, failure);
-    }
-
-    /** Waits for the registry's thread, so that few opened files wait for their registration. */
-    private void register() {
-      if (directories.count() > 1) {
-        CompletableFuture.runAsync(() -> registrar.register(registration), thread).join();
-      } else {
-        registrar.register(registration);
-      }
-    }
-
-    @Override
-    public void refused(Throwable reason) {
-      finish(registration, reason);
-    }
-  }
-
-  private final AtomicInteger requests = new AtomicInteger();
+  private final RegistrationQueue queue;
 
   /** Creates the only registry of a process, with its own limit of open files and its own cache. */
   public MapOutputRegistry(
@@ -166,8 +103,6 @@ public final class MapOutputRegistry implements AutoCloseable {
       MapOutputListener listener,
       LongSupplier clockMs) {
     this.directories = directories;
-    this.outputs = outputs;
-    this.limits = limits;
     RegistrationBudget budget = new RegistrationBudget(limits, counters, clockMs);
     directories.count(counters);
     files = new OpenFiles(() -> TimeUnit.MILLISECONDS.toNanos(clockMs.getAsLong()), room);
@@ -181,11 +116,7 @@ public final class MapOutputRegistry implements AutoCloseable {
     }
     registrar = new Registrar(limits, budget, epochs, listener, counters, clockMs);
     thread = new ScheduledThreadPoolExecutor(1, DaemonThreads.named("sluice-register"));
-    int places = directories.count() + 1; // one more for files outside
-    openers =
-        directories.count() > 1
-            ? new DiskThreads("sluice-open", OPENING, places)
-            : new DiskThreads(thread, ONE_BY_ONE, places);
+    queue = new RegistrationQueue(directories, outputs, limits, epochs, registrar, thread, clockMs);
     every(TICK_MS, registrar::tidy);
     every(TICK_MS, files::expire);
     if (directories.mayPageOnDemand()) {
@@ -226,7 +157,7 @@ public final class MapOutputRegistry implements AutoCloseable {
     if (shuffle != null) {
       try {
         shuffle.committed(mapId);
-        registerSoon(shuffle, mapId, served);
+        queue.add(shuffle, mapId, served);
       } finally {
         epochs.leave(shuffle);
       }
@@ -244,17 +175,17 @@ public final class MapOutputRegistry implements AutoCloseable {
     ShuffleOutputs known = epochs.get(shuffleId);
     if (known != null) {
       known.touch();
-      List<@Nullable MapOutputLocation> locations = locations(known, mapIds);
+      List<@Nullable MapOutputLocation> locations = known.locations(mapIds);
       if (!locations.contains(null)) {
         return CompletableFuture.completedFuture(locations);
       }
     }
     ShuffleOutputs shuffle = epochs.enterForReader(shuffleId);
     if (shuffle == null) {
-      return CompletableFuture.completedFuture(locations(null, mapIds));
+      return CompletableFuture.completedFuture(Collections.nCopies(mapIds.length, null));
     }
     try {
-      return registerSoon(shuffle, mapIds.clone());
+      return queue.resolve(shuffle, mapIds.clone());
     } finally {
       epochs.leave(shuffle);
     }
@@ -396,78 +327,11 @@ public final class MapOutputRegistry implements AutoCloseable {
         TaskFailures.log(LOG, "A shuffle's map outputs could not be deregistered", e);
       }
     }
-    boolean opened = openers.stop(CLOSE_TIMEOUT_MS / 2);
+    boolean opened = queue.stop(CLOSE_TIMEOUT_MS / 2);
     boolean registered = DaemonThreads.stop(thread, CLOSE_TIMEOUT_MS / 2);
     if (!opened || !registered) {
       LOG.warn("A registration is still running; the registry closes without it");
     }
     files.close();
-  }
-
-  private CompletableFuture<List<@Nullable MapOutputLocation>> registerSoon(
-      ShuffleOutputs shuffle, long[] mapIds) {
-    for (long mapId : mapIds) {
-      registerSoon(shuffle, mapId, true);
-    }
-    if (requests.incrementAndGet() > MAX_REQUESTS) {
-      requests.decrementAndGet();
-      return CompletableFuture.completedFuture(locations(shuffle, mapIds));
-    }
-    return shuffle
-        .await(mapIds)
-        .completeOnTimeout(null, limits.resolveMs(), TimeUnit.MILLISECONDS)
-        .thenApply(
-            _ -> {
-              requests.decrementAndGet();
-              return locations(shuffle, mapIds);
-            });
-  }
-
-  private void registerSoon(ShuffleOutputs shuffle, long mapId, boolean served) {
-    if (!shuffle.mayBegin(mapId, served)) {
-      return;
-    }
-    BitSet places = directories.indexesOf(outputs.paths(shuffle.id(), mapId));
-    epochs.enterAgain(shuffle);
-    PendingRegistration registration =
-        openers.waiting(places) < MAX_WAITING ? shuffle.begin(mapId, served) : null;
-    if (registration == null) {
-      epochs.leave(shuffle);
-      return;
-    }
-    try {
-      openers.execute(places, new Opening(registration));
-    } catch (Throwable e) { // No memory: the registration must not stay pending.
-      finish(registration, e);
-    }
-  }
-
-  /**
-   * @param failure null if the registration was tried; else the reason why not, such as closing, or
-   *     a defect that it met
-   */
-  private void finish(PendingRegistration registration, @Nullable Throwable failure) {
-    registration.close();
-    registration.shuffle().finish(registration);
-    epochs.leave(registration.shuffle());
-    int shuffleId = registration.shuffle().id();
-    if (failure instanceof RejectedExecutionException) {
-      LOG.debug(
-          "Shuffle {}: map output {} is not registered: the registry is closed",
-          shuffleId,
-          registration.mapId());
-    } else if (failure != null) {
-      LOG.error(
-          "Shuffle {}: registering map output {} failed", shuffleId, registration.mapId(), failure);
-    }
-  }
-
-  private static List<@Nullable MapOutputLocation> locations(
-      @Nullable ShuffleOutputs shuffle, long[] mapIds) {
-    List<@Nullable MapOutputLocation> locations = new ArrayList<>(mapIds.length);
-    for (long mapId : mapIds) {
-      locations.add(shuffle == null ? null : shuffle.location(mapId));
-    }
-    return locations;
   }
 }

@@ -4,21 +4,24 @@ package dev.sluice.blocks;
 import static java.util.Objects.requireNonNull;
 
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A pending registration of a map output. Its files are found and opened on a thread that may wait
- * for their disks and holds no lock. Then it is registered on the registry's thread. One thread at
- * a time uses it. {@link ShuffleOutputs#begin} creates it. The {@link MapOutputRegistry} closes
- * it, whether it succeeded, failed or was cancelled.
+ * A pending registration of a map output. The {@link RegistrationQueue} creates it. It is
+ * {@linkplain #open opened} on a thread that may wait for disks and holds no lock, and registered
+ * on the registry's thread. One thread at a time uses it. The queue closes it, whether it
+ * succeeded, failed or was cancelled.
  */
 final class PendingRegistration implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(PendingRegistration.class);
 
-  /** Finds and opens a map output's files. */
-  interface Opening {
+  /** Result of {@link #open}, which may be an exception. */
+  private interface Opened {
     Found found() throws IOException;
   }
 
@@ -38,8 +41,8 @@ final class PendingRegistration implements AutoCloseable {
   private final long mapId;
   private final boolean served;
 
-  /** Returns or throws the result of {@link #open}; null before. */
-  private @Nullable Opening opened;
+  /** Null before {@link #open}. */
+  private @Nullable Opened opened;
 
   /** Null if no file was opened. */
   private @Nullable DataFile data;
@@ -66,9 +69,9 @@ final class PendingRegistration implements AutoCloseable {
   }
 
   /** Finds and opens the files; waits for their disks. {@link #found} throws its exception. */
-  void open(Opening opening) {
+  void open(MapOutputFiles outputs, LocalDirectories directories, long nowMs) {
     try {
-      Found found = opening.found();
+      Found found = find(outputs, directories, nowMs);
       data = found.data();
       opened = () -> found;
     } catch (IOException | RuntimeException | Error e) {
@@ -77,6 +80,31 @@ final class PendingRegistration implements AutoCloseable {
             throw e;
           };
     }
+  }
+
+  private Found find(MapOutputFiles outputs, LocalDirectories directories, long nowMs)
+      throws IOException {
+    MapOutputFiles.Files files = outputs.find(shuffle.id(), mapId);
+    if (files == null) {
+      throw new NoSuchFileException("map output " + mapId + " of shuffle " + shuffle.id());
+    }
+    MapOutputIndex index = MapOutputIndex.read(files);
+    if (served && index.dataBytes() > 0) {
+      try {
+        RegistrationMethod form = directories.form(files.data(), nowMs);
+        return new Found(files, index, DataFile.open(files.data(), index.dataBytes(), form), true);
+      } catch (RegistrationUnavailableException | OutOfMemoryError e) {
+        LOG.debug("{} cannot be registered and will be staged", this, e);
+      }
+    }
+    checkLength(files.data(), index);
+    return new Found(files, index, null, served && index.dataBytes() == 0);
+  }
+
+  /** Spark writes no data file if every partition is empty. */
+  private static void checkLength(Path data, MapOutputIndex index) throws IOException {
+    boolean isMissing = index.dataBytes() == 0 && !Files.exists(data);
+    DataFile.checkLength(data, isMissing ? 0 : Files.size(data), index.dataBytes());
   }
 
   /** Returns the files, once {@link #open} has returned. */
@@ -92,8 +120,12 @@ final class PendingRegistration implements AutoCloseable {
         data.close();
       }
     } catch (IOException e) {
-      LOG.debug(
-          "Closing the data file of map output {} of shuffle {} failed", mapId, shuffle.id(), e);
+      LOG.debug("Closing the data file of {} failed", this, e);
     }
+  }
+
+  @Override
+  public String toString() {
+    return "map output " + mapId + " of shuffle " + shuffle.id();
   }
 }

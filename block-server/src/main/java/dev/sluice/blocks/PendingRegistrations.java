@@ -8,8 +8,8 @@ import java.util.concurrent.ConcurrentHashMap;
 /**
  * Pending registrations of one shuffle, at most one for each map output, and the requests that wait
  * for them. A registration that is removed is cancelled, since its files may have been replaced.
- * Any thread; never blocks. The {@link ShuffleOutputs} owns it. A removed registration still
- * comes to {@link ShuffleOutputs#finish}, which answers the requests.
+ * Any thread; never blocks. The {@link ShuffleOutputs} owns it, and the {@link RegistrationQueue}
+ * fills it. A removed registration still comes to {@link #finish}, which answers the requests.
  */
 final class PendingRegistrations {
   private final ConcurrentHashMap<Long, PendingRegistration> registrations =
@@ -65,8 +65,14 @@ final class PendingRegistrations {
         == registration;
   }
 
-  void remove(PendingRegistration registration) {
+  boolean isEmpty() {
+    return registrations.isEmpty();
+  }
+
+  /** Ends a registration, whether it succeeded or not. */
+  void finish(PendingRegistration registration) {
     registrations.remove(registration.mapId(), registration);
+    answer();
   }
 
   void removeAll(Set<Long> mapIds) {

@@ -4,19 +4,19 @@ package dev.sluice.blocks;
 import static java.util.Objects.requireNonNull;
 
 import dev.sluice.blocks.RegistrationBudget.Cost;
+import dev.sluice.blocks.RegistrationBudget.NoRoomException;
 import dev.sluice.blocks.wire.ControlMessages.Touch;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.TaskFailures;
 import dev.sluice.rdma.transfer.Counters;
+import dev.sluice.verbs.VerbsException;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
-import java.util.ArrayDeque;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Queue;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -24,9 +24,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Registers map outputs one after the other, makes room for them, and announces them. The {@link
- * MapOutputRegistry} creates it and calls it on its thread {@code sluice-register} only, so its
- * fields are plain. It has nothing to close.
+ * Registers map outputs one after the other or has them staged, makes room for them, and announces
+ * them. The {@link MapOutputRegistry} creates it. It and the {@link RegistrationQueue} call it on
+ * the thread {@code sluice-register} only, so its fields are plain. It has nothing to close.
  *
  * <p>A READ of deregistered memory breaks the peer's queue pair and fails all other READs on it.
  * Eviction therefore has two steps: a shuffle is withdrawn, and deregistered when no reader has
@@ -50,9 +50,6 @@ final class Registrar {
 
   /** Shuffles that were withdrawn and will be deregistered. */
   private final Map<ShuffleOutputs, Withdrawal> withdrawn = new HashMap<>();
-
-  /** Calls of the listener that wait until no lock is held. */
-  private final Queue<Runnable> news = new ArrayDeque<>();
 
   /**
    * @param lastReadMs time of the last READ when the shuffle was withdrawn; a different value later
@@ -80,19 +77,19 @@ final class Registrar {
     registration.shuffle().touch(); // A new map output shows that the shuffle is in use.
     tidy();
     registerNew(registration.shuffle(), registration);
-    announce();
   }
 
   private void registerNew(ShuffleOutputs shuffle, PendingRegistration registration) {
     long mapId = registration.mapId();
     MapOutput output = null;
     try {
-      output = shuffle.register(registration, (memory, cost) -> reserve(shuffle, memory, cost));
+      output = registerOrStage(shuffle, registration);
     } catch (NoSuchFileException | FileNotFoundException e) {
       counters.add(RegistryCounter.GONE, 1);
       LOG.debug(
           "Shuffle {}: map output {} no longer exists: {}", shuffle.id(), mapId, e.getMessage());
     } catch (IOException | RuntimeException | InternalError | OutOfMemoryError e) {
+      shuffle.failed(registration);
       counters.add(RegistryCounter.REJECTIONS, 1);
       LOG.warn(
           "Shuffle {}: map output {} cannot be registered; it goes by Spark's own transfer: {}",
@@ -104,30 +101,33 @@ final class Registrar {
     if (output != null) {
       counters.add(RegistryCounter.REGISTRATIONS, 1);
       if (output.served()) {
-        announceSoon(shuffle, output.location());
+        MapOutputLocation location = output.location();
+        if (!location.segment().isRegistered()) {
+          counters.add(RegistryCounter.STAGED_OUTPUTS, 1);
+        }
+        announce(() -> listener.registered(shuffle.id(), location));
       }
     }
   }
 
-  private void announceSoon(ShuffleOutputs shuffle, MapOutputLocation location) {
-    if (!location.segment().isRegistered()) {
-      counters.add(RegistryCounter.STAGED_OUTPUTS, 1);
+  private @Nullable MapOutput registerOrStage(
+      ShuffleOutputs shuffle, PendingRegistration registration) throws IOException {
+    if (!shuffle.pending().has(registration)) {
+      return null; // It was cancelled while its files were opened.
     }
-    news.add(() -> listener.registered(shuffle.id(), location));
-  }
-
-  private void reserve(ShuffleOutputs shuffle, ShuffleMemory memory, Cost cost)
-      throws RegistrationUnavailableException {
-    if (memory.reserve(cost)) {
-      return;
+    if (registration.found().registers()) {
+      try {
+        return shuffle.register(registration);
+      } catch (NoRoomException e) {
+        LOG.debug("{} will be staged: {}", registration, e.getMessage());
+        if (budget.canEverFit(e.cost())) { // Room comes only after the grace period.
+          makeRoom(shuffle, leaving -> budget.fits(e.cost(), leaving));
+        }
+      } catch (RegistrationUnavailableException | VerbsException | OutOfMemoryError e) {
+        LOG.debug("{} cannot be registered and will be staged", registration, e);
+      }
     }
-    if (budget.canEverFit(cost)) {
-      makeRoom(shuffle, leaving -> budget.fits(cost, leaving));
-    }
-    // Room comes only after the grace period, so this map output is staged.
-    throw new RegistrationUnavailableException(
-        "registering needs %d bytes and %d regions, but %s"
-            .formatted(cost.bytes(), cost.regions(), budget));
+    return shuffle.stage(registration);
   }
 
   /**
@@ -137,7 +137,6 @@ final class Registrar {
   void tidy() {
     endGraces();
     makeRoom(null, leaving -> !budget.isTight(leaving));
-    announce();
   }
 
   /**
@@ -174,7 +173,7 @@ final class Registrar {
 
   private void withdraw(ShuffleOutputs shuffle, String reason) {
     withdrawn.put(shuffle, new Withdrawal(clockMs.getAsLong(), shuffle.lastReadMs()));
-    news.add(() -> listener.withdrawn(shuffle.id()));
+    announce(() -> listener.withdrawn(shuffle.id()));
     LOG.info("Shuffle {} will be deregistered: {}", shuffle.id(), reason);
   }
 
@@ -186,7 +185,7 @@ final class Registrar {
       if (shuffle.lastReadMs() != withdrawal.lastReadMs()) {
         withdrawn.remove(shuffle);
         for (MapOutputLocation location : shuffle.locations()) {
-          news.add(() -> listener.registered(shuffle.id(), location));
+          announce(() -> listener.registered(shuffle.id(), location));
         }
       } else if (nowMs - withdrawal.atMs() >= GRACE_MS) {
         withdrawn.remove(shuffle);
@@ -208,17 +207,14 @@ final class Registrar {
     if (!withdrawn.containsKey(shuffle)) {
       withdraw(shuffle, "no known reader needs it any more");
     }
-    announce();
   }
 
   /** Calls the listener. The caller holds no lock. */
-  private void announce() {
-    for (Runnable next = news.poll(); next != null; next = news.poll()) {
-      try {
-        next.run();
-      } catch (RuntimeException | Error e) {
-        TaskFailures.log(LOG, "Announcing a registration or withdrawal failed", e);
-      }
+  private static void announce(Runnable call) {
+    try {
+      call.run();
+    } catch (RuntimeException | Error e) {
+      TaskFailures.log(LOG, "Announcing a registration or withdrawal failed", e);
     }
   }
 }

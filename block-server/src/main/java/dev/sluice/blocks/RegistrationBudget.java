@@ -76,13 +76,19 @@ final class RegistrationBudget {
         || regions - leaving.regions() > most - most / 4;
   }
 
-  /** Takes the whole cost and returns true, or takes nothing. */
-  synchronized boolean reserve(Cost cost) {
+  /**
+   * Takes the whole cost, or nothing.
+   *
+   * @throws NoRoomException if that much is not left
+   */
+  synchronized void reserve(Cost cost) throws NoRoomException {
     if (!fits(cost, Cost.NONE)) {
-      return false;
+      throw new NoRoomException(
+          "registering needs %d bytes and %d regions, but %s"
+              .formatted(cost.bytes(), cost.regions(), this),
+          cost);
     }
     change(cost.bytes(), cost.regions());
-    return true;
   }
 
   synchronized void release(Cost cost) {
@@ -112,6 +118,22 @@ final class RegistrationBudget {
   public synchronized String toString() {
     return "%d of %d bytes and %d of %d regions are in use"
         .formatted(bytes, limitBytes(), regions, limitRegions());
+  }
+
+  /** Thrown if the budget lacks room for a cost. Idle shuffles may have to make way. */
+  static final class NoRoomException extends RegistrationUnavailableException {
+    private static final long serialVersionUID = 1L;
+
+    private final transient Cost cost;
+
+    private NoRoomException(String message, Cost cost) {
+      super(message);
+      this.cost = cost;
+    }
+
+    Cost cost() {
+      return cost;
+    }
   }
 
   /**

@@ -4,11 +4,11 @@ package dev.sluice.blocks;
 import java.io.IOException;
 
 /**
- * Thrown if map outputs cannot be registered in the requested way; tells where and why. {@link
- * ShuffleOutputs} catches it and has the map output staged. Thrown by a probe at the start, it
- * reaches the caller that opens the registry.
+ * Thrown if map outputs cannot be registered in the requested way; tells where and why. The {@link
+ * Registrar} catches it and has the map output staged. Thrown by a probe at the start, it reaches
+ * the caller that opens the registry.
  */
-public final class RegistrationUnavailableException extends IOException {
+public class RegistrationUnavailableException extends IOException {
   private static final long serialVersionUID = 1L;
 
   RegistrationUnavailableException(String message) {

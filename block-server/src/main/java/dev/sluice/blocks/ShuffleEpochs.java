@@ -14,17 +14,16 @@ import org.jspecify.annotations.Nullable;
  * not a late reader. Epochs are local to this process and have no numbers: peers notice that one
  * has ended by keys that are no longer valid.
  *
- * <p>Each {@link MapOutputRegistry} creates one. It, the {@link Registrar} and {@link
- * ResidentPages} call it. Any thread. Each entering needs one {@link #leave}; until then the epoch
- * is not dropped. A call enters, and so does each registration that it begins. An epoch is dropped
- * when all have left it and nothing of it is registered or known to fail. An unregistered shuffle
- * leaves one bit behind.
+ * <p>Each {@link MapOutputRegistry} creates one. It, the {@link RegistrationQueue}, the {@link
+ * Registrar} and {@link ResidentPages} call it. Any thread. Each entering needs one {@link #leave};
+ * until then the epoch is not dropped. An epoch is dropped when all have left it and nothing of it
+ * is registered, pending or known to fail. An unregistered shuffle leaves one bit behind.
  */
 final class ShuffleEpochs {
   private static final class Epoch {
     final ShuffleOutputs shuffle;
 
-    /** Number of calls and registrations that have entered and not left. */
+    /** Number of calls that have entered and not left. */
     int entered;
 
     Epoch(ShuffleOutputs shuffle) {
@@ -76,14 +75,6 @@ final class ShuffleEpochs {
     Epoch epoch = current.computeIfAbsent(shuffleId, id -> new Epoch(factory.apply(id)));
     epoch.entered++;
     return epoch.shuffle;
-  }
-
-  /** Enters for a registration, which the calling thread begins while it is in the epoch itself. */
-  synchronized void enterAgain(ShuffleOutputs shuffle) {
-    Epoch epoch = current.get(shuffle.id());
-    if (epoch != null && epoch.shuffle == shuffle) { // else it was unregistered meanwhile
-      epoch.entered++;
-    }
   }
 
   synchronized void leave(ShuffleOutputs shuffle) {

@@ -2,6 +2,7 @@
 package dev.sluice.blocks;
 
 import dev.sluice.blocks.RegistrationBudget.Cost;
+import dev.sluice.blocks.RegistrationBudget.NoRoomException;
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.MemoryRegion;
 import dev.sluice.rdma.ProtectionDomain;
@@ -85,12 +86,9 @@ final class ShuffleMemory {
   }
 
   /** Takes the cost from the budget, to which it returns when the memory is unmapped. */
-  boolean reserve(Cost cost) {
-    if (!budget.reserve(cost)) {
-      return false;
-    }
+  void reserve(Cost cost) throws NoRoomException {
+    budget.reserve(cost);
     reserved = reserved.plus(cost);
-    return true;
   }
 
   /** Returns the cost that is taken from the budget. */

@@ -11,20 +11,15 @@ import dev.sluice.rdma.TaskFailures;
 import dev.sluice.rdma.transfer.CircuitBreaker;
 import dev.sluice.rdma.transfer.Counters;
 import dev.sluice.verbs.VerbsException;
-import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Queue;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -36,28 +31,13 @@ import org.slf4j.LoggerFactory;
  * MapOutputRegistry}. It begins with the first map output while the shuffle is unknown or
  * unregistered, and ends with {@link #close}. Nothing is registered in it afterwards.
  *
- * <p>Map outputs are opened on threads that may wait for their disks, registered on the registry's
- * thread, and looked up by any thread. The lock is held while one opened map output is registered,
- * so that {@link #close} and {@link #invalidate} leave no half-done registration behind. They also
- * cancel pending registrations. Pinning pages that are not in the page cache reads the disk; if the
- * disk does not answer, the registering thread may hold the lock for ever. A thread that does not
- * get the lock within 10 s therefore leaves its deregistration to the holder. Only {@link #unlock}
- * releases the lock; it runs these deregistrations. Map outputs are added and removed with the lock
- * held.
+ * <p>The {@link RegistrationQueue} adds pending registrations, and has each opened on a thread that
+ * may wait for a disk. The registry's thread then adds the map output, and any thread looks it up.
+ * The {@link ShuffleLock} is held while map outputs are added or removed, so that {@link #close}
+ * and {@link #invalidate} leave no half-done registration behind. They also cancel pending ones.
  */
 final class ShuffleOutputs {
   private static final Logger LOG = LoggerFactory.getLogger(ShuffleOutputs.class);
-  private static final long MAX_WAIT_MS = 10_000;
-
-  /** Takes room from the budget; the {@link Registrar} implements it. */
-  interface Room {
-    /**
-     * Reserves the {@code cost} for the memory.
-     *
-     * @throws RegistrationUnavailableException if that much is not left
-     */
-    void reserve(ShuffleMemory memory, Cost cost) throws RegistrationUnavailableException;
-  }
 
   private final int id;
   private final ProtectionDomain domain;
@@ -72,14 +52,11 @@ final class ShuffleOutputs {
   /** Map outputs that cannot be registered for a reason of their own, such as their disk. */
   private final ConcurrentHashMap<Long, CircuitBreaker> failures = new ConcurrentHashMap<>();
 
-  private final PendingRegistrations underWay = new PendingRegistrations();
+  private final PendingRegistrations pending = new PendingRegistrations();
 
   private volatile long lastReadMs;
 
-  private final ReentrantLock lock = new ReentrantLock();
-
-  /** Deregistrations that the holder of the lock runs before it leaves the lock free. */
-  private final Queue<Runnable> ends = new ConcurrentLinkedQueue<>();
+  private final ShuffleLock lock;
 
   // Guarded by the lock.
   private @Nullable ShuffleMemory memory;
@@ -96,6 +73,7 @@ final class ShuffleOutputs {
       Counters<RegistryCounter> counters,
       LongSupplier clockMs) {
     this.id = id;
+    lock = new ShuffleLock(id);
     this.domain = domain;
     this.directories = directories;
     this.budget = budget;
@@ -118,10 +96,14 @@ final class ShuffleOutputs {
     return outputs.isEmpty();
   }
 
-  /** Returns the map output's location for peers; null if it is not served. */
-  @Nullable MapOutputLocation location(long mapId) {
-    MapOutput output = outputs.get(mapId);
-    return output == null || !output.served() ? null : output.location();
+  /** Returns an element for each map id: its location for peers; null if it is not served. */
+  List<@Nullable MapOutputLocation> locations(long[] mapIds) {
+    List<@Nullable MapOutputLocation> locations = new ArrayList<>(mapIds.length);
+    for (long mapId : mapIds) {
+      MapOutput output = outputs.get(mapId);
+      locations.add(output == null || !output.served() ? null : output.location());
+    }
+    return locations;
   }
 
   /**
@@ -144,17 +126,21 @@ final class ShuffleOutputs {
    * calls this.
    */
   Cost cost() {
-    lock.lock(); // Its other holders only deregister.
+    lock.lock();
     try {
       return memory == null ? Cost.NONE : memory.reserved();
     } finally {
-      unlock();
+      lock.unlock();
     }
   }
 
-  /** Returns true if no map output is here and none is known to fail. */
+  /** Returns true if no map output is here or pending, and none is known to fail. */
   boolean isBlank() {
-    return outputs.isEmpty() && failures.isEmpty();
+    return pending.isEmpty() && outputs.isEmpty() && failures.isEmpty();
+  }
+
+  PendingRegistrations pending() {
+    return pending;
   }
 
   /** Records that the shuffle is READ now and not idle. */
@@ -168,7 +154,7 @@ final class ShuffleOutputs {
    */
   void committed(long mapId) {
     failures.remove(mapId);
-    underWay.removeAll(Set.of(mapId));
+    pending.removeAll(Set.of(mapId));
   }
 
   long lastReadMs() {
@@ -189,31 +175,13 @@ final class ShuffleOutputs {
     return any;
   }
 
-  /** Completes when none of the map outputs has a pending registration. */
-  CompletableFuture<Void> await(long[] mapIds) {
-    return underWay.await(mapIds);
-  }
-
   /**
-   * Begins a registration. The caller then has it {@linkplain #open opened}, {@linkplain #register
-   * registered} and {@linkplain #finish finished}. A map output that failed for a reason of its own
-   * is not tried again for a while: a failing disk is slow, and every reader would ask it. Never
-   * blocks.
-   *
-   * @param served true if peers may READ it here, false if only this process reads it
-   * @return null if it is registered or pending already, or if it is too early to try again
+   * Returns true if the map output is neither here nor pending, and may be tried. One that failed
+   * for a reason of its own is not tried again for a while: a failing disk is slow, and every
+   * reader would ask it. Never blocks.
    */
-  @Nullable PendingRegistration begin(long mapId, boolean served) {
-    if (!mayBegin(mapId, served)) {
-      return null;
-    }
-    PendingRegistration registration = new PendingRegistration(this, mapId, served);
-    return underWay.add(registration) ? registration : null;
-  }
-
-  /** Returns true if {@link #begin} would start a registration now. */
-  boolean mayBegin(long mapId, boolean served) {
-    return !has(mapId, served) && !underWay.has(mapId, served) && mayBeTried(mapId);
+  boolean lacks(long mapId, boolean served) {
+    return !has(mapId, served) && !pending.has(mapId, served) && mayBeTried(mapId);
   }
 
   /** Returns true if the map output is here. A served one will do if {@code served} is false. */
@@ -227,172 +195,108 @@ final class ShuffleOutputs {
     return failure == null || !failure.isOpen(clockMs.getAsLong());
   }
 
-  /** Finds and opens the files, unless the registration was cancelled. Waits for their disks. */
-  void open(PendingRegistration registration, MapOutputFiles files) {
-    if (underWay.has(registration)) {
-      registration.open(() -> find(registration, files));
-    }
-  }
-
-  private PendingRegistration.Found find(PendingRegistration registration, MapOutputFiles outputs)
-      throws IOException {
-    long mapId = registration.mapId();
-    MapOutputFiles.Files files = outputs.find(id, mapId);
-    if (files == null) {
-      throw new NoSuchFileException("map output " + mapId + " of shuffle " + id);
-    }
-    MapOutputIndex index = MapOutputIndex.read(files);
-    if (!registration.served()) {
-      checkLength(files.data(), index);
-      return new PendingRegistration.Found(files, index, null, false);
-    }
-    try {
-      return new PendingRegistration.Found(files, index, open(files.data(), index), true);
-    } catch (RegistrationUnavailableException | OutOfMemoryError e) {
-      LOG.debug("Shuffle {}: map output {} cannot be registered and will be staged", id, mapId, e);
-      checkLength(files.data(), index);
-      return new PendingRegistration.Found(files, index, null, false);
-    }
-  }
-
-  /** Ends a registration, whether it succeeded or not. */
-  void finish(PendingRegistration registration) {
-    underWay.remove(registration);
-    underWay.answer();
-  }
-
   /**
-   * Registers an opened map output, or else has it staged. Only the registry's thread calls this.
-   * The node daemon serves an unserved map output; this process reads its own copy from the files.
+   * Registers an opened map output. Only the registry's thread calls this.
    *
    * @return null if the registration was cancelled, or the map output was registered meanwhile
+   * @throws RegistrationUnavailableException if it finds no room, or a limit is reached
    * @throws NoSuchFileException if the map output does not exist (any more)
    * @throws InconsistentFilesException if its files do not fit together
    */
-  @Nullable MapOutput register(PendingRegistration registration, Room room) throws IOException {
-    lock.lock(); // Its other holders only deregister.
-    try {
-      return registerLocked(registration, room);
-    } finally {
-      unlock();
-    }
+  @Nullable MapOutput register(PendingRegistration registration) throws IOException {
+    return add(registration, true);
   }
 
-  private @Nullable MapOutput registerLocked(PendingRegistration registration, Room room)
+  /**
+   * Adds an opened map output without registering anything: blocks are copied when a reader asks
+   * for them. The node daemon serves an unserved map output; this process reads its own copy from
+   * the files. Threads, null and exceptions as {@link #register}.
+   */
+  @Nullable MapOutput stage(PendingRegistration registration) throws IOException {
+    return add(registration, false);
+  }
+
+  private @Nullable MapOutput add(PendingRegistration registration, boolean registers)
       throws IOException {
     long mapId = registration.mapId();
-    if (closed || has(mapId, registration.served()) || !underWay.has(registration)) {
-      return null;
-    }
+    lock.lock();
     try {
-      MapOutput output = registerNew(registration, room);
+      if (closed || has(mapId, registration.served()) || !pending.has(registration)) {
+        return null;
+      }
+      MapOutput output = registers ? registered(registration) : staged(registration);
+      remove(mapId); // The unserved one, if any.
+      outputs.put(mapId, output);
+      counters.add(RegistryCounter.REGISTERED_OUTPUTS, 1);
+      Path index = registration.found().files().index();
+      if (!Files.exists(index)) {
+        remove(mapId);
+        throw new NoSuchFileException(index.toString());
+      }
       failures.remove(mapId);
       return output;
-    } catch (NoSuchFileException | FileNotFoundException e) {
-      throw e;
-    } catch (IOException | RuntimeException | InternalError | OutOfMemoryError e) {
-      failures.computeIfAbsent(mapId, _ -> CircuitBreaker.backoff()).failed(clockMs.getAsLong());
-      throw e;
     } finally {
       closeMemoryIfEmpty();
+      lock.unlock();
     }
   }
 
-  private MapOutput registerNew(PendingRegistration registration, Room room) throws IOException {
-    long mapId = registration.mapId();
-    PendingRegistration.Found found = registration.found();
-    MapOutput output =
-        found.registers()
-            ? register(mapId, found, room)
-            : stage(registration.served(), mapId, found);
-    remove(mapId); // The unserved one, if any.
-    outputs.put(mapId, output);
-    counters.add(RegistryCounter.REGISTERED_OUTPUTS, 1);
-    Path index = found.files().index();
-    if (!Files.exists(index)) {
-      remove(mapId);
-      throw new NoSuchFileException(index.toString());
-    }
-    return output;
-  }
-
-  private MapOutput register(long mapId, PendingRegistration.Found found, Room room)
-      throws IOException {
+  /** Records that a registration failed for a reason of its own, unless it was cancelled. */
+  void failed(PendingRegistration registration) {
+    lock.lock();
     try {
-      return register(mapId, found.files(), found.index(), found.data(), room);
-    } catch (RegistrationUnavailableException | VerbsException | OutOfMemoryError e) {
-      LOG.debug("Shuffle {}: map output {} cannot be registered and will be staged", id, mapId, e);
-      return stage(true, mapId, found);
+      if (!closed && pending.has(registration)) {
+        failures
+            .computeIfAbsent(registration.mapId(), _ -> CircuitBreaker.backoff())
+            .failed(clockMs.getAsLong());
+      }
+    } finally {
+      lock.unlock();
     }
   }
 
-  /** Opens a data file that is to be registered; null if all partitions are empty. */
-  private @Nullable DataFile open(Path data, MapOutputIndex index) throws IOException {
-    if (index.dataBytes() == 0) {
-      checkLength(data, index);
-      return null;
-    }
-    return DataFile.open(data, index.dataBytes(), directories.form(data, clockMs.getAsLong()));
-  }
-
-  /** Registers nothing: blocks are copied when a reader asks for them. */
-  private MapOutput stage(boolean served, long mapId, PendingRegistration.Found found) {
-    MapOutputFiles.Files files = found.files();
-    MapOutputIndex index = found.index();
+  private MapOutput staged(PendingRegistration registration) throws IOException {
+    MapOutputFiles.Files files = registration.found().files();
+    MapOutputIndex index = registration.found().index();
     MapOutputData data = new MapOutputData.Unregistered(openFiles, files.data(), index.dataBytes());
-    PartitionTable table = new IndexTable(indexes, files, index);
-    return output(served, mapId, files, index, data, table);
+    return output(registration, data, new IndexTable(indexes, files, index));
   }
 
   private MapOutput output(
-      boolean served,
-      long mapId,
-      MapOutputFiles.Files files,
-      MapOutputIndex index,
-      MapOutputData data,
-      PartitionTable table) {
+      PendingRegistration registration, MapOutputData data, PartitionTable table)
+      throws IOException {
+    PendingRegistration.Found found = registration.found();
+    Path file = found.files().data();
     ChecksumAlgorithm algorithm =
-        index.hasChecksums() ? files.checksumAlgorithm() : ChecksumAlgorithm.NONE;
+        found.index().hasChecksums() ? found.files().checksumAlgorithm() : ChecksumAlgorithm.NONE;
     return new MapOutput(
-        served,
-        new MapOutputHeader(mapId, data.remote(), algorithm),
-        files.data(),
-        directories.disks(files.data(), table.files()),
+        registration.served(),
+        new MapOutputHeader(registration.mapId(), data.remote(), algorithm),
+        file,
+        directories.disks(file, table.files()),
         data,
         table);
   }
 
-  /** Spark writes no data file if every partition is empty. */
-  private static void checkLength(Path data, MapOutputIndex index) throws IOException {
-    boolean isMissing = index.dataBytes() == 0 && !Files.exists(data);
-    DataFile.checkLength(data, isMissing ? 0 : Files.size(data), index.dataBytes());
-  }
-
-  /**
-   * @param file null if all partitions are empty
-   */
-  private MapOutput register(
-      long mapId,
-      MapOutputFiles.Files files,
-      MapOutputIndex index,
-      @Nullable DataFile file,
-      Room room)
-      throws IOException {
+  private MapOutput registered(PendingRegistration registration) throws IOException {
+    PendingRegistration.Found found = registration.found();
+    MapOutputIndex index = found.index();
+    DataFile file = found.data();
     if (memory == null || tables == null) {
       memory = new ShuffleMemory(domain, budget);
       tables = new TableSegments(memory);
     }
     Cost cost = tables.nextCost(index.partitions(), file == null ? Cost.NONE : file.cost());
-    room.reserve(memory, cost);
+    memory.reserve(cost);
     boolean registered = false;
     try {
       TableSlot table = tables.next(index.partitions());
       index.writeTo(table);
       MapOutputData data =
           file == null
-              ? new MapOutputData.Unregistered(openFiles, files.data(), 0)
+              ? new MapOutputData.Unregistered(openFiles, found.files().data(), 0)
               : memory.register(file);
-      MapOutput output = output(true, mapId, files, index, data, table);
+      MapOutput output = output(registration, data, table);
       table.set(output.header());
       tables.keep(table);
       registered = true;
@@ -419,7 +323,7 @@ final class ShuffleOutputs {
 
   /** Deregisters map outputs whose files are replaced or deleted. Waits as {@link #close} does. */
   void invalidate(Set<Long> mapIds) {
-    underWay.removeAll(mapIds);
+    pending.removeAll(mapIds);
     end(
         () -> {
           failures.keySet().removeAll(mapIds);
@@ -438,7 +342,7 @@ final class ShuffleOutputs {
    * end with that registration. Their files may be deleted earlier: mapped bytes stay. Idempotent.
    */
   void close() {
-    underWay.clear();
+    pending.clear();
     end(
         () -> {
           closed = true;
@@ -447,42 +351,12 @@ final class ShuffleOutputs {
   }
 
   private void end(Runnable deregistration) {
-    ends.add(deregistration);
-    try {
-      if (lock.tryLock() || lock.tryLock(MAX_WAIT_MS, TimeUnit.MILLISECONDS)) {
-        unlock();
-      } else {
-        LOG.warn(
-            "Shuffle {}: a registration did not end within {} ms, perhaps because a disk does not"
-                + " answer; its memory regions are deregistered when it ends",
-            id,
-            MAX_WAIT_MS);
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
-    underWay.answer();
-  }
-
-  private void unlock() {
-    if (lock.getHoldCount() > 1) {
-      lock.unlock(); // Nested: nothing ends before the outer unlock.
-      return;
-    }
-    do {
-      try {
-        for (Runnable next = ends.poll(); next != null; next = ends.poll()) {
-          try {
-            next.run();
-            closeMemoryIfEmpty();
-          } catch (RuntimeException | Error e) {
-            TaskFailures.log(LOG, "Deregistering map outputs of shuffle {} failed", id, e);
-          }
-        }
-      } finally {
-        lock.unlock();
-      }
-    } while (!ends.isEmpty() && lock.tryLock()); // An entry may have come after the last poll.
+    lock.end(
+        () -> {
+          deregistration.run();
+          closeMemoryIfEmpty();
+        });
+    pending.answer();
   }
 
   private void removeAll() {

@@ -5,14 +5,15 @@
  * <p>{@link MapOutputRegistry} is the entry point. It has five steps for a map output:
  *
  * <ol>
- *   <li>{@link MapOutputFiles} finds the files, and {@link MapOutputIndex} reads and checks the
- *       index, on a thread of {@link DiskThreads}.
+ *   <li>The {@link RegistrationQueue} has a {@link PendingRegistration} opened on a thread of
+ *       {@link DiskThreads}: {@link MapOutputFiles} finds the files, and {@link MapOutputIndex}
+ *       reads and checks the index.
  *   <li>{@link LocalDirectories} gives the {@link RegistrationMethod} that {@link
  *       RegistrationProbe} found by trial for the directory of the data file.
- *   <li>{@link Registrar} reserves room in the {@link RegistrationBudget}, and evicts idle shuffles
- *       early.
- *   <li>{@link ShuffleOutputs} registers the {@link DataFile} and a slot of a partition table
- *       ({@link TableSlot}). Otherwise the map output is to be staged ({@link IndexTable}).
+ *   <li>{@link ShuffleOutputs} reserves room in the {@link RegistrationBudget}, and registers the
+ *       {@link DataFile} and a slot of a partition table ({@link TableSlot}).
+ *   <li>Without room or form, the {@link Registrar} has the map output staged ({@link IndexTable}),
+ *       and evicts idle shuffles.
  *   <li>{@link MapOutputListener} announces the location.
  * </ol>
  *
