@@ -35,6 +35,9 @@ final class RegistrationQueue {
   private static final DiskThreads.Limits OPENING = new DiskThreads.Limits(OPENERS, 4, 1);
   private static final DiskThreads.Limits ONE_BY_ONE = new DiskThreads.Limits(1, 1, 1);
 
+  /** Stands for all directories where map outputs are opened one by one. */
+  private static final BitSet ANYWHERE = BitSet.valueOf(new long[] {1});
+
   /**
    * Maximum number of map outputs in the same directories that wait to be opened, 500 bytes each.
    * Others are registered when a reader resolves them.
@@ -129,7 +132,7 @@ final class RegistrationQueue {
     if (!shuffle.lacks(mapId, served)) {
       return;
     }
-    BitSet places = directories.indexesOf(outputs.paths(shuffle.id(), mapId));
+    BitSet places = places(shuffle.id(), mapId);
     PendingRegistration registration = new PendingRegistration(shuffle, mapId, served);
     if (openers.waiting(places) >= MAX_WAITING || !shuffle.pending().add(registration)) {
       return;
@@ -139,6 +142,12 @@ final class RegistrationQueue {
     } catch (Throwable e) { // No memory: the registration must not stay pending.
       finish(registration, e);
     }
+  }
+
+  private BitSet places(int shuffleId, long mapId) {
+    return directories.count() > 1
+        ? directories.indexesOf(outputs.paths(shuffleId, mapId))
+        : ANYWHERE;
   }
 
   /** Adds map outputs, and returns their locations once they are registered, or have failed. */
