@@ -112,7 +112,7 @@ public final class NodeClient implements AutoCloseable {
    *     keeps nothing of it
    */
   public void handOver(int shuffleId, long mapId, MapOutputFiles.Files files) throws IOException {
-    if (MapOutputIndex.dataBytes(files) == 0) {
+    if (isEmpty(files)) {
       return;
     }
     try {
@@ -129,6 +129,11 @@ public final class NodeClient implements AutoCloseable {
   private static String reason(IOException e) {
     boolean isSentence = e instanceof RefusedException || e.getClass() == IOException.class;
     return isSentence ? String.valueOf(e.getMessage()) : e.toString();
+  }
+
+  /** Reads the index only if there are no data: the daemon compares the two. */
+  private static boolean isEmpty(MapOutputFiles.Files files) throws IOException {
+    return files.data().toFile().length() == 0 && MapOutputIndex.dataBytes(files) == 0;
   }
 
   /**
