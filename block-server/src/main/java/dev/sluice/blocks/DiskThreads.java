@@ -24,17 +24,16 @@ import org.slf4j.LoggerFactory;
  * threads, and a part of the limit of each other directory. {@link Limits} says how many disks may
  * hang before others wait for them. Tasks of the same directories start in order of arrival.
  *
- * <p>Any thread executes and removes tasks, and never blocks. Each task is run, refused or removed.
- * {@link MapOutputRegistry} opens map outputs on it, and {@link
- * dev.sluice.blocks.server.TableServer} reads tables; each stops its own. Tasks are run and refused
- * without the lock. While a thread is free, a task that arrives or ends looks at each set of
- * directories that has waiting tasks: some 2,000 sets of 24 directories.
+ * <p>Any thread executes tasks, and never blocks. Each task is run or refused. {@link
+ * MapOutputRegistry} opens map outputs on it, and stops it. Tasks are run and refused without the
+ * lock. While a thread is free, a task that arrives or ends looks at each set of directories that
+ * has waiting tasks: some 2,000 sets of 24 directories.
  */
-public final class DiskThreads {
+final class DiskThreads {
   private static final Logger LOG = LoggerFactory.getLogger(DiskThreads.class);
 
   /** Work that waits for disks. */
-  public interface Task extends Runnable {
+  interface Task extends Runnable {
     /** Called if the task is never run: no thread could be had, or the threads were stopped. */
     void refused(Throwable reason);
   }
@@ -47,7 +46,7 @@ public final class DiskThreads {
    * @param perDirectory tasks with a file in one directory
    * @param together tasks with files in the same two directories, or in the same single one
    */
-  public record Limits(int threads, int perDirectory, int together) {}
+  record Limits(int threads, int perDirectory, int together) {}
 
   private record Entry(BitSet directories, Task task) {}
 
@@ -69,7 +68,7 @@ public final class DiskThreads {
   /**
    * @param directories number of directories
    */
-  public DiskThreads(String name, Limits limits, int directories) {
+  DiskThreads(String name, Limits limits, int directories) {
     this(DaemonThreads.atMost(limits.threads(), name), limits, directories);
   }
 
@@ -89,7 +88,7 @@ public final class DiskThreads {
    *
    * @param directories numbers of its files' directories: at least one; not changed later
    */
-  public void execute(BitSet directories, Task task) {
+  void execute(BitSet directories, Task task) {
     boolean waits = false;
     try {
       enter(directories, task);
@@ -120,14 +119,6 @@ public final class DiskThreads {
   synchronized int waiting(BitSet directories) {
     SequencedSet<Task> line = waiting.get(directories);
     return line == null ? 0 : line.size();
-  }
-
-  /** Removes a waiting task, which is then neither run nor refused. */
-  public synchronized void remove(BitSet directories, Task task) {
-    SequencedSet<Task> line = waiting.get(directories);
-    if (line != null && line.remove(task) && line.isEmpty()) {
-      waiting.remove(directories);
-    }
   }
 
   /** Starts the tasks that have room. */
@@ -226,7 +217,7 @@ public final class DiskThreads {
    * @param timeoutMs maximum time to wait for running tasks
    * @return true if these have ended
    */
-  public boolean stop(long timeoutMs) {
+  boolean stop(long timeoutMs) {
     List<Task> left = new ArrayList<>();
     synchronized (this) {
       stopped = true;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.blocks;
 
-import java.io.IOException;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -64,24 +63,14 @@ public final class IndexCache {
     return Math.max(LEAST_BYTES, heapBytes / PARTS);
   }
 
-  /** Returns the entries from the page's first partition on; the caller does not change them. */
-  long[] page(IndexTable table, int page) throws IOException {
-    long[] known = known(table, page);
-    if (known != null) {
-      return known;
-    }
-    long[] read = table.read(page);
-    keep(new Key(table, page), read);
-    return read;
-  }
-
-  /** Returns the same page; null if it would have to be read. */
+  /** Returns the page's entries, which the caller does not change; null if there are none. */
   synchronized long @Nullable [] known(IndexTable table, int page) {
     return pages.get(new Key(table, page));
   }
 
-  private synchronized void keep(Key key, long[] page) {
-    long[] before = pages.put(key, page);
+  /** Keeps a page's entries, from its first partition on; the caller does not change them. */
+  synchronized void keep(IndexTable table, int number, long[] page) {
+    long[] before = pages.put(new Key(table, number), page);
     bytes += heapBytes(page) - (before == null ? 0 : heapBytes(before));
     Iterator<long[]> eldest = pages.values().iterator();
     while (bytes > maxBytes) {

@@ -7,31 +7,22 @@ import dev.sluice.blocks.MapOutput.PartitionTable;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.TableEntry;
 import dev.sluice.blocks.wire.TableSegment;
-import java.io.EOFException;
-import java.io.FileNotFoundException;
 import java.io.IOException;
-import java.io.RandomAccessFile;
-import java.nio.ByteBuffer;
-import java.nio.LongBuffer;
-import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Partition table of a staged map output, read from its index and checksum files. {@link
- * ShuffleOutputs} creates it. {@link MapOutputIndex} checked these as a whole at registration, and
- * each page is checked again when it is read. The {@link IndexCache} keeps recent pages until
- * others replace them, even of a map output that is gone. Keeps no file open. Any thread, which may
- * be interrupted.
+ * ShuffleOutputs} creates it. {@link MapOutputIndex} checked these as a whole at registration,
+ * and each page is checked again when it is read ({@link TableReading}). The {@link IndexCache}
+ * keeps recent pages until others replace them, even of a map output that is gone. Any thread,
+ * which may be interrupted.
  */
 final class IndexTable implements PartitionTable {
   /** Number of partitions of a page, which is the unit of reading: 2 KiB of each file. */
   static final int PAGE_PARTITIONS = 256;
-
-  private interface Pages<E extends Exception> {
-    long @Nullable [] get(int page) throws E;
-  }
 
   private final IndexCache cache;
   private final MapOutputFiles.Files files;
@@ -55,27 +46,31 @@ final class IndexTable implements PartitionTable {
     return partitions;
   }
 
+  long dataBytes() {
+    return dataBytes;
+  }
+
   /** Waits for the disk if the cache lacks a page. */
   @Override
   public long[] entries(int start, int end) throws IOException {
-    return requireNonNull(entries(start, end, page -> cache.page(this, page)));
+    long[] known = known(start, end);
+    if (known != null) {
+      return known;
+    }
+    TableReading reading = reading(start, end);
+    reading.readIndex();
+    return requireNonNull(reading.readChecksums());
   }
 
   @Override
   public long @Nullable [] known(int start, int end) {
-    return entries(start, end, page -> cache.known(this, page));
-  }
-
-  /** Returns null if one of the pages is null. */
-  private static <E extends Exception> long @Nullable [] entries(int start, int end, Pages<E> pages)
-      throws E {
     long[] entries = new long[(end - start) * TableEntry.LONGS];
     int at = start;
     while (at < end) {
       int page = at / PAGE_PARTITIONS;
       int first = page * PAGE_PARTITIONS;
       int count = Math.min(end, first + PAGE_PARTITIONS) - at;
-      long[] known = pages.get(page);
+      long[] known = cache.known(this, page);
       if (known == null) {
         return null;
       }
@@ -90,52 +85,23 @@ final class IndexTable implements PartitionTable {
     return entries;
   }
 
-  /**
-   * Reads a page of entries.
-   *
-   * @throws InconsistentFilesException if the files are gone or have changed
-   * @throws IOException if they cannot be read
-   */
-  long[] read(int page) throws IOException {
-    int first = page * PAGE_PARTITIONS;
-    int count = Math.min(PAGE_PARTITIONS, partitions - first);
-    LongBuffer offsets = longs(files.index(), first, count + 1, partitions + 1L);
-    Path checksumFile = files.checksums();
-    LongBuffer checksums =
-        checksumFile == null ? null : longs(checksumFile, first, count, partitions);
-    long[] entries = new long[count * TableEntry.LONGS];
-    for (int i = 0; i < count; i++) {
-      long offset = offsets.get(i);
-      long length = offsets.get(i + 1) - offset;
-      if (offset < 0 || length < 0 || length > dataBytes - offset) {
-        throw new InconsistentFilesException(
-            files.index() + " has changed since it was first read");
-      }
-      entries[i * TableEntry.LONGS] = TableEntry.first(offset, length);
-      entries[i * TableEntry.LONGS + 1] =
-          TableEntry.second(length, checksums == null ? 0 : checksums.get(i));
-    }
-    return entries;
+  @Override
+  public TableReading reading(int start, int end) {
+    return new TableReading(this, files, start, end);
   }
 
-  /** Reads longs of a file. Uses no channel: an interrupt of the reading thread would close it. */
-  private static LongBuffer longs(Path path, int first, int count, long all) throws IOException {
-    byte[] bytes = new byte[count * Long.BYTES];
-    try (RandomAccessFile file = new RandomAccessFile(path.toFile(), "r")) {
-      if (file.length() != all * Long.BYTES) {
-        throw new InconsistentFilesException(path + " has changed since it was first read");
-      }
-      file.seek((long) first * Long.BYTES);
-      file.readFully(bytes);
-    } catch (FileNotFoundException e) { // Also if no descriptor is left.
-      if (Files.notExists(path)) {
-        throw new InconsistentFilesException(path + " no longer exists");
-      }
-      throw e;
-    } catch (EOFException e) {
-      throw new InconsistentFilesException(path + " has changed since it was first read");
+  /** Caches entries of whole pages, from the first one's first partition; returns [start, end). */
+  long[] kept(int first, long[] entries, int start, int end) {
+    int longs = PAGE_PARTITIONS * TableEntry.LONGS;
+    for (int at = 0; at < entries.length; at += longs) {
+      long[] page =
+          entries.length <= longs
+              ? entries
+              : Arrays.copyOfRange(entries, at, Math.min(entries.length, at + longs));
+      cache.keep(this, (first * TableEntry.LONGS + at) / longs, page);
     }
-    return ByteBuffer.wrap(bytes).asLongBuffer();
+    return Arrays.copyOfRange(
+        entries, (start - first) * TableEntry.LONGS, (end - first) * TableEntry.LONGS);
   }
 
   @Override

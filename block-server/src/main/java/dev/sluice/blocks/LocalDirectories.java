@@ -21,10 +21,10 @@ public final class LocalDirectories {
    * Local directories of a map output's files.
    *
    * @param data number of the data file's directory, as {@link #indexOf}
-   * @param table number for the directories of the table's files, of which Spark chooses one for
-   *     each file; with n directories below (n + 1) * (n + 1), since a file may lie in none
+   * @param index number of the index file's directory
+   * @param checksums number of the checksum file's directory
    */
-  public record Disks(int data, int table) {}
+  public record Disks(int data, int index, int checksums) {}
 
   /** Prefix of the names of probe files. */
   public static final String PROBE = "sluice-probe-";
@@ -132,19 +132,11 @@ public final class LocalDirectories {
     return indexes;
   }
 
-  /** Returns the numbers, as {@link #indexOf}, of the directories in {@link Disks#table}. */
-  public BitSet indexesOfTable(int table) {
-    BitSet indexes = new BitSet();
-    indexes.set(table / (count() + 1));
-    indexes.set(table % (count() + 1));
-    return indexes;
-  }
-
   /** Returns numbers for a map output's directories, so that later look-ups compare no paths. */
   Disks disks(Path data, List<Path> table) {
     int first = table.isEmpty() ? count() : indexOf(table.getFirst());
     int last = table.isEmpty() ? count() : indexOf(table.getLast());
-    return new Disks(indexOf(data), first * (count() + 1) + last);
+    return new Disks(indexOf(data), first, last);
   }
 
   boolean mayPageOnDemand() {

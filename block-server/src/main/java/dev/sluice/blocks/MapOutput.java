@@ -45,31 +45,11 @@ public record MapOutput(
     return data instanceof MapOutputData.Mapped;
   }
 
-  /** Returns true if the range is not empty and lies within the data file. */
-  public boolean contains(long position, int length) {
-    long end = header.data().length();
-    return length > 0 && position >= 0 && position <= end - length;
-  }
-
   /**
-   * Returns the {@link TableEntry}s of partitions [start, end). Any thread; may wait for a disk.
+   * Returns the {@link TableEntry}s of partitions [start, end). Any thread; never blocks.
    *
-   * @return null if the partitions do not exist or the table is gone
-   * @throws InconsistentFilesException if the index file is gone or has changed
-   * @throws IOException if it cannot be read
+   * @return null if that takes reading a file, the partitions do not exist or the table is gone
    */
-  public long @Nullable [] entries(int startPartition, int endPartition) throws IOException {
-    if (!hasPartitions(startPartition, endPartition) || !table.retain()) {
-      return null;
-    }
-    try {
-      return table.entries(startPartition, endPartition);
-    } finally {
-      table.release();
-    }
-  }
-
-  /** Returns the same entries, or null if that takes reading a file. Never blocks. */
   public long @Nullable [] knownEntries(int startPartition, int endPartition) {
     if (!hasPartitions(startPartition, endPartition) || !table.retain()) {
       return null;
@@ -81,7 +61,23 @@ public record MapOutput(
     }
   }
 
-  /** Returns the file range of the partitions. Threads, null and exceptions as {@link #entries}. */
+  /**
+   * Returns a reading of the same entries from files; null if the partitions do not exist, or the
+   * table was in memory and is gone. Never blocks.
+   */
+  public @Nullable TableReading reading(int startPartition, int endPartition) {
+    return hasPartitions(startPartition, endPartition)
+        ? table.reading(startPartition, endPartition)
+        : null;
+  }
+
+  /**
+   * Returns the file range of the partitions. Any thread; may wait for a disk.
+   *
+   * @return null if the partitions do not exist or the table is gone
+   * @throws InconsistentFilesException if the index file is gone or has changed
+   * @throws IOException if it cannot be read
+   */
   MapOutputRegistry.@Nullable Segment segment(int startPartition, int endPartition)
       throws IOException {
     if (!hasPartitions(startPartition, endPartition) || !table.retain()) {
@@ -260,6 +256,11 @@ public record MapOutput(
 
     /** Returns the same entries, or null if that takes reading a file. Never blocks. */
     long @Nullable [] known(int start, int end);
+
+    /** Returns a reading of the same entries from files; null if the table is in memory. */
+    default @Nullable TableReading reading(int start, int end) {
+      return null;
+    }
 
     /** Returns the files that {@link #entries} reads; none if the table is in memory. */
     default List<Path> files() {

@@ -36,8 +36,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A budget limits the registered memory. Before it is used up, the registry evicts the shuffle
  * that was READ least recently, if it is idle, and never one in use. A map output that finds no
- * room is staged ({@link dev.sluice.blocks.server.Stager}): nothing of it is registered, and peers
- * ask for its partition table as well ({@link dev.sluice.blocks.server.TableServer}). One-sided
+ * room is staged ({@link dev.sluice.blocks.server.Stager}): nothing of it is registered. One-sided
  * READs are invisible to the registry. A shuffle counts as READ when a map output of it is
  * registered, resolved or opened here, or when a reader sends a touch message. This time is kept
  * per shuffle: reducers read all of its map outputs, and its memory is unmapped at once.

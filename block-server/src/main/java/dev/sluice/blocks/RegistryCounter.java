@@ -58,8 +58,8 @@ public enum RegistryCounter {
   STAGING_WAIT_MICROS(
       total(
           "microseconds",
-          "Time from the receipt of requests for staged bytes until they got memory, or failed to"
-              + " get it in time.")),
+          "Time that requests for staged bytes waited for admission and memory, in vain or not."
+              + " Reading their partition tables does not count.")),
   STAGING_REFUSALS(total("requests", "Requests for staged bytes that were refused.")),
   LEASES_EXPIRED(
       total("leases", "Leases that expired because their readers did not end them in time.")),

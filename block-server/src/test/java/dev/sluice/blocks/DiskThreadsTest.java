@@ -181,16 +181,6 @@ class DiskThreadsTest {
   }
 
   @Test
-  void aTaskThatIsRemovedIsNotRun() {
-    execute("first", 5);
-    Named removed = new Named("removed");
-    threads.execute(in(5), removed);
-    threads.remove(in(5), removed);
-    executor.runAll();
-    assertThat(events).containsExactly("first");
-  }
-
-  @Test
   void stoppingRefusesTasksThatWaitAndThoseThatCome() {
     execute("first", 5);
     execute("second", 5);

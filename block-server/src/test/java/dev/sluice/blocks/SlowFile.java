@@ -29,12 +29,15 @@ public final class SlowFile implements AutoCloseable {
     return new SlowFile(file);
   }
 
-  /** Waits until this number of threads wait for such files. */
-  public static void awaitReaders(int count) {
+  /**
+   * Waits until this number of threads wait for such files. Threads that open other files do so for
+   * a moment, so each is seen several times.
+   */
+  public static void awaitReaders(int count) throws InterruptedException {
     long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
-    while (readers() < count) {
+    for (int seen = 0; seen < 5; seen = readers() < count ? 0 : seen + 1) {
       assertThat(System.nanoTime()).isLessThan(deadlineNs);
-      Thread.onSpinWait();
+      Thread.sleep(5);
     }
   }
 

@@ -301,7 +301,7 @@ class NodeHandOverTest extends NodeDaemonTestCase {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {2, 5})
+  @ValueSource(ints = {3, 6})
   void anotherVersionOfTheProtocolIsRefusedWithBoth(int version) throws Exception {
     start();
     try (NodeChannel channel = NodeChannel.connect(socket)) {
@@ -310,7 +310,7 @@ class NodeHandOverTest extends NodeDaemonTestCase {
           .isEqualTo(
               new Refused(
                   "the executor speaks version %d of the protocol,".formatted(version)
-                      + " the node daemon versions 3 and 4"));
+                      + " the node daemon versions 4 and 5"));
     }
   }
 
@@ -342,7 +342,7 @@ class NodeHandOverTest extends NodeDaemonTestCase {
       executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
       PeerAddress node = executor.endpoint().peer();
       assertThat(reader.isRegistered(node, SHUFFLE, 10)).isFalse();
-      assertThat(reader.readStaged(node, SHUFFLE, 10, 1_000)).isEqualTo(data);
+      assertThat(reader.readStaged(node, SHUFFLE, 10, 1, 1_000)).isEqualTo(data);
       assertThat(metric(APPLICATION, NodeMetric.REGISTERED_REGIONS)).isZero();
     }
   }

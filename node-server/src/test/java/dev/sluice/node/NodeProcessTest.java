@@ -203,12 +203,15 @@ class NodeProcessTest {
     }
   }
 
-  /** RLIMIT_NOFILE may allow fewer registered map outputs than these; the others are staged. */
+  /**
+   * READs a map output of two partitions. RLIMIT_NOFILE may allow fewer registered map outputs than
+   * these; the others are staged.
+   */
   private static byte[] readAny(NodeReader reader, PeerAddress node, long mapId, int bytes)
       throws Exception {
     return reader.isRegistered(node, SHUFFLE, mapId)
         ? reader.read(node, SHUFFLE, mapId)
-        : reader.readStaged(node, SHUFFLE, mapId, bytes);
+        : reader.readStaged(node, SHUFFLE, mapId, 2, bytes);
   }
 
   private Void handOver(NodeClient executor, long mapId, Set<Long> taken) throws Exception {

@@ -2,7 +2,7 @@
 package dev.sluice.node;
 
 import dev.sluice.blocks.client.BlockServerClient;
-import dev.sluice.blocks.wire.ControlMessages.Piece;
+import dev.sluice.blocks.wire.ControlMessages.Partitions;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
 import dev.sluice.blocks.wire.LifetimeMessages.Lifetime;
@@ -112,9 +112,11 @@ final class NodeReader implements AutoCloseable {
         .isRegistered();
   }
 
-  /** READs the first bytes of a map output that the node stages. */
-  byte[] readStaged(PeerAddress node, int shuffleId, long mapId, int bytes) throws Exception {
-    Stage wanted = new Stage(shuffleId, 10_000, List.of(new Piece(mapId, 0, bytes)));
+  /** READs the first partitions of a map output that the node stages. */
+  byte[] readStaged(PeerAddress node, int shuffleId, long mapId, int partitions, int maxBytes)
+      throws Exception {
+    List<Partitions> block = List.of(new Partitions(mapId, 0, partitions));
+    Stage wanted = new Stage(shuffleId, 10_000, block, 0, maxBytes);
     Staged staged = (Staged) client.stage(node, wanted).get(TIMEOUT_S, TimeUnit.SECONDS);
     byte[] read = read(node, staged.region());
     client.done(node, staged.leaseId());

@@ -3,7 +3,7 @@ package dev.sluice.benchmarks.stage;
 
 import dev.sluice.blocks.server.Stager;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
-import dev.sluice.blocks.wire.ControlMessages.Piece;
+import dev.sluice.blocks.wire.ControlMessages.Partitions;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
 import dev.sluice.rdma.transfer.PeerAddress;
@@ -97,7 +97,7 @@ final class StageLoad implements AutoCloseable {
       throws InterruptedException {
     for (int chunk = first; !stopped; chunk++) {
       try {
-        read(reader, quota, server, pieces(outputs, chunk));
+        read(reader, quota, server, blocks(outputs, chunk));
         counter(server).incrementAndGet();
       } catch (Exception e) {
         failures.add("a request failed: " + e);
@@ -107,20 +107,23 @@ final class StageLoad implements AutoCloseable {
     return null;
   }
 
-  /** Returns the pieces of a request: those of one partition, of as many map outputs as fit. */
-  static List<Piece> pieces(SampleOutputs outputs, int chunk) {
+  /** Returns the blocks of a request: those of one partition, of as many map outputs as fit. */
+  static List<Partitions> blocks(SampleOutputs outputs, int chunk) {
     int count = CHUNK_BYTES / outputs.partitionBytes();
     int groups = outputs.maps() / count;
-    long position = (long) (chunk / groups % outputs.partitions()) * outputs.partitionBytes();
-    List<Piece> pieces = new ArrayList<>();
-    for (int map = chunk % groups * count; pieces.size() < count; map++) {
-      pieces.add(new Piece(map, position, outputs.partitionBytes()));
+    int partition = chunk / groups % outputs.partitions();
+    List<Partitions> blocks = new ArrayList<>();
+    for (int map = chunk % groups * count; blocks.size() < count; map++) {
+      blocks.add(new Partitions(map, partition, partition + 1));
     }
-    return pieces;
+    return blocks;
   }
 
   private void read(
-      NetworkParts reader, PeerQuota<PeerAddress> quota, PeerAddress server, List<Piece> pieces)
+      NetworkParts reader,
+      PeerQuota<PeerAddress> quota,
+      PeerAddress server,
+      List<Partitions> blocks)
       throws Exception {
     long deadlineNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(TIMEOUT_MS);
     CompletableFuture<Void> share = new CompletableFuture<>();
@@ -129,12 +132,13 @@ final class StageLoad implements AutoCloseable {
     try {
       PooledBuffer buffer = reader.endpoint().buffers().acquire(CHUNK_BYTES, deadlineNanos).get();
       try {
-        Object answer = reader.client().stage(server, new Stage(SHUFFLE, TIMEOUT_MS, pieces)).get();
+        Stage stage = new Stage(SHUFFLE, TIMEOUT_MS, blocks, 0, CHUNK_BYTES);
+        Object answer = reader.client().stage(server, stage).get();
         if (!(answer instanceof Staged staged)) {
           throw new IOException(answer.toString());
         }
         reader.endpoint().read(server, staged.region(), buffer, deadlineNanos).get();
-        verify(pieces, buffer);
+        verify(blocks, buffer);
         reader.client().done(server, staged.leaseId());
       } finally {
         buffer.release();
@@ -144,16 +148,15 @@ final class StageLoad implements AutoCloseable {
     }
   }
 
-  private void verify(List<Piece> pieces, PooledBuffer buffer) throws IOException {
+  private void verify(List<Partitions> blocks, PooledBuffer buffer) throws IOException {
     long at = 0;
-    for (Piece piece : pieces) {
+    for (Partitions block : blocks) {
       Checksum checksum = ChecksumAlgorithm.CRC32C.newChecksum();
-      checksum.update(buffer.segment().asSlice(at, piece.length()).asByteBuffer());
-      int partition = (int) (piece.position() / piece.length());
-      if (checksum.getValue() != checksums[(int) piece.mapId()][partition]) {
+      checksum.update(buffer.segment().asSlice(at, outputs.partitionBytes()).asByteBuffer());
+      if (checksum.getValue() != checksums[(int) block.mapId()][block.start()]) {
         throw new IOException("staged bytes have a wrong checksum");
       }
-      at += piece.length();
+      at += outputs.partitionBytes();
     }
   }
 }

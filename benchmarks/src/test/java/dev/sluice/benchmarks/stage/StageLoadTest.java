@@ -3,7 +3,7 @@ package dev.sluice.benchmarks.stage;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.blocks.wire.ControlMessages.Piece;
+import dev.sluice.blocks.wire.ControlMessages.Partitions;
 import dev.sluice.rdma.transfer.PeerAddress;
 import java.nio.file.Path;
 import java.util.List;
@@ -35,15 +35,15 @@ class StageLoadTest {
 
   @Test
   void aChunkIsOfOnePartitionAndTheNextOnesOfOtherMapOutputs() {
-    List<Piece> first = StageLoad.pieces(outputs, 0);
-    assertThat(first).hasSize(16).allMatch(piece -> piece.position() == 0);
-    List<Piece> four =
+    List<Partitions> first = StageLoad.blocks(outputs, 0);
+    assertThat(first).hasSize(16).allMatch(block -> block.start() == 0);
+    List<Partitions> four =
         IntStream.range(0, 4)
-            .mapToObj(i -> StageLoad.pieces(outputs, i))
+            .mapToObj(i -> StageLoad.blocks(outputs, i))
             .flatMap(List::stream)
             .toList();
     assertThat(four).doesNotHaveDuplicates().hasSize(2 * MAPS);
-    assertThat(StageLoad.pieces(outputs, 4)).isEqualTo(first);
+    assertThat(StageLoad.blocks(outputs, 4)).isEqualTo(first);
   }
 
   @Test

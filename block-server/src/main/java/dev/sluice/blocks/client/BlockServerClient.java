@@ -7,16 +7,13 @@ import dev.sluice.blocks.wire.ControlMessages.Connect;
 import dev.sluice.blocks.wire.ControlMessages.Connected;
 import dev.sluice.blocks.wire.ControlMessages.Content;
 import dev.sluice.blocks.wire.ControlMessages.Done;
-import dev.sluice.blocks.wire.ControlMessages.GetTables;
 import dev.sluice.blocks.wire.ControlMessages.NotStaged;
 import dev.sluice.blocks.wire.ControlMessages.Refused;
 import dev.sluice.blocks.wire.ControlMessages.Released;
 import dev.sluice.blocks.wire.ControlMessages.Resolve;
 import dev.sluice.blocks.wire.ControlMessages.Resolved;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
-import dev.sluice.blocks.wire.ControlMessages.StageFor;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
-import dev.sluice.blocks.wire.ControlMessages.Tables;
 import dev.sluice.blocks.wire.ControlMessages.Touch;
 import dev.sluice.blocks.wire.LifetimeMessages;
 import dev.sluice.blocks.wire.LifetimeMessages.Lifetime;
@@ -43,7 +40,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.apache.spark.network.TransportContext;
 import org.apache.spark.network.client.TransportClientBootstrap;
@@ -73,10 +69,8 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
   private static final Logger LOG = LoggerFactory.getLogger(BlockServerClient.class);
 
   /**
-   * Limit of a peer's heap for requests that it has not answered: once for staging, once for
-   * tables. A larger request is sent alone. Two questions for 1,000 map outputs each fit, one for
-   * each thread that reads their tables there, or one request to stage as many pieces as are
-   * allowed.
+   * Limit of a peer's heap for requests to stage that it has not answered. A larger request is sent
+   * alone. Two requests for 1,000 blocks each fit.
    */
   private static final long MAX_UNANSWERED_BYTES = 256 << 10;
 
@@ -93,8 +87,6 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
   private final TransportClientFactory factory;
   private final ConcurrentHashMap<PeerAddress, PeerChannel> channels = new ConcurrentHashMap<>();
   private final PeerQuota<PeerAddress> requests =
-      new PeerQuota<>(Long.MAX_VALUE, MAX_UNANSWERED_BYTES);
-  private final PeerQuota<PeerAddress> questions =
       new PeerQuota<>(Long.MAX_VALUE, MAX_UNANSWERED_BYTES);
   private volatile boolean closed;
 
@@ -177,114 +169,62 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
   }
 
   /**
-   * Asks the peer to stage bytes of map outputs that it has not registered. The caller reports
-   * {@link #done} once it has READ the bytes or no longer wants them. A peer that repeatedly does
-   * not answer in time is not asked for a while. A request to a peer with many unanswered ones
-   * waits here, so that the peer need not hold the requests of all tasks. The answer counts that
-   * wait as the peer's time.
+   * Asks the peer to stage blocks of map outputs that it has not registered. The caller reports
+   * {@link #done} once it has READ the copy or no longer wants it. A peer that repeatedly does not
+   * answer in time is not asked for a while. A request to a peer with many unanswered ones waits
+   * here, so that the peer need not hold the requests of all tasks. The answer counts that wait as
+   * the peer's time.
    *
    * @return {@link Staged} or {@link NotStaged}; completes exceptionally if the peer cannot be
    *     asked or does not answer in the time that the request has
    */
   public CompletableFuture<Object> stage(PeerAddress peer, Stage request) {
-    return inTurn(
-        requests,
-        peer,
-        request.heapBytes(),
-        request.timeLeftMs(),
-        leftMs -> {
-          Stage message = new Stage(request.shuffleId(), leftMs, request.pieces());
-          long waitedNanos = TimeUnit.MILLISECONDS.toNanos(request.timeLeftMs() - leftMs);
-          return ask(
-                  channel(peer).staging(),
-                  peer,
-                  to(peer, new StageFor(self.id(), message)),
-                  leftMs,
-                  Staged.class,
-                  late -> giveBack(peer, late))
-              .thenApply(answer -> answer instanceof Staged it ? it.after(waitedNanos) : answer);
-        });
-  }
-
-  /**
-   * Asks the peer for parts of partition tables that it has not registered, by the rules of {@link
-   * #stage}.
-   *
-   * @return {@link Tables} or {@link NotStaged}; completes exceptionally as {@link #stage}
-   */
-  public CompletableFuture<Object> tables(PeerAddress peer, GetTables request) {
-    return inTurn(
-        questions,
-        peer,
-        request.heapBytes(),
-        request.timeLeftMs(),
-        leftMs -> {
-          GetTables message = new GetTables(request.shuffleId(), leftMs, request.wanted());
-          return ask(channel(peer).tables(), peer, to(peer, message), leftMs, Tables.class, null);
-        });
-  }
-
-  /**
-   * Asks once the limit of the peer's heap leaves room for the request.
-   *
-   * @param ask gets the time that is left, in milliseconds
-   */
-  private CompletableFuture<Object> inTurn(
-      PeerQuota<PeerAddress> room,
-      PeerAddress peer,
-      long bytes,
-      int timeLeftMs,
-      Function<Integer, CompletableFuture<Object>> ask) {
-    long deadlineMs = clockMs.getAsLong() + timeLeftMs;
+    long bytes = request.heapBytes();
+    long deadlineMs = clockMs.getAsLong() + request.timeLeftMs();
     CompletableFuture<Void> turn = new CompletableFuture<>();
     Runnable taker =
         () -> {
           if (!turn.complete(null)) {
-            room.release(peer, bytes); // The wait has timed out.
+            requests.release(peer, bytes); // The wait has timed out.
           }
         };
-    if (!room.acquire(peer, bytes, taker)) {
-      turn.orTimeout(timeLeftMs, TimeUnit.MILLISECONDS);
+    if (!requests.acquire(peer, bytes, taker)) {
+      turn.orTimeout(request.timeLeftMs(), TimeUnit.MILLISECONDS);
     }
     return turn.thenCompose(
         _ ->
             CompletableFuture.completedFuture((int) (deadlineMs - clockMs.getAsLong()))
-                .thenCompose(ask)
-                .whenComplete((_, _) -> room.release(peer, bytes)));
+                .thenCompose(leftMs -> ask(peer, request, leftMs))
+                .whenComplete((_, _) -> requests.release(peer, bytes)));
   }
 
-  private CompletableFuture<Object> ask(
-      CircuitBreaker breaker,
-      PeerAddress peer,
-      Object request,
-      int timeLeftMs,
-      Class<?> wanted,
-      @Nullable Consumer<Object> late) {
+  private CompletableFuture<Object> ask(PeerAddress peer, Stage request, int leftMs) {
+    CircuitBreaker breaker = channel(peer).staging();
     long askedMs = clockMs.getAsLong();
     if (!breaker.admits(askedMs)) {
       return failure(
-          peer + " repeatedly did not answer in time, and is not asked again for some time");
+          peer + " repeatedly did not stage in time, and is not asked again for some time");
     }
     int outcomes = breaker.outcomes();
-    return request(peer, request, timeLeftMs, late)
+    long waitedNanos = TimeUnit.MILLISECONDS.toNanos(request.timeLeftMs() - leftMs);
+    return request(peer, to(peer, request.within(leftMs)), leftMs, late -> giveBack(peer, late))
         .whenComplete(
             (answer, _) -> {
-              boolean done = wanted.isInstance(answer);
-              if (judge(breaker, outcomes, done, askedMs, timeLeftMs)) {
+              if (judge(breaker, outcomes, answer instanceof Staged, askedMs, leftMs)) {
                 LOG.warn(
-                    "{} repeatedly did not answer {} in time; not sending it more for some time"
-                        + " (spark.shuffle.rdma.circuit.cooldown)",
-                    peer,
-                    wanted == Staged.class
-                        ? "requests to stage"
-                        : "questions for partition tables");
+                    "{} repeatedly did not answer requests to stage in time; not sending it more"
+                        + " for some time (spark.shuffle.rdma.circuit.cooldown)",
+                    peer);
               }
             })
         .thenCompose(
             answer ->
-                wanted.isInstance(answer) || answer instanceof NotStaged
-                    ? CompletableFuture.completedFuture(answer)
-                    : unexpected(peer, answer));
+                switch (answer) {
+                  case Staged staged ->
+                      CompletableFuture.completedFuture(staged.after(waitedNanos));
+                  case NotStaged not -> CompletableFuture.completedFuture(not);
+                  default -> unexpected(peer, answer);
+                });
   }
 
   /**
@@ -292,7 +232,7 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
    * the time or more.
    *
    * @param outcomes number of the breaker's outcomes when the peer was asked
-   * @param done true if the peer gave the answer that was wanted
+   * @param done true if the peer staged
    * @return true if this opened the breaker
    */
   private boolean judge(
@@ -312,7 +252,7 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
 
   /** Ends the lease of an answer that came too late for its caller. */
   private void giveBack(PeerAddress peer, Object late) {
-    if (late instanceof Staged lease) {
+    if (late instanceof Staged lease && lease.region().length() > 0) {
       done(peer, lease.leaseId());
     }
   }
@@ -399,7 +339,6 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
                     factory,
                     CONNECTS,
                     codec,
-                    new CircuitBreaker(options.circuitFailures(), options.circuitCooldownMs()),
                     new CircuitBreaker(options.circuitFailures(), options.circuitCooldownMs()),
                     clockMs));
   }

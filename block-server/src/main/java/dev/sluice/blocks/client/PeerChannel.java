@@ -57,7 +57,6 @@ final class PeerChannel {
   private final LongSupplier clockMs;
 
   private final CircuitBreaker staging;
-  private final CircuitBreaker tables;
 
   /** Breaker for attempts to connect. */
   private final CircuitBreaker attempts = CircuitBreaker.pausing(RECONNECT_INTERVAL_MS);
@@ -71,7 +70,6 @@ final class PeerChannel {
   /**
    * @param threads runs each attempt to connect on a thread of its own
    * @param staging breaker for requests to stage
-   * @param tables breaker for questions for partition tables
    */
   PeerChannel(
       PeerAddress peer,
@@ -79,14 +77,12 @@ final class PeerChannel {
       Executor threads,
       MessageCodec codec,
       CircuitBreaker staging,
-      CircuitBreaker tables,
       LongSupplier clockMs) {
     this.peer = peer;
     this.factory = factory;
     this.threads = threads;
     this.codec = codec;
     this.staging = staging;
-    this.tables = tables;
     this.clockMs = clockMs;
     usedMs = clockMs.getAsLong();
   }
@@ -150,11 +146,6 @@ final class PeerChannel {
   /** Breaker for requests to stage. */
   CircuitBreaker staging() {
     return staging;
-  }
-
-  /** Breaker for questions for partition tables, which do not depend on staging. */
-  CircuitBreaker tables() {
-    return tables;
   }
 
   /** Fails all unanswered requests, and later ones. Idempotent. */

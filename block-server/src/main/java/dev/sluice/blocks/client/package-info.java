@@ -5,9 +5,8 @@
  * a channel for each peer, which connects when needed and matches answers with requests. Each
  * request has a timeout and completes a future.
  *
- * <p>Requests to stage and questions for partition tables are limited by the heap that they take at
- * the peer. Each kind has a circuit breaker per peer, so that a peer that hangs is not asked again
- * and again.
+ * <p>Requests to stage are limited by the heap that they take at the peer. A circuit breaker per
+ * peer keeps one that hangs from being asked again and again.
  *
  * <p>The client moves no blocks: it returns leases and locations for READs.
  */

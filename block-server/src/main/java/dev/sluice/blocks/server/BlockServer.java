@@ -42,7 +42,6 @@ public final class BlockServer implements AutoCloseable {
 
   private final TransportContext context;
   private final TransportServer server;
-  private final TableServer tables;
 
   /**
    * Binds at once.
@@ -75,9 +74,8 @@ public final class BlockServer implements AutoCloseable {
       Stager stager,
       UnaryOperator<RpcHandler> around) {
     MessageCodec codec = new MessageCodec(ControlMessages.TYPES);
-    tables = new TableServer(registry);
     RpcHandler handler =
-        new BlockServerHandler(codec, self, providerName, acceptor, registry, stager, tables);
+        new BlockServerHandler(codec, self, providerName, acceptor, registry, stager);
     context = new TransportContext(binding.conf(), around.apply(handler));
     List<TransportServerBootstrap> guarded = new ArrayList<>(binding.bootstraps());
     guarded.addFirst(guard(binding.conf().authRTTimeoutMs()));
@@ -105,6 +103,5 @@ public final class BlockServer implements AutoCloseable {
   public void close() {
     server.close();
     context.close();
-    tables.close();
   }
 }

@@ -6,9 +6,7 @@ import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.ControlMessages.Addressed;
 import dev.sluice.blocks.wire.ControlMessages.Connect;
 import dev.sluice.blocks.wire.ControlMessages.Connected;
-import dev.sluice.blocks.wire.ControlMessages.Content;
 import dev.sluice.blocks.wire.ControlMessages.Done;
-import dev.sluice.blocks.wire.ControlMessages.GetTables;
 import dev.sluice.blocks.wire.ControlMessages.Notice;
 import dev.sluice.blocks.wire.ControlMessages.Question;
 import dev.sluice.blocks.wire.ControlMessages.Refused;
@@ -16,7 +14,6 @@ import dev.sluice.blocks.wire.ControlMessages.Released;
 import dev.sluice.blocks.wire.ControlMessages.Resolve;
 import dev.sluice.blocks.wire.ControlMessages.Resolved;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
-import dev.sluice.blocks.wire.ControlMessages.StageFor;
 import dev.sluice.blocks.wire.ControlMessages.Touch;
 import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.blocks.wire.MessageException;
@@ -37,8 +34,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Answers the requests of peers. The {@link BlockServer} creates it. The transport's threads call
  * it, one request of a connection after the other, and must not block here. Answers come on these
- * threads, or later on those of the registry, the stager and the table server. Each request gets
- * one answer. A frame that is not a message gets a failure, and its connection stays open.
+ * threads, or later on those of the registry and the stager. Each request gets one answer. A frame
+ * that is not a message gets a failure, and its connection stays open.
  */
 final class BlockServerHandler extends RpcHandler {
   private static final Logger LOG = LoggerFactory.getLogger(BlockServerHandler.class);
@@ -49,7 +46,6 @@ final class BlockServerHandler extends RpcHandler {
   private final QueuePairAcceptor acceptor;
   private final MapOutputRegistry registry;
   private final Stager stager;
-  private final TableServer tables;
   private final StreamManager noStreams = new OneForOneStreamManager();
   private final PeerConnections peers;
 
@@ -59,15 +55,13 @@ final class BlockServerHandler extends RpcHandler {
       String providerName,
       QueuePairAcceptor acceptor,
       MapOutputRegistry registry,
-      Stager stager,
-      TableServer tables) {
+      Stager stager) {
     this.codec = codec;
     this.self = self;
     this.providerName = providerName;
     this.acceptor = acceptor;
     this.registry = registry;
     this.stager = stager;
-    this.tables = tables;
     this.peers = new PeerConnections(acceptor);
   }
 
@@ -80,11 +74,7 @@ final class BlockServerHandler extends RpcHandler {
             answer(callback, question.refusal(isNot(addressee)));
         case Addressed(_, String senderId, Question question) -> {
           peers.heardFrom(client, senderId);
-          answer(client, question, callback);
-        }
-        case Question ofVersion3 -> {
-          heardFromVersion3(client, ofVersion3);
-          answer(client, ofVersion3, callback);
+          answer(client, senderId, question, callback);
         }
         case Object other ->
             throw new MessageException(other.getClass().getName() + " is not a request");
@@ -99,13 +89,12 @@ final class BlockServerHandler extends RpcHandler {
     return "this is " + self + " and not " + addressee;
   }
 
-  private void answer(TransportClient client, Question question, RpcResponseCallback callback)
+  private void answer(
+      TransportClient client, String peerId, Question question, RpcResponseCallback callback)
       throws MessageException {
     switch (question) {
       case Resolve resolve -> resolve(resolve, callback);
-      case GetTables wanted ->
-          tables.get(client, client::isActive, wanted, answer -> answer(callback, answer));
-      case StageFor(String peerId, Stage stage) ->
+      case Stage stage ->
           stager.stage(peerId, client::isActive, stage, answer -> answer(callback, answer));
     }
   }
@@ -124,23 +113,11 @@ final class BlockServerHandler extends RpcHandler {
           peers.heardFrom(client, senderId);
           take(notice);
         }
-        case Notice ofVersion3 -> {
-          heardFromVersion3(client, ofVersion3);
-          take(ofVersion3);
-        }
         case Object other ->
             throw new MessageException(other.getClass().getName() + " is not a one-way message");
       }
     } catch (IOException | RuntimeException e) {
       LOG.debug("Message from {} failed", client.getSocketAddress(), e);
-    }
-  }
-
-  private void heardFromVersion3(TransportClient client, Content message) {
-    switch (message) {
-      case StageFor wanted -> peers.heardFromVersion3(client, wanted.peerId());
-      case Released released -> peers.heardFromVersion3(client, released.peerId());
-      case Resolve _, GetTables _, Touch _ -> peers.heardFromVersion3(client);
     }
   }
 

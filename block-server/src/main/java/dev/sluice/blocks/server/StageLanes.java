@@ -2,6 +2,7 @@
 package dev.sluice.blocks.server;
 
 import java.util.Arrays;
+import java.util.BitSet;
 
 /**
  * Numbers and limits of the lanes that staging requests are read in. A lane limits how many of its
@@ -49,6 +50,15 @@ final class StageLanes {
   /** Number of the cold lane that belongs to a hot lane. */
   int cold(int hotLane) {
     return hot + hotLane % cold;
+  }
+
+  /** Adds the hot lanes to which cold lanes among these belong. */
+  void addHotOf(BitSet lanes) {
+    for (int lane = 0; lane < hot; lane++) {
+      if (lanes.get(cold(lane))) {
+        lanes.set(lane);
+      }
+    }
   }
 
   /** Limits of all lanes by their numbers: two requests at a time or more. */

@@ -3,32 +3,22 @@ package dev.sluice.blocks.server;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.sluice.blocks.MapOutput;
-import dev.sluice.blocks.MapOutputRegistry;
-import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.ControlMessages;
-import dev.sluice.blocks.wire.ControlMessages.Piece;
-import dev.sluice.blocks.wire.ControlMessages.Stage;
-import dev.sluice.blocks.wire.ControlMessages.Staged;
 import dev.sluice.rdma.transfer.PooledBuffer;
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
-import java.util.zip.Checksum;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request to stage: the pieces, the deadline and the one answer. The {@link Stager} creates it
- * and moves it from step to step, on the thread that ends the step before. Lanes, share and buffer
- * change only between steps, when no lane is being read. Any thread may answer it; only the first
- * answer counts.
+ * A request to stage: its blocks, the deadline and the one answer. The {@link Stager} creates it
+ * and moves it from step to step, on the thread that ends the step before. Lanes, bytes, share and
+ * buffer change only between steps, when no lane is being read. Any thread may answer it; only the
+ * first answer counts.
  */
 final class StageRequest {
   /**
@@ -39,16 +29,14 @@ final class StageRequest {
   record Share(Object peer, boolean cold) {}
 
   private final BooleanSupplier isThere;
-  private final Stage stage;
-  private final List<MapOutput> outputs;
-  private final int bytes;
+  private final StagedBlocks blocks;
   private final long receivedNanos;
   private final Consumer<Object> answer;
   private final AtomicBoolean answered = new AtomicBoolean();
   private final AtomicBoolean waited = new AtomicBoolean();
 
-  private volatile int[] laneOfPiece;
-  private volatile int[] lanes;
+  private volatile int bytes;
+  private volatile int[] lanes = {};
   private volatile long queuedNanos;
 
   /** Number of lanes that have not been read. */
@@ -67,42 +55,57 @@ final class StageRequest {
 
   /**
    * @param isThere returns true while the peer is connected
-   * @param outputs map output of each piece
-   * @param laneOfPiece lane in which each piece is read
    * @param receivedNanos on the stager's clock
    * @param answer gets one answer
    */
   StageRequest(
       Object peer,
       BooleanSupplier isThere,
-      Stage stage,
-      List<MapOutput> outputs,
-      int[] laneOfPiece,
+      StagedBlocks blocks,
       long receivedNanos,
       Consumer<Object> answer) {
     this.share = new Share(peer, false);
     this.isThere = isThere;
-    this.stage = stage;
-    this.outputs = outputs;
-    this.bytes = stage.pieces().stream().mapToInt(Piece::length).sum();
+    this.blocks = blocks;
     this.receivedNanos = receivedNanos;
     this.answer = answer;
-    queueIn(laneOfPiece, receivedNanos);
   }
 
-  private void queueIn(int[] ofPiece, long nowNanos) {
-    laneOfPiece = ofPiece;
-    lanes = Arrays.stream(ofPiece).distinct().toArray();
-    unread.set(lanes.length);
+  StagedBlocks blocks() {
+    return blocks;
+  }
+
+  /**
+   * Ends this request without an answer.
+   *
+   * @param others blocks that are staged in its place
+   * @return the request that gets the answer; null if there was one already
+   */
+  @Nullable StageRequest replaced(StagedBlocks others) {
+    return answered.compareAndSet(false, true)
+        ? new StageRequest(peer(), isThere, others, receivedNanos, answer)
+        : null;
+  }
+
+  /**
+   * Begins the next step.
+   *
+   * @param bytesOfStep memory that it needs; 0 to read tables
+   * @param lanesOfStep lanes that it reads, each once
+   */
+  void step(int bytesOfStep, int[] lanesOfStep, long nowNanos) {
+    bytes = bytesOfStep;
+    lanes = lanesOfStep;
+    unread.set(lanesOfStep.length);
     queuedNanos = nowNanos;
   }
 
-  /** Makes it cold: all pieces are read again, from disk, after another wait for admission. */
-  void turnCold(StageLanes all, long nowNanos) {
+  /** Makes it cold: all blocks are read again, from disk, after another wait for admission. */
+  void turnCold(long nowNanos) {
     buffer = null;
     share = new Share(share.peer(), true);
     uncached = false;
-    queueIn(Arrays.stream(laneOfPiece).map(all::cold).toArray(), nowNanos);
+    step(bytes, blocks.dataLanes(true), nowNanos);
   }
 
   Object peer() {
@@ -113,11 +116,12 @@ final class StageRequest {
     return share;
   }
 
+  /** Memory that the step needs; 0 while it reads tables. */
   int bytes() {
     return bytes;
   }
 
-  /** Lanes of its pieces, each once. */
+  /** Lanes of the step, each once. */
   int[] lanes() {
     return lanes;
   }
@@ -133,7 +137,7 @@ final class StageRequest {
 
   /** Time at which too little of the reader's time is left to READ. */
   long deadlineNanos() {
-    long usableMs = ControlMessages.usable(stage.timeLeftMs());
+    long usableMs = ControlMessages.usable(blocks.timeLeftMs());
     return receivedNanos + TimeUnit.MILLISECONDS.toNanos(usableMs);
   }
 
@@ -161,33 +165,27 @@ final class StageRequest {
   }
 
   /**
-   * Copies a lane's pieces to their places in the buffer, as long as the reader waits. Blocks on
-   * the disks if the request is cold.
+   * Reads a lane's files, as long as the reader waits: tables in a step without memory, else bytes
+   * to the buffer. Blocks on the disks if the request is cold, or reads tables.
    */
-  void read(MapOutputRegistry registry, int lane, LongSupplier nanoClock) {
+  void read(int lane, LongSupplier nanoClock) {
     try {
-      MemorySegment target = requireNonNull(buffer).segment();
-      int at = 0;
-      for (int i = 0; i < outputs.size() && failure == null && !uncached; i++) {
-        Piece piece = stage.pieces().get(i);
-        if (laneOfPiece[i] == lane) {
-          if (answered.get() || isLate(nanoClock.getAsLong())) {
-            return;
-          }
-          MemorySegment part = target.asSlice(at, piece.length());
-          if (!registry.read(
-              outputs.get(i), piece.position(), part.asByteBuffer(), !share.cold())) {
-            uncached = true;
-          }
-        }
-        at += piece.length();
+      if (bytes == 0) {
+        blocks.readTables(lane, () -> ends(nanoClock));
+      } else if (!blocks.copy(
+          lane, share.cold(), requireNonNull(buffer).segment(), () -> ends(nanoClock))) {
+        uncached = true;
       }
     } catch (IOException | RuntimeException | Error e) {
       failure = e;
     }
   }
 
-  /** Sets the buffer that the pieces are copied to. The thread that answers releases it. */
+  private boolean ends(LongSupplier nanoClock) {
+    return failure != null || uncached || answered.get() || isLate(nanoClock.getAsLong());
+  }
+
+  /** Sets the buffer that the blocks are copied to. The thread that answers releases it. */
   void has(PooledBuffer memory) {
     buffer = memory;
   }
@@ -215,32 +213,8 @@ final class StageRequest {
     return unread.decrementAndGet() == 0;
   }
 
-  /** Returns true if none of its map outputs has been unregistered or replaced meanwhile. */
-  boolean isCurrent(MapOutputRegistry registry) {
-    for (int i = 0; i < outputs.size(); i++) {
-      long mapId = stage.pieces().get(i).mapId();
-      if (registry.output(stage.shuffleId(), mapId) != outputs.get(i)) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  /** CRC32C of all bytes, unless all map outputs have checksums of Spark's. */
-  long crc32c() {
-    boolean verifiable =
-        outputs.stream()
-            .noneMatch(output -> output.header().checksumAlgorithm() == ChecksumAlgorithm.NONE);
-    if (verifiable) {
-      return Staged.NO_CHECKSUM;
-    }
-    Checksum crc = ChecksumAlgorithm.CRC32C.newChecksum();
-    crc.update(requireNonNull(buffer).segment().asByteBuffer());
-    return crc.getValue();
-  }
-
   @Override
   public String toString() {
-    return "%d bytes of shuffle %d".formatted(bytes, stage.shuffleId());
+    return blocks.toString();
   }
 }

@@ -3,13 +3,10 @@ package dev.sluice.blocks.server;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.sluice.blocks.MapOutput;
 import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.RegistryCounter;
 import dev.sluice.blocks.server.Leases.Lease;
-import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.ControlMessages.NotStaged;
-import dev.sluice.blocks.wire.ControlMessages.Piece;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
 import dev.sluice.rdma.ProtectionDomain;
@@ -19,7 +16,6 @@ import dev.sluice.rdma.transfer.BufferPool;
 import dev.sluice.rdma.transfer.Counters;
 import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.rdma.transfer.PooledBuffer;
-import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Set;
@@ -38,20 +34,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Copies pieces of map outputs that are not registered into registered memory, from which the peer
- * READs them. The pieces of one request lie side by side. They stay until the reader is done or the
+ * Copies blocks of map outputs that are not registered into registered memory, from which the peer
+ * READs them. The blocks of one request lie side by side. They stay until the reader is done or the
  * lease has expired ({@link Leases}).
  *
- * <p>Requests come on the transport's threads, which never block. A request waits for admission
- * ({@link StageQueue}) and then for memory. The stager's own threads register memory and read
- * files. A request begins hot: it reads only bytes in the page cache and waits for no disk. If
- * bytes are missing there, the request gives back its memory at once and queues again as a cold
- * one, which waits for disks. A hot request also opens files, and reads from file systems that do
- * not tell which bytes are cached ({@link dev.sluice.rdma.file.FileFd}).
+ * <p>Requests come on the transport's threads, which never block. If the partition tables of some
+ * blocks are not in memory, their files are read in a first step, which takes no staging memory.
+ * Then the request waits for admission ({@link StageQueue}) and for memory. The stager's own
+ * threads register memory and read files. A request begins hot: it reads only bytes in the page
+ * cache and waits for no disk. If bytes are missing there, the request gives back its memory at
+ * once and queues again as a cold one, which waits for disks. A hot request also opens files, reads
+ * tables, and reads from file systems that do not tell which bytes are cached ({@link
+ * dev.sluice.rdma.file.FileFd}).
  *
  * <p>Each request is answered within the time that its reader has, however long a disk takes. Once
- * a disk has not answered in time, requests for it are refused until it answers. Requests of a peer
- * that would take more than 256 KiB of heap wait at that peer ({@link
+ * a disk has not answered in time, requests are answered without its blocks until it answers.
+ * Requests of a peer that would take more than 256 KiB of heap wait at that peer ({@link
  * dev.sluice.blocks.client.BlockServerClient#stage}). An executor has one stager, a node daemon one
  * for each application. The creator closes it, after the block server and before the protection
  * domain. An admitted request gives back its buffer exactly once: in {@link #refuse}, {@link
@@ -76,13 +74,15 @@ public final class Stager implements AutoCloseable {
   private static final long CLOSE_TIMEOUT_MS = 10_000;
 
   /**
-   * Time after the reader's deadline at which a disk that has not given one piece counts as
+   * Time after the reader's deadline at which a disk that has not given one block counts as
    * hanging. A disk that is merely slow has given it by then.
    */
   private static final long HANGS_NANOS = 5_000_000_000L;
 
+  /** Region of an answer without a copy. */
+  private static final RemoteRegion NOTHING = new RemoteRegion(0, 0, 0);
+
   private static final NotStaged LATE = new NotStaged(false, "the request has no time left");
-  static final NotStaged HANGS = new NotStaged(false, "a disk does not answer");
   private static final NotStaged STOPS = new NotStaged(false, "the block server is stopping");
 
   private final MapOutputRegistry registry;
@@ -99,10 +99,13 @@ public final class Stager implements AutoCloseable {
   /** Requests without an answer yet. */
   private final Set<StageRequest> unanswered = ConcurrentHashMap.newKeySet();
 
-  /** Read of a lane's pieces that is under way. */
+  /** Read of a lane's files that is under way. */
   private record Reading(StageRequest request, int lane) {}
 
   private final Set<Reading> underWay = ConcurrentHashMap.newKeySet();
+
+  /** Lanes whose disks did not answer at the last {@link #tick}; not changed later. */
+  private volatile BitSet hanging = new BitSet();
 
   /** Regions that are counted already; guarded by this. */
   private int regions;
@@ -134,49 +137,48 @@ public final class Stager implements AutoCloseable {
   }
 
   /**
-   * Copies the pieces. Never blocks.
+   * Copies the blocks that fit. Never blocks.
    *
    * @param peer the peer whose share of the memory is used, and which may report {@link #done}
    * @param isThere returns true while the peer is connected; nothing is copied once it is not
    * @param answer gets one {@link Staged} or {@link NotStaged}, on any thread
    */
   void stage(Object peer, BooleanSupplier isThere, Stage stage, Consumer<Object> answer) {
-    List<MapOutput> outputs = new ArrayList<>();
-    int[] laneOfPiece = new int[stage.pieces().size()];
-    long bytes = 0;
-    boolean many = stage.pieces().size() > ControlMessages.MAX_PIECES;
-    for (Piece piece : many ? List.<Piece>of() : stage.pieces()) {
-      MapOutput output = registry.output(stage.shuffleId(), piece.mapId());
-      if (output == null || !output.contains(piece.position(), piece.length())) {
-        answer.accept(
-            new NotStaged(
-                true, "map output " + piece.mapId() + " is unknown or lacks these bytes"));
-        return;
-      }
-      laneOfPiece[outputs.size()] = lanes.hot(output.disks().data());
-      outputs.add(output);
-      bytes += piece.length();
-    }
-    int maxBytes = Math.min(MAX_REQUEST_BYTES, memory.maxBufferBytes());
-    if (bytes == 0 || bytes > maxBytes) {
+    if (!stage.isAllowed()) {
       String reason =
-          "request for %d bytes in %d pieces, but 1 to %d bytes in at most %d are staged at a time"
-              .formatted(bytes, stage.pieces().size(), maxBytes, ControlMessages.MAX_PIECES);
+          "no request may be for %d partitions of %d blocks, %d bytes from byte %d on"
+              .formatted(
+                  stage.partitions(), stage.wanted().size(), stage.maxBytes(), stage.position());
       answer.accept(new NotStaged(false, reason));
       return;
     }
     registry.touch(stage.shuffleId());
-    add(
-        new StageRequest(
-            peer, isThere, stage, outputs, laneOfPiece, nanoClock.getAsLong(), answer));
+    StagedBlocks wanted = new StagedBlocks(stage, registry, lanes, hanging);
+    start(new StageRequest(peer, isThere, wanted, nanoClock.getAsLong(), answer));
   }
 
-  private void add(StageRequest request) {
+  private void start(StageRequest request) {
     unanswered.add(request);
+    int[] ofTables = request.blocks().tableLanes();
     if (closed) {
       answer(request, STOPS);
-    } else {
+    } else if (ofTables.length > 0) {
+      request.step(0, ofTables, nanoClock.getAsLong());
       queue(request);
+    } else {
+      choose(request);
+    }
+  }
+
+  /** Chooses the blocks to copy, and queues the request unless there are none. */
+  private void choose(StageRequest request) {
+    StagedBlocks blocks = request.blocks();
+    int bytes = blocks.choose(Math.min(MAX_REQUEST_BYTES, memory.maxBufferBytes()));
+    if (bytes > 0) {
+      request.step(bytes, blocks.dataLanes(false), nanoClock.getAsLong());
+      queue(request);
+    } else {
+      answer(request, new Staged(0, NOTHING, 0, Leases.NANOS, Staged.NO_CHECKSUM, blocks.tables()));
     }
   }
 
@@ -195,7 +197,11 @@ public final class Stager implements AutoCloseable {
   /** Begins an admitted request. */
   private void begin(StageRequest request) {
     counters.add(RegistryCounter.STAGING_BYTES_IN_USE, request.bytes());
-    execute(() -> acquire(request), _ -> acquire(request));
+    if (request.bytes() > 0) {
+      execute(() -> acquire(request), _ -> acquire(request));
+    } else {
+      read(request);
+    }
   }
 
   private void acquire(StageRequest request) {
@@ -220,6 +226,10 @@ public final class Stager implements AutoCloseable {
       return;
     }
     request.has(buffer);
+    read(request);
+  }
+
+  private void read(StageRequest request) {
     for (int lane : request.lanes()) {
       execute(
           () -> read(request, lane),
@@ -242,7 +252,7 @@ public final class Stager implements AutoCloseable {
   private void read(StageRequest request, int lane) {
     Reading reading = new Reading(request, lane);
     underWay.add(reading);
-    request.read(registry, lane, nanoClock);
+    request.read(lane, nanoClock);
     underWay.remove(reading);
     wasRead(request, lane);
   }
@@ -253,6 +263,11 @@ public final class Stager implements AutoCloseable {
       NotStaged refusal = refusal(request);
       if (refusal != null) {
         refuse(request, refusal);
+      } else if (request.bytes() == 0) {
+        queue.end(request);
+        if (!request.isAnswered()) {
+          choose(request);
+        }
       } else if (request.isUncached()) {
         turnCold(request);
       } else {
@@ -266,13 +281,13 @@ public final class Stager implements AutoCloseable {
     counters.add(RegistryCounter.STAGING_BYTES_IN_USE, -request.bytes());
     requireNonNull(request.buffer()).release();
     queue.end(request);
-    request.turnCold(lanes, nanoClock.getAsLong());
+    request.turnCold(nanoClock.getAsLong());
     queue(request);
   }
 
   /** Reason to refuse the request; null if nothing has failed and the reader still waits. */
   private @Nullable NotStaged refusal(StageRequest request) {
-    if (!request.isCurrent(registry)) {
+    if (!request.blocks().isCurrent()) {
       return new NotStaged(true, "the map outputs were unregistered or replaced");
     }
     if (request.failure() != null) {
@@ -283,7 +298,8 @@ public final class Stager implements AutoCloseable {
   }
 
   private void grant(StageRequest request) {
-    long crc32c = request.crc32c();
+    PooledBuffer copy = requireNonNull(request.buffer());
+    long crc32c = request.blocks().crc32c(copy.segment());
     Lease lease = leases.begin(request);
     if (lease == null) {
       refuse(request, STOPS);
@@ -291,8 +307,10 @@ public final class Stager implements AutoCloseable {
     }
     counters.add(RegistryCounter.STAGED_BYTES, request.bytes());
     long tookNanos = lease.endNanos() - Leases.NANOS - request.receivedNanos();
-    RemoteRegion region = requireNonNull(request.buffer()).remote();
-    if (!answer(request, new Staged(lease.id(), region, tookNanos, Leases.NANOS, crc32c))) {
+    Staged staged =
+        new Staged(
+            lease.id(), copy.remote(), tookNanos, Leases.NANOS, crc32c, request.blocks().tables());
+    if (!answer(request, staged)) {
       done(request.peer(), lease.id());
     }
   }
@@ -348,8 +366,8 @@ public final class Stager implements AutoCloseable {
   private void tick() {
     guarded(this::expireLeases);
     long nowNanos = nanoClock.getAsLong();
-    BitSet hanging = hanging(nowNanos);
-    unanswered.forEach(request -> guarded(() -> dropVain(request, nowNanos, hanging)));
+    hanging = hanging(nowNanos);
+    unanswered.forEach(request -> guarded(() -> dropVain(request, nowNanos)));
     memory.expire(nowNanos);
   }
 
@@ -359,11 +377,26 @@ public final class Stager implements AutoCloseable {
     expired.forEach(request -> guarded(() -> free(request)));
   }
 
-  private void dropVain(StageRequest request, long nowNanos, BitSet hanging) {
+  private void dropVain(StageRequest request, long nowNanos) {
     if (request.isLate(nowNanos)) {
       drop(request, LATE);
     } else if (IntStream.of(request.lanes()).anyMatch(hanging::get)) {
-      drop(request, HANGS);
+      replace(request);
+    }
+  }
+
+  /**
+   * Stages the other blocks of a request that waits for a disk that hangs. A step that is under way
+   * gives back its memory when it ends.
+   */
+  private void replace(StageRequest request) {
+    BitSet avoided = (BitSet) hanging.clone();
+    lanes.addHotOf(avoided);
+    StageRequest others = request.replaced(request.blocks().without(avoided));
+    if (others != null) {
+      unanswered.remove(request);
+      queue.end(request);
+      start(others);
     }
   }
 

@@ -20,11 +20,16 @@ public final class ControlMessages {
   /** Limit of map outputs in one {@link Resolve}; the answer takes 123 KB. */
   public static final int MAX_RESOLVE = 4096;
 
-  /** Limit of pieces in one {@link Stage}: 80 KB. */
-  public static final int MAX_PIECES = 4096;
+  /** Limit of blocks in one {@link Stage}: 64 KB. */
+  public static final int MAX_BLOCKS = 4096;
 
-  /** Limit of partitions in one {@link GetTables}; the answer takes 640 KB at most. */
+  /**
+   * Limit of partitions in one {@link Stage} of several blocks; the answer takes 640 KB at most.
+   */
   public static final int MAX_ENTRIES = 1 << 15;
+
+  /** Limit of partitions of a block that is asked for alone; the answer takes 8 MB at most. */
+  public static final int MAX_ENTRIES_ALONE = 1 << 19;
 
   /** An eighth of each time limit is kept in reserve. */
   private static final int MARGIN = 8;
@@ -34,30 +39,26 @@ public final class ControlMessages {
   /** Also part of the protocol of {@link NodeMessages}. */
   public static final MessageType<Refused> REFUSED = new MessageType<>(FIRST_ID + 2, Refused.class);
 
-  /** These types and their successors have ids from {@link MessageType#FIRST_ID} to 31. */
+  /**
+   * These types and their successors have ids from {@link MessageType#FIRST_ID} to 31. Earlier
+   * versions used the ids that are missing.
+   */
   public static final List<MessageType<?>> TYPES =
       List.of(
           new MessageType<>(FIRST_ID, Connect.class),
           new MessageType<>(FIRST_ID + 1, Connected.class),
           REFUSED,
-          new MessageType<>(FIRST_ID + 3, Released.class),
-          new MessageType<>(FIRST_ID + 4, Resolve.class),
           new MessageType<>(FIRST_ID + 5, Resolved.class),
-          new MessageType<>(FIRST_ID + 6, Touch.class),
-          new MessageType<>(FIRST_ID + 7, StageFor.class),
-          new MessageType<>(FIRST_ID + 8, Staged.class),
           new MessageType<>(FIRST_ID + 9, NotStaged.class),
           new MessageType<>(FIRST_ID + 10, Done.class),
-          new MessageType<>(FIRST_ID + 11, GetTables.class),
-          new MessageType<>(FIRST_ID + 12, Tables.class),
-          new MessageType<>(FIRST_ID + 13, Addressed.class));
+          new MessageType<>(FIRST_ID + 13, Addressed.class),
+          new MessageType<>(FIRST_ID + 14, Staged.class));
 
   private ControlMessages() {}
 
   /**
    * A message for one process. Another process may listen at its address by now: it refuses a
-   * question and ignores a notice. Processes of version 3 ({@link NodeMessages.RegisterExecutor})
-   * send the content alone.
+   * question and ignores a notice.
    *
    * @param addressee the process that the sender's locations belong to
    * @param senderId id of the sender, whichever connection it uses
@@ -65,17 +66,30 @@ public final class ControlMessages {
   public record Addressed(ProcessName addressee, String senderId, Content content) {}
 
   /** Content that has a meaning for one process only. */
-  @Kinds({Resolve.class, GetTables.class, StageFor.class, Touch.class, Released.class})
-  public sealed interface Content permits Question, Notice {}
+  @Kinds({
+    Resolve.class,
+    OfVersion4.class,
+    OfVersion4.class,
+    Touch.class,
+    Released.class,
+    Stage.class
+  })
+  public sealed interface Content permits Question, Notice, OfVersion4 {}
 
   /** Content that is answered. */
-  public sealed interface Question extends Content permits Resolve, GetTables, StageFor {
+  public sealed interface Question extends Content permits Resolve, Stage {
     /** Answer that refuses the question, with the reason. */
     Object refusal(String reason);
   }
 
   /** Content without an answer. */
   public sealed interface Notice extends Content permits Touch, Released {}
+
+  /**
+   * Place of the two questions by which version 4 staged. They are not decoded, so these requests
+   * fail, and their senders fetch the blocks by Spark's own transfer.
+   */
+  public record OfVersion4() implements Content {}
 
   /**
    * Returns the part of a time limit that the receiving process may use. The rest is for the way of
@@ -134,25 +148,48 @@ public final class ControlMessages {
   public record Partitions(long mapId, int start, int end) {}
 
   /**
-   * Asks for parts of partition tables that are not registered; answered by {@link Tables} or
-   * {@link NotStaged}.
+   * Asks for the lengths of blocks that are not registered, and for a copy of as many of them as
+   * fit; answered by {@link Staged} or {@link NotStaged}. The copy has the first blocks, whole and
+   * one after the other. A block that is asked for alone may be cut: the client asks on from there.
    *
    * @param timeLeftMs time after which the client needs no answer
-   * @param wanted {@link #MAX_PIECES} at most, with {@link #MAX_ENTRIES} partitions in all
+   * @param wanted {@link #MAX_BLOCKS} at most, with {@link #MAX_ENTRIES} partitions in all, or one
+   *     with {@link #MAX_ENTRIES_ALONE}
+   * @param position bytes of a single block that are left out; 0 if there are several
+   * @param maxBytes limit of the copy
    */
-  public record GetTables(@ShuffleId int shuffleId, int timeLeftMs, List<Partitions> wanted)
+  public record Stage(
+      @ShuffleId int shuffleId,
+      int timeLeftMs,
+      List<Partitions> wanted,
+      long position,
+      int maxBytes)
       implements Question {
-    /** Heap of one map output's partitions and header, in question and answer. */
-    private static final long MAP_OUTPUT_HEAP_BYTES = 96;
+    /** Heap of one block, its header and the data about its map output. */
+    private static final long BLOCK_HEAP_BYTES = 96;
 
     /** Number of partitions in all. */
     public long partitions() {
       return wanted.stream().mapToLong(each -> Math.max(0, (long) each.end() - each.start())).sum();
     }
 
-    /** Approximate heap that the question and its answer take on the server. */
+    /** Returns false if the request is for too much, or for what cannot be. */
+    public boolean isAllowed() {
+      boolean isSingle = wanted.size() == 1;
+      return wanted.size() <= MAX_BLOCKS
+          && partitions() <= (isSingle ? MAX_ENTRIES_ALONE : MAX_ENTRIES)
+          && (position == 0 || (isSingle && position > 0))
+          && maxBytes > 0;
+    }
+
+    /** Approximate heap that the request and its answer take on the server. */
     public long heapBytes() {
-      return MAP_OUTPUT_HEAP_BYTES * wanted.size() + TableEntry.BYTES * partitions();
+      return BLOCK_HEAP_BYTES * wanted.size() + TableEntry.BYTES * partitions();
+    }
+
+    /** The same request with less time. */
+    public Stage within(int leftMs) {
+      return new Stage(shuffleId, leftMs, wanted, position, maxBytes);
     }
 
     /** Refuses as stale: the sender's locations belong to another process. */
@@ -163,71 +200,51 @@ public final class ControlMessages {
   }
 
   /**
-   * Parts of partition tables, in the order of {@link GetTables}. Each has the {@link
-   * MapOutputHeader} and the {@link TableEntry}s, as a READ of the table would return them. It is
-   * empty if the client's location is stale, and {@link #UNREADABLE} if a file cannot be read,
-   * perhaps only now.
-   */
-  public record Tables(@MaxElements(MAX_PIECES) List<long[]> tables) {
-    /** Differs from each table in length. */
-    @SuppressWarnings("MutablePublicArray") // compared by length alone
-    public static final long[] UNREADABLE = {0};
-  }
-
-  /** Bytes [position, position + length) of a map output's data file. */
-  public record Piece(long mapId, long position, int length) {}
-
-  /**
-   * Pieces of a shuffle that are to be staged, one after the other.
-   *
-   * @param timeLeftMs time after which the client needs no copy
-   */
-  public record Stage(@ShuffleId int shuffleId, int timeLeftMs, List<Piece> pieces) {
-    /** Heap of one piece and of the data about its map output. */
-    private static final long PIECE_HEAP_BYTES = 64;
-
-    /** Approximate heap that the request takes on the server. */
-    public long heapBytes() {
-      return PIECE_HEAP_BYTES * pieces.size();
-    }
-  }
-
-  /**
-   * Asks for a copy; answered by {@link Staged} or {@link NotStaged}.
-   *
-   * @param peerId id of the client, whichever connection it uses
-   */
-  public record StageFor(String peerId, Stage stage) implements Question {
-    /** Refuses as stale: the sender's locations belong to another process. */
-    @Override
-    public NotStaged refusal(String reason) {
-      return new NotStaged(true, reason);
-    }
-  }
-
-  /**
-   * Region from which the client READs the pieces.
+   * Lengths and checksums of the wanted blocks, and the region from which the client READs the
+   * copy. The copy ends before the first block that does not fit. There is no copy and no lease if
+   * the region is empty.
    *
    * @param leaseId never used again by this process
-   * @param tookNanos from the receipt of {@link StageFor} to this answer, by the server's clock,
-   *     plus the wait at the client before, by the client's clock
+   * @param tookNanos from the receipt of {@link Stage} to this answer, by the server's clock, plus
+   *     the wait at the client before, by the client's clock
    * @param leaseNanos for which the bytes stay unchanged from this answer on, unless the client
    *     sends {@link Done}
-   * @param crc32c of all bytes, if a map output has no checksums of Spark's; else {@link
-   *     #NO_CHECKSUM}
+   * @param crc32c of all bytes, if a map output in the copy has no checksums of Spark's; else
+   *     {@link #NO_CHECKSUM}
+   * @param tables for each wanted block the {@link MapOutputHeader} and the {@link TableEntry}s, as
+   *     a READ of the table would return them; {@link #STALE} or {@link #UNREADABLE} for a block
+   *     that is left out of the copy
    */
   public record Staged(
-      long leaseId, RemoteRegion region, long tookNanos, long leaseNanos, long crc32c) {
+      long leaseId,
+      RemoteRegion region,
+      long tookNanos,
+      long leaseNanos,
+      long crc32c,
+      @MaxElements(MAX_BLOCKS) List<long[]> tables) {
     public static final long NO_CHECKSUM = -1;
+
+    /** Table of a block if the client's location of it is stale. Compare {@link #isTable}. */
+    @SuppressWarnings("MutablePublicArray") // its elements are never used
+    public static final long[] STALE = {};
+
+    /** Table of a block whose files cannot be read, perhaps only now. Differs in length. */
+    @SuppressWarnings("MutablePublicArray") // its elements are never used
+    public static final long[] UNREADABLE = {0};
+
+    /** Returns true for entries, and false for the two other answers. */
+    public static boolean isTable(long[] table) {
+      return table.length > UNREADABLE.length;
+    }
 
     /** The same answer, for a client that began to wait this much earlier. */
     public Staged after(long nanos) {
-      return new Staged(leaseId, region, tookNanos + nanos, leaseNanos, crc32c);
+      return new Staged(leaseId, region, tookNanos + nanos, leaseNanos, crc32c, tables);
     }
   }
 
   /**
-   * Nothing was copied, or no table was read, for this reason.
+   * Nothing was copied, for this reason.
    *
    * @param stale true if the client's locations are stale: it may locate the map outputs again
    */

@@ -7,9 +7,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Header of a map output in a partition table: four little-endian longs. They hold the map id, the
  * data's address, its length, and the state. The server's registry writes it to registered memory,
- * or a table server sends it; readers decode it. Peers READ it, so its layout is part of the
- * protocol. From the lowest bits on, the state holds the data's rkey (32 bits), a byte that is 1 if
- * there is a map output, and a byte for the checksum algorithm. Immutable.
+ * or a stager sends it; readers decode it. Peers READ it, so its layout is part of the protocol.
+ * From the lowest bits on, the state holds the data's rkey (32 bits), a byte that is 1 if there is
+ * a map output, and a byte for the checksum algorithm. Immutable.
  *
  * @param mapId the map task attempt's id, unique in the application (not the map index)
  * @param data the data file; its length is 0 if all partitions are empty, its address is 0 if it is

@@ -43,10 +43,13 @@ public final class NodeMessages {
      * changed since has another id, and processes of the previous version understand the node's
      * answers.
      */
-    public static final int VERSION = 4;
+    public static final int VERSION = 5;
 
-    /** In this version, messages of {@link ControlMessages.Content} named no process. */
-    public static final int PREVIOUS = 3;
+    /**
+     * In this version, a reader asked for tables and for pieces in two questions. A node refuses
+     * both, so that the reader fetches staged blocks by Spark's own transfer.
+     */
+    public static final int PREVIOUS = 4;
 
     private static final RecordCodec<RegisterExecutor> SPOKEN =
         RecordCodec.of(RegisterExecutor.class);

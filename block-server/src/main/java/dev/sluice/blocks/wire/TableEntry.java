@@ -3,9 +3,9 @@ package dev.sluice.blocks.wire;
 
 /**
  * Entry of a partition table for one partition of a map output: two little-endian longs. A server's
- * registry writes it, or a table server sends it; readers take it apart. Peers READ it, so its
- * layout is part of the protocol. From the lowest bits on, the longs hold the partition's offset in
- * the data file (48 bits), its length (48 bits) and its checksum (32 bits). No state; any thread.
+ * registry writes it, or a stager sends it; readers take it apart. Peers READ it, so its layout is
+ * part of the protocol. From the lowest bits on, the longs hold the partition's offset in the data
+ * file (48 bits), its length (48 bits) and its checksum (32 bits). No state; any thread.
  */
 public final class TableEntry {
   /** Longs of an entry. */

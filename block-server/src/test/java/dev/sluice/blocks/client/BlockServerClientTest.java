@@ -9,13 +9,12 @@ import dev.sluice.blocks.TestMapOutputs;
 import dev.sluice.blocks.server.FakeAcceptor;
 import dev.sluice.blocks.server.TestBlockServer;
 import dev.sluice.blocks.wire.ControlMessages;
-import dev.sluice.blocks.wire.ControlMessages.GetTables;
+import dev.sluice.blocks.wire.ControlMessages.Addressed;
+import dev.sluice.blocks.wire.ControlMessages.Content;
 import dev.sluice.blocks.wire.ControlMessages.NotStaged;
 import dev.sluice.blocks.wire.ControlMessages.Partitions;
-import dev.sluice.blocks.wire.ControlMessages.Piece;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
-import dev.sluice.blocks.wire.ControlMessages.Tables;
 import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.MessageCodec;
@@ -161,11 +160,9 @@ class BlockServerClientTest {
     get(client.resolve(peer, SHUFFLE, new long[] {1}));
     PeerAddress gone = new PeerAddress("gone", "localhost", peer.port());
     String isNot = "this is server of app and not gone of app";
-    GetTables tables = new GetTables(SHUFFLE, TIMEOUT_MS, List.of(new Partitions(1, 0, 1)));
-    Stage stage = new Stage(SHUFFLE, TIMEOUT_MS, List.of(new Piece(1, 0, 10)));
+    Stage stage = stage(TIMEOUT_MS, new Partitions(1, 0, 1));
 
     assertFails(client.resolve(gone, SHUFFLE, new long[] {1}), "gone at", "refuses", isNot);
-    assertThat(get(client.tables(gone, tables))).isEqualTo(new NotStaged(true, isNot));
     assertThat(get(client.stage(gone, stage))).isEqualTo(new NotStaged(true, isNot));
 
     assertThat(get(client.stage(peer, stage))).isInstanceOf(Staged.class);
@@ -276,26 +273,30 @@ class BlockServerClientTest {
     assertThat(resolve(4, 2).segment().isRegistered()).isTrue();
   }
 
+  private static Stage stage(int timeLeftMs, Partitions... wanted) {
+    return new Stage(SHUFFLE, timeLeftMs, List.of(wanted), 0, 1 << 20);
+  }
+
   @Test
-  void tablesOfStagedMapOutputsAreAskedFor() throws Exception {
+  void stagedMapOutputsComeWithTheirTables() throws Exception {
     outputs.write(SHUFFLE, 1, new int[10_000]);
     outputs.write(SHUFFLE, 2, 10, 20);
     assertThat(resolve(SHUFFLE, 1).segment().isRegistered()).isFalse();
     resolve(SHUFFLE, 2);
-    GetTables question =
-        new GetTables(
-            SHUFFLE, TIMEOUT_MS, List.of(new Partitions(1, 0, 9_000), new Partitions(2, 1, 2)));
+    Stage stage = stage(TIMEOUT_MS, new Partitions(1, 0, 9_000), new Partitions(2, 1, 2));
 
-    List<long[]> tables = ((Tables) get(client.tables(peer, question))).tables();
+    Staged staged = (Staged) get(client.stage(peer, stage));
 
-    assertThat(tables.getFirst()).hasSize(MapOutputHeader.LONGS + 18_000);
-    assertThat(MapOutputHeader.of(2, tables.getLast(), 0).data().length()).isEqualTo(30);
-    assertThat(TableEntry.offset(tables.getLast()[4])).isEqualTo(10);
+    assertThat(staged.region().length()).isEqualTo(20);
+    assertThat(staged.tables().getFirst()).hasSize(MapOutputHeader.LONGS + 18_000);
+    long[] last = staged.tables().getLast();
+    assertThat(MapOutputHeader.of(2, last, 0).data().length()).isEqualTo(30);
+    assertThat(TableEntry.offset(last[4])).isEqualTo(10);
   }
 
-  /** More questions than a server has room for, and than each peer may have there at a time. */
+  /** More requests than each peer may have there at a time, and than lanes read. */
   @Test
-  void questionsOfManyPeersWaitUntilTheyAreAnswered() throws Exception {
+  void requestsOfManyPeersWaitUntilTheyAreAnswered() throws Exception {
     outputs.write(SHUFFLE, 1, new int[10_000]);
     outputs.write(SHUFFLE, 2, new int[10_000]);
     resolve(SHUFFLE, 1);
@@ -304,39 +305,40 @@ class BlockServerClientTest {
     List<CompletableFuture<Object>> answers = new ArrayList<>();
     try (SlowFile disk = SlowFile.inPlaceOf(outputs.index(SHUFFLE, 1))) {
       for (int i = 0; i < 2; i++) {
-        client.tables(peer, question(1, 1));
+        client.stage(peer, request(1, 1));
       }
       SlowFile.awaitReaders(2);
       for (int i = 0; i < 4; i++) {
         peers.add(client(new ProcessName("app", "client-" + i), TIMEOUT_MS, TIMEOUT_MS));
         for (int k = 0; k < 40; k++) {
-          answers.add(peers.getLast().tables(peer, question(2, 4_000)));
+          answers.add(peers.getLast().stage(peer, request(2, 4_000)));
         }
       }
       for (BlockServerClient each : peers) {
-        get(each.resolve(peer, SHUFFLE, new long[] {2})); // After its questions.
+        get(each.resolve(peer, SHUFFLE, new long[] {2})); // After its requests.
       }
       disk.answer();
       for (CompletableFuture<Object> answer : answers) {
-        assertThat(get(answer)).matches(got -> ((Tables) got).tables().size() == 4_000);
+        assertThat(get(answer)).matches(got -> ((Staged) got).tables().size() == 4_000);
       }
     } finally {
       peers.forEach(BlockServerClient::close);
     }
   }
 
-  private static GetTables question(long mapId, int partitions) {
-    return new GetTables(
-        SHUFFLE,
+  private static Stage request(long mapId, int partitions) {
+    return stage(
         6 * TIMEOUT_MS,
-        IntStream.range(0, partitions).mapToObj(p -> new Partitions(mapId, p, p + 1)).toList());
+        IntStream.range(0, partitions)
+            .mapToObj(p -> new Partitions(mapId, p, p + 1))
+            .toArray(Partitions[]::new));
   }
 
   @Test
-  void aPeerThatCannotBeAskedForTablesIsAFailure() {
+  void aPeerThatCannotBeAskedToStageIsAFailure() {
     server.stop();
-    GetTables question = new GetTables(SHUFFLE, TIMEOUT_MS, List.of(new Partitions(1, 0, 1)));
-    assertFails(client.tables(peer, question), "No connection to server");
+    Stage stage = stage(TIMEOUT_MS, new Partitions(1, 0, 1));
+    assertFails(client.stage(peer, stage), "No connection to server");
   }
 
   private MapOutputLocation resolve(int shuffleId, long mapId) throws Exception {
@@ -345,7 +347,7 @@ class BlockServerClientTest {
 
   private PeerChannel channel(Executor threads) {
     MessageCodec codec = new MessageCodec(ControlMessages.TYPES);
-    return new PeerChannel(peer, null, threads, codec, null, null, clientMs::get);
+    return new PeerChannel(peer, null, threads, codec, null, clientMs::get);
   }
 
   @Test
@@ -466,7 +468,7 @@ class BlockServerClientTest {
           }
         };
 
-    assertThat(get(client.tables(peer, new GetTables(SHUFFLE, TIMEOUT_MS, wanted)))).isNotNull();
+    assertThat(get(client.stage(peer, new Stage(SHUFFLE, TIMEOUT_MS, wanted, 0, 1)))).isNotNull();
   }
 
   @Test
@@ -506,7 +508,7 @@ class BlockServerClientTest {
               attempts.incrementAndGet();
               throw new OutOfMemoryError("unable to create native thread");
             });
-    ControlMessages.Touch message = new ControlMessages.Touch(SHUFFLE);
+    Addressed message = toServer(new ControlMessages.Touch(SHUFFLE));
     for (int i = 0; i < 2; i++) {
       assertFails(channel.request(message, TIMEOUT_MS, null), "No connection to server");
       channel.send(message);
@@ -531,6 +533,10 @@ class BlockServerClientTest {
     client.released(peer, 1);
   }
 
+  private static Addressed toServer(Content content) {
+    return new Addressed(TestBlockServer.SELF, TestBlockServer.CLIENT.id(), content);
+  }
+
   @Test
   void garbageGetsAFailureAndTheServerStays() throws Exception {
     MessageCodec codec = new MessageCodec(ControlMessages.TYPES);
@@ -545,11 +551,12 @@ class BlockServerClientTest {
         assertThatThrownBy(() -> raw.sendRpcSync(ByteBuffer.wrap(bytes), TIMEOUT_MS))
             .hasMessageContaining("MessageException");
       }
-      byte[] touch = codec.encode(new ControlMessages.Touch(1));
+      byte[] touch = codec.encode(toServer(new ControlMessages.Touch(1)));
       assertThatThrownBy(() -> raw.sendRpcSync(ByteBuffer.wrap(touch), TIMEOUT_MS))
           .hasMessageContaining("is not a request");
       byte[] large =
-          codec.encode(new ControlMessages.Resolve(1, new long[ControlMessages.MAX_RESOLVE + 1]));
+          codec.encode(
+              toServer(new ControlMessages.Resolve(1, new long[ControlMessages.MAX_RESOLVE + 1])));
       assertThatThrownBy(() -> raw.sendRpcSync(ByteBuffer.wrap(large), TIMEOUT_MS))
           .hasMessageContaining("request for 4097 map outputs, but at most 4096 are allowed");
     }

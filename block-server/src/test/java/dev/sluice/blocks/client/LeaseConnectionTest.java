@@ -7,7 +7,7 @@ import dev.sluice.blocks.RegistryCounter;
 import dev.sluice.blocks.ResolvedOutput;
 import dev.sluice.blocks.server.FakeAcceptor;
 import dev.sluice.blocks.server.TestBlockServer;
-import dev.sluice.blocks.wire.ControlMessages.Piece;
+import dev.sluice.blocks.wire.ControlMessages.Partitions;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
 import dev.sluice.blocks.wire.ProcessName;
@@ -63,7 +63,7 @@ class LeaseConnectionTest {
 
   private static Object stage(BlockServerClient asking, PeerAddress asked, int bytes)
       throws Exception {
-    Stage stage = new Stage(SHUFFLE, TIMEOUT_MS, List.of(new Piece(1, 0, bytes)));
+    Stage stage = new Stage(SHUFFLE, TIMEOUT_MS, List.of(new Partitions(1, 0, 1)), 0, bytes);
     return asking.stage(asked, stage).get(TIMEOUT_MS, TimeUnit.MILLISECONDS);
   }
 

@@ -7,13 +7,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.sluice.blocks.server.TestBlockServer;
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.ControlMessages.Done;
-import dev.sluice.blocks.wire.ControlMessages.GetTables;
 import dev.sluice.blocks.wire.ControlMessages.NotStaged;
 import dev.sluice.blocks.wire.ControlMessages.Partitions;
-import dev.sluice.blocks.wire.ControlMessages.Piece;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
-import dev.sluice.blocks.wire.ControlMessages.Tables;
 import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.RemoteRegion;
@@ -52,9 +49,9 @@ class StageRequestTest {
   private static final int FAILURES = 3;
   private static final int COOLDOWN_MS = 1_000;
   private static final int IN_TIME_MS = 30_000;
-  private static final Staged LEASE = new Staged(77, new RemoteRegion(1 << 20, 1, 7), 0, 1, 0);
+  private static final Staged LEASE =
+      new Staged(77, new RemoteRegion(1 << 20, 1, 7), 0, 1, 0, List.of());
   private static final NotStaged REFUSAL = new NotStaged(false, "no memory");
-  private static final Tables TABLES = new Tables(List.of(new long[6]));
 
   private final MessageCodec codec = new MessageCodec(ControlMessages.TYPES);
   private final BlockingQueue<RpcResponseCallback> requests = new LinkedBlockingQueue<>();
@@ -123,7 +120,7 @@ class StageRequestTest {
   }
 
   private CompletableFuture<Object> stage(int timeLeftMs) {
-    return client.stage(peer, new Stage(3, timeLeftMs, List.of(new Piece(1, 0, 1))));
+    return stageBlocks(1, timeLeftMs);
   }
 
   /** Asks, and answers at once. */
@@ -150,7 +147,7 @@ class StageRequestTest {
   private void assertNotAsked() {
     assertThatThrownBy(() -> stage(IN_TIME_MS).get(10, TimeUnit.SECONDS))
         .hasMessageContaining(
-            "repeatedly did not answer in time, and is not asked again for some time");
+            "repeatedly did not stage in time, and is not asked again for some time");
     assertThat(requests).isEmpty();
   }
 
@@ -159,6 +156,14 @@ class StageRequestTest {
     waitInVain();
     answer(LEASE);
     assertThat(messages.poll(10, TimeUnit.SECONDS)).isEqualTo(done(LEASE.leaseId()));
+  }
+
+  @Test
+  void lateAnswersWithoutACopyHaveNoLease() throws Exception {
+    waitInVain();
+    answer(new Staged(0, new RemoteRegion(0, 0, 0), 0, 1, 0, List.of(Staged.STALE)));
+    client.done(peer, 1);
+    assertThat(messages.poll(10, TimeUnit.SECONDS)).isEqualTo(done(1));
   }
 
   @Test
@@ -275,33 +280,16 @@ class StageRequestTest {
     }
   }
 
-  @Test
-  void tablesInTimeDoNotHideThatNothingIsStaged() throws Exception {
-    for (int i = 0; i < FAILURES; i++) {
-      CompletableFuture<Object> tables = tables(1, IN_TIME_MS);
-      answer(TABLES);
-      tables.get(10, TimeUnit.SECONDS);
-      waitInVain();
-      requests.poll(10, TimeUnit.SECONDS);
-    }
-    assertNotAsked();
-  }
-
-  private CompletableFuture<Object> tables(int mapOutputs, int timeLeftMs) {
-    List<Partitions> wanted = Collections.nCopies(mapOutputs, new Partitions(1, 0, 1));
-    return client.tables(peer, new GetTables(3, timeLeftMs, wanted));
-  }
-
-  private CompletableFuture<Object> stagePieces(int pieces, int timeLeftMs) {
-    return client.stage(
-        peer, new Stage(3, timeLeftMs, Collections.nCopies(pieces, new Piece(1, 0, 1))));
+  private CompletableFuture<Object> stageBlocks(int blocks, int timeLeftMs) {
+    List<Partitions> wanted = Collections.nCopies(blocks, new Partitions(1, 0, 1));
+    return client.stage(peer, new Stage(3, timeLeftMs, wanted, 0, 1));
   }
 
   @Test
   void requestsToStageWaitUntilThePeerHasAnsweredOthers() throws Exception {
     List<CompletableFuture<Object>> asked = new ArrayList<>();
     for (int i = 0; i < 5; i++) {
-      asked.add(stagePieces(3_000, IN_TIME_MS));
+      asked.add(stageBlocks(3_000, IN_TIME_MS));
     }
     for (CompletableFuture<Object> request : asked) {
       RpcResponseCallback only = requests.poll(10, TimeUnit.SECONDS);
@@ -312,10 +300,9 @@ class StageRequestTest {
   }
 
   @Test
-  void smallRequestsToStageAndQuestionsAreAskedAtTheSameTime() throws Exception {
-    for (int i = 0; i < 10; i++) {
-      stagePieces(100, IN_TIME_MS);
-      tables(100, IN_TIME_MS);
+  void smallRequestsToStageAreAskedAtTheSameTime() throws Exception {
+    for (int i = 0; i < 20; i++) {
+      stageBlocks(100, IN_TIME_MS);
     }
     for (int i = 0; i < 20; i++) {
       assertThat(requests.poll(10, TimeUnit.SECONDS)).isNotNull();
@@ -324,9 +311,9 @@ class StageRequestTest {
 
   @Test
   void aRequestThatHasWaitedItsWholeTimeIsNotAsked() throws Exception {
-    CompletableFuture<Object> first = stagePieces(3_000, IN_TIME_MS);
-    CompletableFuture<Object> hasty = stagePieces(3_000, 50);
-    CompletableFuture<Object> last = stagePieces(3_000, IN_TIME_MS);
+    CompletableFuture<Object> first = stageBlocks(3_000, IN_TIME_MS);
+    CompletableFuture<Object> hasty = stageBlocks(3_000, 50);
+    CompletableFuture<Object> last = stageBlocks(3_000, IN_TIME_MS);
     assertThatThrownBy(() -> hasty.get(10, TimeUnit.SECONDS)).isNotNull();
     nowMs.addAndGet(50);
     for (CompletableFuture<Object> asked : List.of(first, last)) {
@@ -339,51 +326,13 @@ class StageRequestTest {
   /** The caller counts the lease from its own request on. */
   @Test
   void waitingAtTheClientDoesNotShortenTheLease() throws Exception {
-    CompletableFuture<Object> first = stagePieces(3_000, IN_TIME_MS);
-    CompletableFuture<Object> second = stagePieces(3_000, IN_TIME_MS);
+    CompletableFuture<Object> first = stageBlocks(3_000, IN_TIME_MS);
+    CompletableFuture<Object> second = stageBlocks(3_000, IN_TIME_MS);
     nowMs.addAndGet(7_000);
     answer(LEASE);
     assertThat(first.get(10, TimeUnit.SECONDS)).isEqualTo(LEASE);
     answer(LEASE);
     assertThat(second.get(10, TimeUnit.SECONDS))
         .isEqualTo(LEASE.after(TimeUnit.SECONDS.toNanos(7)));
-  }
-
-  @Test
-  void questionsForTablesWaitUntilThePeerHasAnsweredOthers() throws Exception {
-    List<CompletableFuture<Object>> asked = new ArrayList<>();
-    for (int i = 0; i < 5; i++) {
-      asked.add(tables(3_000, IN_TIME_MS));
-    }
-    for (CompletableFuture<Object> question : asked) {
-      RpcResponseCallback only = requests.poll(10, TimeUnit.SECONDS);
-      assertThat(requests.poll(100, TimeUnit.MILLISECONDS)).isNull();
-      only.onSuccess(ByteBuffer.wrap(codec.encode(TABLES)));
-      assertThat(question.get(10, TimeUnit.SECONDS)).isInstanceOf(Tables.class);
-    }
-  }
-
-  @Test
-  void smallQuestionsForTablesAreAskedAtTheSameTime() throws Exception {
-    for (int i = 0; i < 10; i++) {
-      tables(100, IN_TIME_MS);
-    }
-    for (int i = 0; i < 10; i++) {
-      assertThat(requests.poll(10, TimeUnit.SECONDS)).isNotNull();
-    }
-  }
-
-  @Test
-  void aQuestionThatHasWaitedItsWholeTimeIsNotAsked() throws Exception {
-    CompletableFuture<Object> first = tables(3_000, IN_TIME_MS);
-    CompletableFuture<Object> hasty = tables(3_000, 50);
-    CompletableFuture<Object> last = tables(3_000, IN_TIME_MS);
-    assertThatThrownBy(() -> hasty.get(10, TimeUnit.SECONDS)).isNotNull();
-    nowMs.addAndGet(50);
-    for (CompletableFuture<Object> asked : List.of(first, last)) {
-      answer(TABLES);
-      assertThat(asked.get(10, TimeUnit.SECONDS)).isInstanceOf(Tables.class);
-    }
-    assertThat(requests).isEmpty();
   }
 }

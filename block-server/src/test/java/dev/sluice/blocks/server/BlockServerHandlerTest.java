@@ -8,22 +8,28 @@ import dev.sluice.blocks.wire.ControlMessages.Addressed;
 import dev.sluice.blocks.wire.ControlMessages.Connect;
 import dev.sluice.blocks.wire.ControlMessages.Released;
 import dev.sluice.blocks.wire.MessageCodec;
+import dev.sluice.blocks.wire.MessageException;
 import dev.sluice.blocks.wire.ProcessName;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.FutureTask;
 import org.apache.spark.network.client.RpcResponseCallback;
 import org.apache.spark.network.client.TransportClient;
 import org.apache.spark.network.client.TransportResponseHandler;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class BlockServerHandlerTest {
   private static final ProcessName SELF = new ProcessName("app", "server");
   private final MessageCodec codec = new MessageCodec(ControlMessages.TYPES);
   private final FakeAcceptor acceptor = new FakeAcceptor();
   private final BlockServerHandler handler =
-      new BlockServerHandler(codec, SELF, "soft", acceptor, null, null, null);
+      new BlockServerHandler(codec, SELF, "soft", acceptor, null, null);
 
   /** The end of a broken connection is noticed long after the peer has made another one. */
   @Test
@@ -94,6 +100,28 @@ class BlockServerHandlerTest {
     assertThat(acceptor.returned).isEmpty();
   }
 
+  /** It then fetches the blocks by Spark's own transfer. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "011d036170700673657276657206726561646572" // GetTables
+            + "0100000003000027100100000000000000050000000700000009",
+        "011d036170700673657276657206726561646572" // StageFor
+            + "020137000000030000271001ffffffffffffffff000000000000000700000009"
+      })
+  void aQuestionOfVersion4Fails(String hex) {
+    List<Throwable> failures = new ArrayList<>();
+    RpcResponseCallback callback =
+        new Unanswered() {
+          @Override
+          public void onFailure(Throwable failure) {
+            failures.add(failure);
+          }
+        };
+    handler.receive(client(), ByteBuffer.wrap(HexFormat.of().parseHex(hex)), callback);
+    assertThat(failures).hasSize(1).first().isInstanceOf(MessageException.class);
+  }
+
   private void say(TransportClient client, ProcessName addressee) throws Exception {
     Addressed message = new Addressed(addressee, "reader", new Released("reader", 6));
     handler.receive(client, ByteBuffer.wrap(codec.encode(message)));
@@ -112,7 +140,7 @@ class BlockServerHandlerTest {
     return client;
   }
 
-  private static final class Unanswered implements RpcResponseCallback {
+  private static class Unanswered implements RpcResponseCallback {
     @Override
     public void onSuccess(ByteBuffer response) {}
 

@@ -147,7 +147,11 @@ class BlockServerStrangersTest {
   void peersThatSentAValidMessageMayBeSilent() throws Exception {
     byte[] resolve =
         new MessageCodec(ControlMessages.TYPES)
-            .encode(new ControlMessages.Resolve(1, new long[] {1}));
+            .encode(
+                new ControlMessages.Addressed(
+                    TestBlockServer.SELF,
+                    "client",
+                    new ControlMessages.Resolve(1, new long[] {1})));
     List<TransportClientBootstrap> bootstraps =
         authentication ? List.of(new AuthClientBootstrap(CONF, "app", SECRET)) : List.of();
     try (TransportContext context = new TransportContext(CONF, new NoOpRpcHandler());

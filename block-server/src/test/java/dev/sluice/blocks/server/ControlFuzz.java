@@ -13,18 +13,14 @@ import dev.sluice.blocks.wire.ControlMessages.Addressed;
 import dev.sluice.blocks.wire.ControlMessages.Connect;
 import dev.sluice.blocks.wire.ControlMessages.Connected;
 import dev.sluice.blocks.wire.ControlMessages.Done;
-import dev.sluice.blocks.wire.ControlMessages.GetTables;
 import dev.sluice.blocks.wire.ControlMessages.NotStaged;
 import dev.sluice.blocks.wire.ControlMessages.Partitions;
-import dev.sluice.blocks.wire.ControlMessages.Piece;
 import dev.sluice.blocks.wire.ControlMessages.Refused;
 import dev.sluice.blocks.wire.ControlMessages.Released;
 import dev.sluice.blocks.wire.ControlMessages.Resolve;
 import dev.sluice.blocks.wire.ControlMessages.Resolved;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
-import dev.sluice.blocks.wire.ControlMessages.StageFor;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
-import dev.sluice.blocks.wire.ControlMessages.Tables;
 import dev.sluice.blocks.wire.ControlMessages.Touch;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.MessageCodec;
@@ -124,9 +120,7 @@ public final class ControlFuzz {
               new RecordingListener(),
               () -> 0);
       Stager stager = new Stager(domain, registry, 4 << 20, 2, System::nanoTime);
-      handler =
-          new BlockServerHandler(
-              codec, SELF, "soft", new FakeAcceptor(), registry, stager, new TableServer(registry));
+      handler = new BlockServerHandler(codec, SELF, "soft", new FakeAcceptor(), registry, stager);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -148,8 +142,7 @@ public final class ControlFuzz {
     Answer answer = new Answer();
     handler.receive(client, ByteBuffer.wrap(input), answer);
     answer.assertOne();
-    Object content = message instanceof Addressed addressed ? addressed.content() : message;
-    if (content instanceof StageFor(String peerId, Stage _) && answer.response != null) {
+    if (message instanceof Addressed(_, String peerId, Stage _) && answer.response != null) {
       giveBack(peerId, answer.response);
     }
     handler.receive(client, ByteBuffer.wrap(input));
@@ -190,6 +183,10 @@ public final class ControlFuzz {
     }
   }
 
+  private static Stage stage(long position, Partitions... wanted) {
+    return new Stage(SHUFFLE, 10_000, List.of(wanted), position, 30);
+  }
+
   /** One message of each type, as peers send it. */
   public static List<byte[]> valid() throws MessageException {
     MapOutputLocation location =
@@ -204,36 +201,24 @@ public final class ControlFuzz {
             new Connect(new ProcessName("", "8"), "7", "soft", FakeAcceptor.queuePair(9)),
             new Connected(FakeAcceptor.queuePair(10)),
             new Refused("all queue pairs are in use"),
-            new Released("7", 9),
-            new Resolve(SHUFFLE, new long[] {MAP_OUTPUT}),
-            new Resolve(SHUFFLE, new long[] {1, 2, MAP_OUTPUT, Long.MAX_VALUE}),
             new Resolved(Arrays.asList(location, null, location)),
-            new GetTables(
-                SHUFFLE,
-                10_000,
-                List.of(new Partitions(MAP_OUTPUT, 0, 2), new Partitions(MAP_OUTPUT, -1, 3))),
-            new Tables(List.of(new long[] {MAP_OUTPUT, 1, 2, 3, 4, 5}, new long[0])),
-            new Touch(SHUFFLE),
-            new StageFor(
-                "7",
-                new Stage(
-                    SHUFFLE,
-                    10_000,
-                    List.of(new Piece(MAP_OUTPUT, 0, 10), new Piece(MAP_OUTPUT, 20, 10)))),
             new Addressed(SELF, "7", new Resolve(SHUFFLE, new long[] {1, MAP_OUTPUT})),
             new Addressed(OTHER, "7", new Resolve(SHUFFLE, new long[] {1, MAP_OUTPUT})),
+            new Addressed(SELF, "7", stage(0, new Partitions(MAP_OUTPUT, 0, 2))),
+            new Addressed(SELF, "7", stage(5, new Partitions(MAP_OUTPUT, 1, 2))),
             new Addressed(
                 SELF,
                 "7",
-                new GetTables(SHUFFLE, 10_000, List.of(new Partitions(MAP_OUTPUT, 0, 2)))),
-            new Addressed(
-                SELF,
-                "7",
-                new StageFor(
-                    "7", new Stage(SHUFFLE, 10_000, List.of(new Piece(MAP_OUTPUT, 0, 10))))),
+                stage(0, new Partitions(MAP_OUTPUT, 0, 1), new Partitions(MAP_OUTPUT, -1, 3))),
             new Addressed(SELF, "7", new Touch(SHUFFLE)),
             new Addressed(SELF, "7", new Released("7", 9)),
-            new Staged(LEASE, new RemoteRegion(1L << 40, 20, 7), 1_000, Leases.NANOS, 12),
+            new Staged(
+                LEASE,
+                new RemoteRegion(1L << 40, 20, 7),
+                1_000,
+                Leases.NANOS,
+                12,
+                List.of(new long[] {MAP_OUTPUT, 1, 2, 3, 4, 5}, new long[0])),
             new NotStaged(true, "the map output is gone"),
             new Done(SELF, "7", LEASE))) {
       encoded.add(FUZZ.codec.encode(message));

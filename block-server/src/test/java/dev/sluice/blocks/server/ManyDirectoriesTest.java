@@ -13,8 +13,8 @@ import dev.sluice.blocks.SlowFile;
 import dev.sluice.blocks.TestMapOutputs;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.ControlMessages;
-import dev.sluice.blocks.wire.ControlMessages.GetTables;
 import dev.sluice.blocks.wire.ControlMessages.Partitions;
+import dev.sluice.blocks.wire.ControlMessages.Stage;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -127,7 +127,7 @@ class ManyDirectoriesTest {
   }
 
   @Test
-  void readersOfTablesAreSixteen() throws Exception {
+  void readersOfTablesAreSixtyFourAtMost() throws Exception {
     found.countDown();
     long[] mapIds = LongStream.range(0, 48).toArray();
     for (long mapId : mapIds) {
@@ -137,16 +137,17 @@ class ManyDirectoriesTest {
     for (long mapId : mapIds) {
       disks.add(SlowFile.inPlaceOf(files(mapId).index()));
     }
-    TableServer server = new TableServer(registry);
+    Stager stager = new Stager(domain, registry, 4L * Stager.MAX_REQUEST_BYTES, 8, () -> 0);
     BlockingQueue<Object> answers = new LinkedBlockingQueue<>();
     List<Partitions> all =
         LongStream.of(mapIds).mapToObj(mapId -> new Partitions(mapId, 0, 1)).toList();
-    server.get("peer", () -> true, new GetTables(SHUFFLE, 30_000, all), answers::add);
-    assertThat(threads("sluice-tables")).isBetween(1L, 16L);
+    Stage stage = new Stage(SHUFFLE, 30_000, all, 0, Stager.MAX_REQUEST_BYTES);
+    stager.stage("peer", () -> true, stage, answers::add);
+    assertThat(threads("sluice-stage")).isBetween(1L, 64L);
     for (SlowFile disk : disks) {
       disk.answer();
     }
-    server.close();
+    stager.close();
     assertThat(answers.poll(10, TimeUnit.SECONDS)).isNotNull();
   }
 }

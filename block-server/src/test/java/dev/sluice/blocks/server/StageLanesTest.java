@@ -3,6 +3,7 @@ package dev.sluice.blocks.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.BitSet;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,5 +33,16 @@ class StageLanesTest {
         assertThat(lanes.cold(lanes.hot(directory))).isLessThan(lanes.maxReaders().length);
       }
     }
+  }
+
+  @Test
+  void aColdLaneLeadsToTheHotLanesOfItsDirectories() {
+    StageLanes lanes = new StageLanes(8 << 20, 4, 3);
+    BitSet hanging = new BitSet();
+    hanging.set(lanes.cold(0));
+    lanes.addHotOf(hanging);
+    assertThat(IntStream.range(0, 4).filter(hanging::get))
+        .as("two cold lanes for three directories, and one for other files")
+        .containsExactly(0, 2);
   }
 }

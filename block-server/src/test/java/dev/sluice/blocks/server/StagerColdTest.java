@@ -11,7 +11,7 @@ import dev.sluice.blocks.RegistryCounter;
 import dev.sluice.blocks.TestMapOutputs;
 import dev.sluice.blocks.TwoDisks;
 import dev.sluice.blocks.wire.ControlMessages.NotStaged;
-import dev.sluice.blocks.wire.ControlMessages.Piece;
+import dev.sluice.blocks.wire.ControlMessages.Partitions;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
 import dev.sluice.rdma.file.PageCache;
@@ -48,6 +48,9 @@ class StagerColdTest {
   private static final int MAX_BYTES = Stager.MAX_REQUEST_BYTES;
   private static final int IN_TIME_MS = 60_000;
 
+  /** Bytes of each map output's partitions. */
+  private static final int[] LENGTHS = {10, 100, 500_000, 50, MAX_BYTES - 500_160};
+
   /** They take half of the memory. */
   private static final int COLD_READERS = 2;
 
@@ -67,22 +70,22 @@ class StagerColdTest {
     final Object process;
     volatile boolean held;
 
-    Peer(int timeLeftMs, Piece... pieces) {
-      this(new Object(), timeLeftMs, pieces);
+    Peer(int timeLeftMs, Partitions... blocks) {
+      this(new Object(), timeLeftMs, blocks);
     }
 
-    Peer(Object process, int timeLeftMs, Piece... pieces) {
+    Peer(Object process, int timeLeftMs, Partitions... blocks) {
       this.process = process;
       peers.add(this);
-      Stage stage = new Stage(SHUFFLE, timeLeftMs, List.of(pieces));
-      stager.stage(process, () -> isThere(pieces.length), stage, answer -> answered(stage, answer));
+      Stage stage = new Stage(SHUFFLE, timeLeftMs, List.of(blocks), 0, MAX_BYTES);
+      stager.stage(process, () -> isThere(blocks.length), stage, answer -> answered(stage, answer));
     }
 
-    private boolean isThere(int pieces) {
+    private boolean isThere(int blocks) {
       boolean reads =
           StackWalker.getInstance().walk(frames -> frames.anyMatch(StagerColdTest::isRead));
       // The first read is from the page cache.
-      if (reads && pieces == 1 && this.reads.incrementAndGet() == 2) {
+      if (reads && blocks == 1 && this.reads.incrementAndGet() == 2) {
         held = true;
         TestMapOutputs.await(letGo);
       }
@@ -90,7 +93,7 @@ class StagerColdTest {
     }
 
     private void answered(Stage stage, Object answer) {
-      if (answer instanceof Staged staged) {
+      if (answer instanceof Staged staged && staged.tables().stream().allMatch(Staged::isTable)) {
         byte[] bytes = domain.read(staged.region());
         assertThat(bytes).isEqualTo(expected(stage));
         assertThat(staged.crc32c()).isEqualTo(TestMapOutputs.checksum(bytes, 0, bytes.length));
@@ -105,13 +108,19 @@ class StagerColdTest {
   }
 
   private static boolean isRead(StackWalker.StackFrame frame) {
-    return frame.getClassName().endsWith(".StageRequest") && frame.getMethodName().equals("read");
+    return frame.getClassName().endsWith(".StagedBlocks") && frame.getMethodName().equals("copy");
+  }
+
+  private static Partitions all(long mapId) {
+    return new Partitions(mapId, 0, LENGTHS.length);
   }
 
   private byte[] expected(Stage stage) {
     ByteBuffer bytes = ByteBuffer.allocate(MAX_BYTES);
-    for (Piece piece : stage.pieces()) {
-      bytes.put(data.get(piece.mapId()), (int) piece.position(), piece.length());
+    for (Partitions block : stage.wanted()) {
+      int from = Arrays.stream(LENGTHS, 0, block.start()).sum();
+      int length = Arrays.stream(LENGTHS, block.start(), block.end()).sum();
+      bytes.put(data.get(block.mapId()), from, length);
     }
     return Arrays.copyOf(bytes.array(), bytes.position());
   }
@@ -121,7 +130,7 @@ class StagerColdTest {
     TestMapOutputs outputs = new TestMapOutputs(directory);
     long[] all = LongStream.concat(LongStream.of(HOT), LongStream.of(COLD)).toArray();
     for (long mapId : all) {
-      data.put(mapId, outputs.write(SHUFFLE, mapId, MAX_BYTES));
+      data.put(mapId, outputs.write(SHUFFLE, mapId, LENGTHS));
       Files.delete(outputs.checksums(SHUFFLE, mapId));
     }
     registry =
@@ -151,8 +160,7 @@ class StagerColdTest {
 
   private void stageHotOnes() throws InterruptedException {
     for (int i = 0; i < 10; i++) {
-      assertThat(new Peer(IN_TIME_MS, new Piece(HOT, 0, MAX_BYTES)).answer())
-          .isInstanceOf(Staged.class);
+      assertThat(new Peer(IN_TIME_MS, all(HOT)).answer()).isInstanceOf(Staged.class);
     }
   }
 
@@ -163,7 +171,7 @@ class StagerColdTest {
   /** Waits until as many requests as allowed are being read from disk, while others wait. */
   private void holdUp(int timeLeftMs, long... mapIds) {
     for (long mapId : mapIds) {
-      new Peer(timeLeftMs, new Piece(mapId, 0, MAX_BYTES));
+      new Peer(timeLeftMs, all(mapId));
     }
     long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
     while (held().size() < COLD_READERS) {
@@ -184,14 +192,13 @@ class StagerColdTest {
     Object process = new Object();
     for (int i = 0; held().isEmpty(); i++) {
       assumeTrue(i < COLD.length, "the disk is always faster");
-      Peer peer = new Peer(process, IN_TIME_MS, new Piece(COLD[i], 0, MAX_BYTES));
+      Peer peer = new Peer(process, IN_TIME_MS, all(COLD[i]));
       while (!peer.held && peer.answers.isEmpty()) {
         Thread.onSpinWait();
       }
     }
     for (int i = 0; i < 3; i++) {
-      assertThat(new Peer(process, IN_TIME_MS, new Piece(HOT, 0, MAX_BYTES)).answer())
-          .isInstanceOf(Staged.class);
+      assertThat(new Peer(process, IN_TIME_MS, all(HOT)).answer()).isInstanceOf(Staged.class);
     }
     assertThat(held()).allMatch(peer -> peer.answers.isEmpty());
   }
@@ -212,15 +219,15 @@ class StagerColdTest {
   }
 
   @Test
-  void piecesOfWhichThePageCacheHasSomeLieSideBySide() throws Exception {
+  void blocksOfWhichThePageCacheHasSomeLieSideBySide() throws Exception {
     for (long mapId : COLD) {
       Peer peer =
           new Peer(
               IN_TIME_MS,
-              new Piece(HOT, 10, 100),
-              new Piece(mapId, 20, 500_000),
-              new Piece(HOT, 110, 30_000),
-              new Piece(mapId, 500_020, 50));
+              new Partitions(HOT, 0, 2),
+              new Partitions(mapId, 2, 3),
+              new Partitions(HOT, 3, 4),
+              new Partitions(mapId, 3, 4));
       assertThat(peer.answer()).isInstanceOf(Staged.class);
     }
   }
@@ -243,11 +250,13 @@ class StagerColdTest {
     for (Peer peer : peers) {
       assertThat(peer.answer()).isNotNull();
     }
-    List<Object> answers = new ArrayList<>();
+    List<List<long[]>> tables = new ArrayList<>();
     for (long mapId : Arrays.copyOfRange(COLD, half, COLD.length)) {
-      answers.add(new Peer(IN_TIME_MS, new Piece(mapId, 0, MAX_BYTES)).answer());
+      Object answer = new Peer(IN_TIME_MS, all(mapId)).answer();
+      assertThat(answer).isInstanceOf(Staged.class);
+      tables.add(((Staged) answer).tables());
     }
-    assertThat(answers).contains(Stager.HANGS);
+    assertThat(tables).contains(List.of(Staged.UNREADABLE));
     stageHotOnes();
   }
 }

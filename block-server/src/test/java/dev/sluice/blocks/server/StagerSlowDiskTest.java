@@ -10,7 +10,7 @@ import dev.sluice.blocks.RegistryCounter;
 import dev.sluice.blocks.SlowFile;
 import dev.sluice.blocks.TwoDisks;
 import dev.sluice.blocks.wire.ControlMessages.NotStaged;
-import dev.sluice.blocks.wire.ControlMessages.Piece;
+import dev.sluice.blocks.wire.ControlMessages.Partitions;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
 import java.nio.file.Path;
@@ -41,7 +41,7 @@ class StagerSlowDiskTest {
 
   @BeforeEach
   void open() throws Exception {
-    int[] bytes = {2 * MAX_BYTES};
+    int[] bytes = {2 * MAX_BYTES, 1_000};
     disks = new TwoDisks(slowDirectory, bytes, fastDirectory, bytes);
     stager = new Stager(disks.domain, disks.registry, 4L * MAX_BYTES, 4, nowNanos::get);
     disk = SlowFile.inPlaceOf(disks.slow.data(SHUFFLE, SLOW));
@@ -57,8 +57,18 @@ class StagerSlowDiskTest {
     assertThat(disks.slow.openFiles() + disks.fast.openFiles()).isZero();
   }
 
-  private void stage(Object peer, int timeLeftMs, Piece... pieces) {
-    stager.stage(peer, () -> true, new Stage(SHUFFLE, timeLeftMs, List.of(pieces)), answers::add);
+  /** Asks for a part of one block. */
+  private void stage(Object peer, int timeLeftMs, long mapId, long position, int bytes) {
+    List<Partitions> block = List.of(new Partitions(mapId, 0, 1));
+    Stage stage = new Stage(SHUFFLE, timeLeftMs, block, position, bytes);
+    stager.stage(peer, () -> true, stage, answers::add);
+  }
+
+  /** Asks for a small block of each directory. */
+  private void stageBoth(Object peer) {
+    List<Partitions> both = List.of(new Partitions(FAST, 1, 2), new Partitions(SLOW, 1, 2));
+    Stage stage = new Stage(SHUFFLE, IN_TIME_MS, both, 0, MAX_BYTES);
+    stager.stage(peer, () -> true, stage, answers::add);
   }
 
   private Object answer() throws InterruptedException {
@@ -67,7 +77,7 @@ class StagerSlowDiskTest {
 
   private void stageFastOnes() throws InterruptedException {
     for (int i = 0; i < 10; i++) {
-      stage("fast", IN_TIME_MS, new Piece(FAST, i, MAX_BYTES));
+      stage("fast", IN_TIME_MS, FAST, i, MAX_BYTES);
       Object answer = answer();
       assertThat(answer).isInstanceOf(Staged.class);
       stager.done("fast", ((Staged) answer).leaseId());
@@ -77,7 +87,7 @@ class StagerSlowDiskTest {
   @Test
   void aDiskThatHangsHoldsUpNoOther() throws Exception {
     for (int peer = 0; peer < 20; peer++) {
-      stage(peer, IN_TIME_MS, new Piece(SLOW, 0, MAX_BYTES));
+      stage(peer, IN_TIME_MS, SLOW, 0, MAX_BYTES);
     }
     stageFastOnes();
     assertThat(answers).isEmpty();
@@ -86,7 +96,7 @@ class StagerSlowDiskTest {
   @Test
   void aRequestOfManyDirectoriesHoldsUpOnlyThoseOfTheSlowOne() throws Exception {
     for (int peer = 0; peer < 20; peer++) {
-      stage(peer, IN_TIME_MS, new Piece(FAST, 0, 1_000), new Piece(SLOW, 0, 1_000));
+      stageBoth(peer);
     }
     stageFastOnes();
     assertThat(answers).isEmpty();
@@ -95,10 +105,10 @@ class StagerSlowDiskTest {
   @Test
   void aPeerThatWaitsForTheSlowDiskIsServedFromTheOther() throws Exception {
     for (int i = 0; i < 20; i++) {
-      stage("fast", IN_TIME_MS, new Piece(SLOW, i, 1));
+      stage("fast", IN_TIME_MS, SLOW, i, 1);
     }
     for (int i = 0; i < 10; i++) {
-      stage("fast", IN_TIME_MS, new Piece(FAST, i, 1_000));
+      stage("fast", IN_TIME_MS, FAST, i, 1_000);
       assertThat(answer()).isInstanceOf(Staged.class);
     }
   }
@@ -107,7 +117,7 @@ class StagerSlowDiskTest {
   @Test
   void aPeerWhoseShareTheSlowDiskTakesIsServedFromTheOther() throws Exception {
     for (int round = 1; round <= 2; round++) {
-      stage("fast", 1_000, new Piece(SLOW, 0, MAX_BYTES));
+      stage("fast", 1_000, SLOW, 0, MAX_BYTES);
       SlowFile.awaitReaders(round);
       nowNanos.addAndGet(TimeUnit.SECONDS.toNanos(1));
       assertThat(answer()).isInstanceOf(NotStaged.class);
@@ -115,38 +125,60 @@ class StagerSlowDiskTest {
     stageFastOnes();
   }
 
-  private void keepsAReaderInVain() throws Exception {
-    stage("first", 1_000, new Piece(SLOW, 0, 1_000));
-    SlowFile.awaitReaders(1);
-    nowNanos.addAndGet(TimeUnit.SECONDS.toNanos(6));
+  private static void assertUnreadable(Object answer, int block, int staged) {
+    assertThat(answer).isInstanceOf(Staged.class);
+    assertThat(((Staged) answer).tables().get(block)).isEqualTo(Staged.UNREADABLE);
+    assertThat(((Staged) answer).region().length()).isEqualTo(staged);
+  }
+
+  /**
+   * @param others threads that read from the disk already
+   */
+  private void keepsAReaderInVain(int others) throws Exception {
+    stage("first", 1_000, SLOW, 0, 1_000);
+    SlowFile.awaitReaders(others + 1);
+    nowNanos.addAndGet(TimeUnit.SECONDS.toNanos(1));
     assertThat(answer()).isInstanceOf(NotStaged.class);
+    nowNanos.addAndGet(TimeUnit.SECONDS.toNanos(5));
   }
 
   @Test
   void aDiskThatHangsIsNotWaitedFor() throws Exception {
-    keepsAReaderInVain();
-    stage("second", IN_TIME_MS, new Piece(SLOW, 0, 1_000));
-    assertThat(answer()).isEqualTo(Stager.HANGS);
-    stage("third", IN_TIME_MS, new Piece(FAST, 0, 1_000), new Piece(SLOW, 0, 1_000));
-    assertThat(answer()).isEqualTo(Stager.HANGS);
+    stage("waiting", IN_TIME_MS, SLOW, 0, 1_000);
+    SlowFile.awaitReaders(1);
+    keepsAReaderInVain(1);
+    assertUnreadable(answer(), 0, 0);
+    stage("second", IN_TIME_MS, SLOW, 0, 1_000);
+    assertUnreadable(answers.poll(), 0, 0);
     stageFastOnes();
   }
 
   @Test
+  void blocksOfOtherDisksAreStagedWithoutTheDiskThatHangs() throws Exception {
+    keepsAReaderInVain(0);
+    stageBoth("second");
+    assertUnreadable(answer(), 1, 1_000);
+  }
+
+  @Test
   void aDiskThatAnswersAgainIsWaitedFor() throws Exception {
-    keepsAReaderInVain();
+    keepsAReaderInVain(0);
     disk.answer();
     while (SlowFile.readers() > 0) {
       Thread.onSpinWait();
     }
-    stage("second", IN_TIME_MS, new Piece(SLOW, 0, 1_000));
-    assertThat(answer()).as("an error of the file, which is a pipe").isNotEqualTo(Stager.HANGS);
+    Object answer;
+    do {
+      stage("second", IN_TIME_MS, SLOW, 0, 1_000);
+      answer = answer();
+    } while (answer instanceof Staged);
+    assertThat(answer).as("an error of the file, which is a pipe").isInstanceOf(NotStaged.class);
   }
 
   @Test
   void requestsThatWaitForTheDiskAreAnsweredInTime() throws Exception {
     for (int peer = 0; peer < 20; peer++) {
-      stage(peer, 1_000, new Piece(SLOW, 0, MAX_BYTES));
+      stage(peer, 1_000, SLOW, 0, MAX_BYTES);
     }
     SlowFile.awaitReaders(1);
     nowNanos.addAndGet(TimeUnit.SECONDS.toNanos(1));
@@ -158,8 +190,8 @@ class StagerSlowDiskTest {
   }
 
   @Test
-  void readsUnderWayAtTheCloseReleaseTheirMemory() {
-    stage("a", IN_TIME_MS, new Piece(SLOW, 0, 1));
+  void readsUnderWayAtTheCloseReleaseTheirMemory() throws Exception {
+    stage("a", IN_TIME_MS, SLOW, 0, 1);
     SlowFile.awaitReaders(1);
     Thread.currentThread().interrupt(); // close() does not wait then.
     stager.close();

@@ -10,12 +10,14 @@ import dev.sluice.blocks.RegistryCounter;
 import dev.sluice.blocks.RegistryLimits;
 import dev.sluice.blocks.ResolvedOutput;
 import dev.sluice.blocks.TestMapOutputs;
+import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.ControlMessages.NotStaged;
-import dev.sluice.blocks.wire.ControlMessages.Piece;
+import dev.sluice.blocks.wire.ControlMessages.Partitions;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
 import dev.sluice.blocks.wire.MapOutputHeader;
+import dev.sluice.blocks.wire.TableEntry;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -60,7 +62,7 @@ class StagerTest {
   @BeforeEach
   void open() throws Exception {
     outputs = new TestMapOutputs(directory);
-    first = outputs.write(SHUFFLE, 1, 100, 0, 1_000_000, 2_000_000);
+    first = outputs.write(SHUFFLE, 1, 100, 0, 1_000_000, 2_000_000, 4_890);
     second = outputs.write(SHUFFLE, 2, 30, 40);
     registry =
         new MapOutputRegistry(
@@ -100,22 +102,42 @@ class StagerTest {
     return ResolvedOutput.header(registry, SHUFFLE, mapId);
   }
 
-  private void stage(Object peer, int timeLeftMs, Piece... pieces) {
-    Stage stage = new Stage(SHUFFLE, timeLeftMs, List.of(pieces));
-    stager.stage(peer, () -> !peer.equals(left), stage, answers::add);
+  private void stage(Object peer, int timeLeftMs, Wanted wanted) {
+    stager.stage(peer, () -> !peer.equals(left), wanted.within(timeLeftMs), answers::add);
   }
 
   private Object answer() throws InterruptedException {
     return answers.poll(10, TimeUnit.SECONDS);
   }
 
-  private Staged staged(Object peer, Piece... pieces) throws InterruptedException {
-    stage(peer, IN_TIME_MS, pieces);
+  private Staged staged(Object peer, Wanted wanted) throws InterruptedException {
+    stage(peer, IN_TIME_MS, wanted);
     return (Staged) answer();
   }
 
-  private static Piece all(int from, int to) {
-    return new Piece(1, from, to - from);
+  /** What to stage, as in {@link Stage}. */
+  private record Wanted(long position, int maxBytes, Partitions... blocks) {
+    Stage within(int timeLeftMs) {
+      return new Stage(SHUFFLE, timeLeftMs, List.of(blocks), position, maxBytes);
+    }
+  }
+
+  /** Bytes [from, to) of the first map output. */
+  private static Wanted all(int from, int to) {
+    return new Wanted(from, to - from, new Partitions(1, 0, 4));
+  }
+
+  /** Bytes [from, to) of the second map output. */
+  private static Wanted ofSecond(int from, int to) {
+    return new Wanted(from, to - from, new Partitions(2, 0, 2));
+  }
+
+  private static Wanted blocks(Partitions... blocks) {
+    return new Wanted(0, MAX_BYTES, blocks);
+  }
+
+  private static Partitions block(long mapId, int partition) {
+    return new Partitions(mapId, partition, partition + 1);
   }
 
   private byte[] bytes(int from, int to) {
@@ -123,11 +145,13 @@ class StagerTest {
   }
 
   @Test
-  void piecesLieSideBySideInTheOrderOfTheRequest() throws Exception {
-    Staged staged = staged("a", new Piece(2, 30, 40), all(10, 5_000), new Piece(2, 0, 30));
+  void blocksLieSideBySideInTheOrderOfTheRequest() throws Exception {
+    Staged staged =
+        staged("a", blocks(block(2, 1), new Partitions(1, 0, 2), block(1, 4), block(2, 0)));
     byte[] read = domain.read(staged.region());
     assertThat(Arrays.copyOf(read, 40)).isEqualTo(Arrays.copyOfRange(second, 30, 70));
-    assertThat(Arrays.copyOfRange(read, 40, 5_030)).isEqualTo(bytes(10, 5_000));
+    assertThat(Arrays.copyOfRange(read, 40, 140)).isEqualTo(bytes(0, 100));
+    assertThat(Arrays.copyOfRange(read, 140, 5_030)).isEqualTo(bytes(3_000_100, 3_004_990));
     assertThat(Arrays.copyOfRange(read, 5_030, 5_060)).isEqualTo(Arrays.copyOf(second, 30));
     assertThat(staged.crc32c()).isEqualTo(Staged.NO_CHECKSUM);
     assertThat(registry.counters().get(RegistryCounter.STAGING_REGIONS)).isEqualTo(1);
@@ -141,7 +165,7 @@ class StagerTest {
     Files.delete(outputs.checksums(SHUFFLE, 2));
     registry.invalidate(SHUFFLE, 2);
     assertThat(locate(2).isStaged()).isTrue();
-    Staged staged = staged("a", new Piece(2, 0, 70));
+    Staged staged = staged("a", ofSecond(0, 70));
     assertThat(staged.crc32c()).isEqualTo(TestMapOutputs.checksum(second, 0, 70));
   }
 
@@ -215,7 +239,7 @@ class StagerTest {
   @Test
   void waitingRequestsAreAnsweredInTimeEvenIfAnsweringOthersFails() throws Exception {
     staged("a", all(0, MAX_BYTES));
-    Stage one = new Stage(SHUFFLE, 1_000, List.of(all(0, 1)));
+    Stage one = all(0, 1).within(1_000);
     for (int i = 0; i < 10; i++) {
       stager.stage("a", StagerTest::fail, one, _ -> {});
       stager.stage("a", () -> true, one, _ -> fail());
@@ -306,27 +330,147 @@ class StagerTest {
     assertThat(((Staged) answer()).tookNanos()).isEqualTo(1_000_000);
   }
 
-  @Test
-  void bytesThatThereAreNotMakeTheLocationStale() throws Exception {
-    for (Piece piece :
-        List.of(
-            new Piece(9, 0, 1),
-            new Piece(1, -1, 1),
-            new Piece(1, 0, 0),
-            new Piece(1, 0, -1),
-            new Piece(1, first.length, 1),
-            new Piece(1, Long.MAX_VALUE, 1))) {
-      stage("a", IN_TIME_MS, piece);
-      assertThat(answer()).matches(answer -> answer instanceof NotStaged not && not.stale());
-    }
+  private void assertRefused(Wanted wanted) throws InterruptedException {
+    stage("a", IN_TIME_MS, wanted);
+    assertThat(answer()).matches(answer -> answer instanceof NotStaged not && !not.stale());
   }
 
   @Test
-  void moreThanABufferIsRefused() throws Exception {
-    stage("a", IN_TIME_MS, all(0, MAX_BYTES + 1));
-    assertThat(answer()).matches(answer -> answer instanceof NotStaged not && !not.stale());
-    stage("a", IN_TIME_MS);
-    assertThat(answer()).matches(answer -> answer instanceof NotStaged not && !not.stale());
+  void requestsForTooMuchAreRefused() throws Exception {
+    Partitions[] many = new Partitions[ControlMessages.MAX_BLOCKS + 1];
+    Arrays.fill(many, block(1, 0));
+    assertRefused(blocks(many));
+    assertRefused(blocks(new Partitions(1, 0, ControlMessages.MAX_ENTRIES), block(1, 0)));
+    assertRefused(blocks(new Partitions(1, 0, ControlMessages.MAX_ENTRIES_ALONE + 1)));
+    assertRefused(blocks(new Partitions(1, Integer.MIN_VALUE, Integer.MAX_VALUE), block(1, 0)));
+    assertRefused(all(0, 0));
+    assertRefused(all(-1, 1));
+    assertRefused(new Wanted(1, 1, block(1, 0), block(1, 2)));
+  }
+
+  private static boolean[] isTable(Staged staged) {
+    boolean[] is = new boolean[staged.tables().size()];
+    for (int i = 0; i < is.length; i++) {
+      is[i] = Staged.isTable(staged.tables().get(i));
+    }
+    return is;
+  }
+
+  private void done(Staged staged) {
+    stager.done("a", staged.leaseId());
+  }
+
+  @Test
+  void theAnswerHasEntriesAsAReadOfATableWouldReturnThem() throws Exception {
+    Staged staged = staged("a", blocks(new Partitions(2, 0, 2), block(1, 2)));
+    long[] table = staged.tables().getFirst();
+    MapOutputHeader header = MapOutputHeader.of(2, table, 0);
+    assertThat(header.isStaged()).isTrue();
+    assertThat(header.data().length()).isEqualTo(70);
+    assertThat(header.checksumAlgorithm()).isEqualTo(ChecksumAlgorithm.CRC32C);
+    assertThat(table).hasSize(MapOutputHeader.LONGS + 4);
+    assertThat(TableEntry.offset(table[6])).isEqualTo(30);
+    assertThat(TableEntry.length(table[6], table[7])).isEqualTo(40);
+    assertThat(TableEntry.checksum(table[7])).isEqualTo(TestMapOutputs.checksum(second, 30, 40));
+    assertThat(TableEntry.offset(staged.tables().getLast()[4])).isEqualTo(100);
+    done(staged);
+  }
+
+  @Test
+  void aCopyEndsBeforeTheFirstBlockThatDoesNotFit() throws Exception {
+    Staged staged = staged("a", blocks(block(2, 0), block(1, 2), block(1, 3), block(2, 1)));
+    assertThat(isTable(staged)).containsOnly(true).hasSize(4);
+    assertThat(staged.region().length()).isEqualTo(30 + 1_000_000);
+    done(staged);
+
+    Staged few = staged("a", new Wanted(0, 50, block(2, 0), block(2, 1), block(1, 0)));
+    assertThat(domain.read(few.region())).isEqualTo(Arrays.copyOf(second, 30));
+    done(few);
+  }
+
+  @Test
+  void blocksOfWhichNoneFitsComeWithTheirLengthsAlone() throws Exception {
+    Staged staged = staged("a", new Wanted(0, 50, block(1, 0), block(2, 0)));
+    assertThat(isTable(staged)).containsExactly(true, true);
+    assertThat(staged.region().length()).isZero();
+    assertThat(registry.counters().get(RegistryCounter.STAGING_BYTES_IN_USE)).isZero();
+  }
+
+  @Test
+  void aSingleBlockComesInParts() throws Exception {
+    Staged begin = staged("a", blocks(block(1, 3)));
+    assertThat(domain.read(begin.region())).isEqualTo(bytes(1_000_100, 1_000_100 + MAX_BYTES));
+    done(begin);
+    Staged end = staged("a", new Wanted(MAX_BYTES, MAX_BYTES, block(1, 3)));
+    assertThat(domain.read(end.region())).isEqualTo(bytes(1_000_100 + MAX_BYTES, 3_000_100));
+    done(end);
+    assertThat(staged("a", new Wanted(2_000_000, 1, block(1, 3))).region().length()).isZero();
+  }
+
+  @Test
+  void emptyBlocksTakeNoMemory() throws Exception {
+    Staged staged = staged("a", blocks(block(1, 1), block(1, 1)));
+    assertThat(isTable(staged)).containsExactly(true, true);
+    assertThat(staged.region().length()).isZero();
+    assertThat(domain.openRegions()).isZero();
+  }
+
+  @Test
+  void blocksThatThereAreNotAreStaleAndOthersAreStaged() throws Exception {
+    Staged staged =
+        staged(
+            "a",
+            blocks(
+                block(9, 0),
+                new Partitions(2, 1, 3),
+                new Partitions(2, -1, 1),
+                new Partitions(2, 1, 1),
+                new Partitions(2, Integer.MAX_VALUE, Integer.MIN_VALUE),
+                block(2, 1)));
+    assertThat(staged.tables().subList(0, 5)).containsOnly(Staged.STALE);
+    assertThat(domain.read(staged.region())).isEqualTo(Arrays.copyOfRange(second, 30, 70));
+    done(staged);
+  }
+
+  @Test
+  void aMapOutputWhoseIndexIsGoneOrChangedIsStale() throws Exception {
+    Files.write(outputs.index(SHUFFLE, 1), new byte[3]);
+    Files.delete(outputs.index(SHUFFLE, 2));
+    Staged staged = staged("a", blocks(block(1, 0), block(2, 0)));
+    assertThat(staged.tables()).containsOnly(Staged.STALE);
+    assertThat(staged.region().length()).isZero();
+  }
+
+  /** The same as when no file descriptor is left. */
+  @Test
+  void aMapOutputWhoseIndexCannotBeReadIsNotStale() throws Exception {
+    Files.delete(outputs.index(SHUFFLE, 1));
+    Files.createDirectory(outputs.index(SHUFFLE, 1));
+    Staged staged = staged("a", blocks(block(1, 0), block(2, 0)));
+    assertThat(staged.tables().getFirst()).isEqualTo(Staged.UNREADABLE);
+    assertThat(domain.read(staged.region())).isEqualTo(Arrays.copyOf(second, 30));
+    done(staged);
+  }
+
+  @Test
+  void aRegisteredMapOutputIsStagedAsWell() throws Exception {
+    try (MapOutputRegistry registered =
+        new MapOutputRegistry(
+            domain,
+            outputs.directories(),
+            outputs::find,
+            new RegistryLimits(8 << 20, 100, 1_000),
+            new RecordingListener(),
+            () -> 0)) {
+      MapOutputHeader header = ResolvedOutput.header(registered, SHUFFLE, 2);
+      assertThat(header.isStaged()).isFalse();
+      try (Stager other = new Stager(domain, registered, MEMORY_BYTES, 2, this::nanoTime)) {
+        other.stage("a", () -> true, ofSecond(0, 70).within(IN_TIME_MS), answers::add);
+        Staged staged = (Staged) answer();
+        assertThat(MapOutputHeader.of(2, staged.tables().getFirst(), 0)).isEqualTo(header);
+        assertThat(domain.read(staged.region())).isEqualTo(second);
+      }
+    }
   }
 
   @Test
@@ -338,7 +482,7 @@ class StagerTest {
     for (int i = 0; i < 20; i++) {
       stage("a", IN_TIME_MS, all(0, MAX_BYTES));
       assertThat(answer()).matches(answer -> answer instanceof NotStaged not && !not.stale());
-      stage("a", IN_TIME_MS, new Piece(2, 0, 1));
+      stage("a", IN_TIME_MS, ofSecond(0, 1));
       assertThat(answer()).matches(answer -> answer instanceof NotStaged not && !not.stale());
     }
     assertThat(staged("a", all(0, 1_000))).isNotNull();
@@ -353,7 +497,7 @@ class StagerTest {
   }
 
   @Test
-  void bytesBehindSmallPiecesAreReadAhead() throws Exception {
+  void bytesBehindSmallBlocksAreReadAhead() throws Exception {
     stager.done("a", staged("a", all(0, 1_000)).leaseId());
     try (FileChannel file = FileChannel.open(outputs.data(SHUFFLE, 1), StandardOpenOption.WRITE)) {
       file.truncate(1_000);
@@ -372,17 +516,9 @@ class StagerTest {
   }
 
   @Test
-  void requestsWithTooManyPiecesAreRefused() throws Exception {
-    Piece[] pieces = new Piece[ControlMessages.MAX_PIECES + 1];
-    Arrays.fill(pieces, all(0, 1));
-    stage("a", IN_TIME_MS, pieces);
-    assertThat(answer()).matches(answer -> answer instanceof NotStaged not && !not.stale());
-  }
-
-  @Test
   void filesOfARequestThatFailsAreClosedToo() throws Exception {
     Files.delete(outputs.data(SHUFFLE, 2));
-    stage("a", IN_TIME_MS, all(0, 1), new Piece(2, 0, 1));
+    stage("a", IN_TIME_MS, blocks(block(1, 0), block(2, 0)));
     assertThat(answer()).isInstanceOf(NotStaged.class);
     nowNanos.addAndGet(FILE_IDLE_NANOS);
     awaitNoFiles();
@@ -401,7 +537,7 @@ class StagerTest {
   void requestsThatBecomeLateAreNotReadToTheEnd() throws Exception {
     Files.delete(outputs.data(SHUFFLE, 2));
     slow = true;
-    stage("a", 1_000, all(0, 1), new Piece(2, 0, 1));
+    stage("a", 1_000, blocks(block(1, 0), block(2, 0)));
     assertThat(answer()).isEqualTo(LATE);
   }
 

@@ -9,18 +9,14 @@ import dev.sluice.blocks.wire.ControlMessages.Addressed;
 import dev.sluice.blocks.wire.ControlMessages.Connect;
 import dev.sluice.blocks.wire.ControlMessages.Connected;
 import dev.sluice.blocks.wire.ControlMessages.Done;
-import dev.sluice.blocks.wire.ControlMessages.GetTables;
 import dev.sluice.blocks.wire.ControlMessages.NotStaged;
 import dev.sluice.blocks.wire.ControlMessages.Partitions;
-import dev.sluice.blocks.wire.ControlMessages.Piece;
 import dev.sluice.blocks.wire.ControlMessages.Refused;
 import dev.sluice.blocks.wire.ControlMessages.Released;
 import dev.sluice.blocks.wire.ControlMessages.Resolve;
 import dev.sluice.blocks.wire.ControlMessages.Resolved;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
-import dev.sluice.blocks.wire.ControlMessages.StageFor;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
-import dev.sluice.blocks.wire.ControlMessages.Tables;
 import dev.sluice.blocks.wire.ControlMessages.Touch;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
 import dev.sluice.blocks.wire.LifetimeMessages.NodeRequest;
@@ -66,25 +62,30 @@ class MessageCodecTest {
         new Connect(new ProcessName("äpp", "8"), "exécutor 7", "soft", queuePair),
         new Connected(queuePair),
         new Refused(""),
-        new Released("7", -1),
-        new Resolve(3, new long[] {1, Long.MAX_VALUE, -5}),
-        new Resolve(3, new long[0]),
         new Resolved(locations),
-        new GetTables(3, 10_000, List.of(new Partitions(1L << 40, 0, 1), new Partitions(-1, 7, 9))),
-        new Tables(List.of(new long[] {1, -2, Long.MAX_VALUE, 4, 5, 6}, new long[0])),
-        new StageFor(
-            "7", new Stage(3, 10_000, List.of(new Piece(1L << 40, 0, 1), new Piece(-1, 7, 9)))),
-        new Staged(-1, new RemoteRegion(-4096, 70, -7), 1, 2, Staged.NO_CHECKSUM),
         new NotStaged(true, "gone"),
         new Done(new ProcessName("app", "8"), "7", Long.MIN_VALUE),
-        new Touch(Integer.MAX_VALUE),
         new Addressed(ADDRESSEE, "exécutor 7", new Resolve(3, new long[] {1, Long.MAX_VALUE, -5})),
-        new Addressed(
-            ADDRESSEE, "exécutor 7", new GetTables(3, 10_000, List.of(new Partitions(5, 7, 9)))),
-        new Addressed(
-            ADDRESSEE, "7", new StageFor("7", new Stage(3, 10_000, List.of(new Piece(-1, 7, 9))))),
         new Addressed(ADDRESSEE, "exécutor 7", new Touch(3)),
         new Addressed(new ProcessName("", ""), "", new Released("7", -1)),
+        new Addressed(
+            ADDRESSEE,
+            "7",
+            new Stage(
+                3,
+                10_000,
+                List.of(new Partitions(1L << 40, 0, 1), new Partitions(-1, 7, 9)),
+                0,
+                1 << 20)),
+        new Addressed(
+            ADDRESSEE, "7", new Stage(3, 1, List.of(new Partitions(5, 7, 8)), 1L << 40, 9)),
+        new Staged(
+            -1,
+            new RemoteRegion(-4096, 70, -7),
+            1,
+            2,
+            Staged.NO_CHECKSUM,
+            List.of(new long[] {1, -2, Long.MAX_VALUE, 4, 5, 6}, Staged.STALE, Staged.UNREADABLE)),
         new RegisterExecutor(new ProcessName("app-1-ab", "8"), "sécret"),
         new Registered("node-a-1", "a", 7_340, "soft", List.of("/data1/.sluice/app-1-ab", "")),
         new HandOver(3, Long.MAX_VALUE, 1),
@@ -96,6 +97,10 @@ class MessageCodecTest {
         new NodeResponse("node-a-1", Long.MIN_VALUE),
         new VersionRequest(),
         new VersionResponse("0.1.0+0123abcd"));
+  }
+
+  private static Addressed touch(int shuffleId) {
+    return new Addressed(ADDRESSEE, "7", new Touch(shuffleId));
   }
 
   private static MapOutputLocation location(long mapId) {
@@ -141,7 +146,7 @@ class MessageCodecTest {
     assertThat(lifetimes.decode(renewal))
         .as("no byte of the message was consumed")
         .isInstanceOf(NodeRequest.class);
-    assertThat(lifetimes.knows(directBuffer(codec.encode(new Touch(1))))).isFalse();
+    assertThat(lifetimes.knows(directBuffer(codec.encode(touch(1))))).isFalse();
     assertThat(lifetimes.knows(directBuffer(new byte[] {1}))).isFalse();
     assertThat(lifetimes.knows(directBuffer(new byte[0]))).isFalse();
   }
@@ -173,7 +178,8 @@ class MessageCodecTest {
       random.nextBytes(bytes);
       if (bytes.length > 1 && i % 4 != 0) {
         bytes[0] = 1;
-        bytes[1] = (byte) (MessageType.FIRST_ID + random.nextInt(ControlMessages.TYPES.size()));
+        int type = random.nextInt(ControlMessages.TYPES.size());
+        bytes[1] = (byte) ControlMessages.TYPES.get(type).id();
       }
       decodeOrRefuse(bytes);
     }
@@ -210,16 +216,18 @@ class MessageCodecTest {
 
   @Test
   void aCountBeyondTheFrameAllocatesNothing() {
-    byte[] frame = {1, MessageType.FIRST_ID + 4, 0, 0, 0, 3, -1, -1, -1, -1, 7};
+    byte[] frame = {
+      1, MessageType.FIRST_ID + 13, 1, 'a', 1, 'b', 1, 'c', 0, 0, 0, 0, 3, -1, -1, -1, -1, 7
+    };
     assertThatThrownBy(() -> codec.decode(frame))
         .isInstanceOf(MessageException.class)
         .hasMessageContaining("elements");
   }
 
   @Test
-  void questionsForTooManyTablesAreRefused() throws Exception {
-    long[][] none = new long[ControlMessages.MAX_PIECES + 1][0];
-    byte[] frame = codec.encode(new Tables(List.of(none)));
+  void answersWithTooManyTablesAreRefused() throws Exception {
+    long[][] none = new long[ControlMessages.MAX_BLOCKS + 1][0];
+    byte[] frame = codec.encode(new Staged(1, new RemoteRegion(1, 2, 3), 4, 5, 6, List.of(none)));
     assertThatThrownBy(() -> codec.decode(frame))
         .isInstanceOf(MessageException.class)
         .hasMessageContaining("4097 elements");
@@ -236,7 +244,8 @@ class MessageCodecTest {
 
   @Test
   void aShuffleBelowZeroIsRefused() throws Exception {
-    for (Object message : List.of(new Touch(-1), new Resolve(-1, new long[0]))) {
+    Addressed resolve = new Addressed(ADDRESSEE, "7", new Resolve(-1, new long[0]));
+    for (Object message : List.of(touch(-1), resolve)) {
       byte[] frame = codec.encode(message);
       assertThatThrownBy(() -> codec.decode(frame))
           .isInstanceOf(MessageException.class)
@@ -269,7 +278,8 @@ class MessageCodecTest {
 
   @Test
   void aMessageBeyondTheFrameIsNotEncoded() {
-    Resolve large = new Resolve(1, new long[MessageCodec.MAX_FRAME_BYTES / Long.BYTES]);
+    Resolve all = new Resolve(1, new long[MessageCodec.MAX_FRAME_BYTES / Long.BYTES]);
+    Addressed large = new Addressed(ADDRESSEE, "7", all);
     assertThatThrownBy(() -> codec.encode(large)).isInstanceOf(MessageException.class);
     ByteBuffer frame = ByteBuffer.allocate(MessageCodec.MAX_FRAME_BYTES + 1);
     assertThatThrownBy(() -> codec.decode(frame))
@@ -286,7 +296,7 @@ class MessageCodecTest {
 
     Epoch epoch = new Epoch(5, "ok");
     assertThat(larger.decode(larger.encode(epoch))).isEqualTo(epoch);
-    assertThat(larger.decode(codec.encode(new Touch(1)))).isEqualTo(new Touch(1));
+    assertThat(larger.decode(codec.encode(touch(1)))).isEqualTo(touch(1));
     assertThatThrownBy(() -> codec.decode(larger.encode(epoch)))
         .hasMessageContaining("unknown type 32");
   }
@@ -305,7 +315,7 @@ class MessageCodecTest {
     thread.setContextClassLoader(null);
     try {
       MessageCodec fresh = new MessageCodec(ControlMessages.TYPES);
-      assertThat(fresh.decode(fresh.encode(new Touch(5)))).isEqualTo(new Touch(5));
+      assertThat(fresh.decode(fresh.encode(touch(5)))).isEqualTo(touch(5));
     } finally {
       thread.setContextClassLoader(before);
     }

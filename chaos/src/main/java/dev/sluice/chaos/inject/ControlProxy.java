@@ -5,7 +5,7 @@ import dev.sluice.blocks.wire.ControlMessages.Done;
 import dev.sluice.blocks.wire.ControlMessages.NotStaged;
 import dev.sluice.blocks.wire.ControlMessages.Resolve;
 import dev.sluice.blocks.wire.ControlMessages.Resolved;
-import dev.sluice.blocks.wire.ControlMessages.StageFor;
+import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
 import java.io.DataInputStream;
 import java.io.IOException;
@@ -186,7 +186,7 @@ final class ControlProxy {
       if (frame.is(Resolve.class)) {
         haltAt(Injection.HALT_BEFORE_RESOLVE);
       }
-      if (frame.is(StageFor.class)) {
+      if (frame.is(Stage.class)) {
         agent.stopAt(Injection.STOP_BEFORE_STAGE);
         staging.incrementAndGet();
       }
@@ -204,7 +204,7 @@ final class ControlProxy {
       if (agent.strikes(Injection.CONTROL_GARBAGE)) {
         out.write(garbage());
       }
-      if (frame.is(StageFor.class) && agent.strikes(Injection.STAGE_LATE)) {
+      if (frame.is(Stage.class) && agent.strikes(Injection.STAGE_LATE)) {
         later(LATE_STAGE_MS, frame, out);
       } else if (frame.is(Done.class) && agent.strikes(Injection.DONE_LATE)) {
         later(LATE_DONE_MS, frame, out);
@@ -215,7 +215,7 @@ final class ControlProxy {
           || (frame.is(Done.class) && agent.strikes(Injection.DONE_TWICE))) {
         out.write(frame.bytes());
       }
-      if (frame.is(StageFor.class)) {
+      if (frame.is(Stage.class)) {
         whileItCopies();
       }
     }

@@ -8,7 +8,6 @@ import dev.sluice.blocks.wire.ControlMessages.Addressed;
 import dev.sluice.blocks.wire.ControlMessages.Done;
 import dev.sluice.blocks.wire.ControlMessages.Resolve;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
-import dev.sluice.blocks.wire.ControlMessages.StageFor;
 import dev.sluice.blocks.wire.ControlMessages.Touch;
 import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.blocks.wire.ProcessName;
@@ -27,9 +26,9 @@ class FrameTest {
   void aQuestionIsRecognizedBehindItsAddress() throws Exception {
     Frame resolve = request(new Addressed(SERVER, "2", new Resolve(1, new long[] {7})));
     assertThat(resolve.is(Resolve.class)).isTrue();
-    assertThat(resolve.is(StageFor.class)).isFalse();
-    StageFor stage = new StageFor("2", new Stage(1, 1000, List.of()));
-    assertThat(request(new Addressed(SERVER, "2", stage)).is(StageFor.class)).isTrue();
+    assertThat(resolve.is(Stage.class)).isFalse();
+    Stage stage = new Stage(1, 1000, List.of(), 0, 1);
+    assertThat(request(new Addressed(SERVER, "2", stage)).is(Stage.class)).isTrue();
   }
 
   @Test

@@ -4,8 +4,8 @@ package dev.sluice.spark.fetch;
 import dev.sluice.blocks.wire.ControlMessages.Touch;
 import dev.sluice.rdma.TaskFailures;
 import dev.sluice.spark.fetch.RemoteBatches.Arrival;
-import dev.sluice.spark.table.BlockLocator;
 import dev.sluice.spark.table.LocatedBlocks;
+import dev.sluice.spark.table.LocatedBlocks.Span;
 import dev.sluice.spark.transport.FallbackReason;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -19,6 +19,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -129,16 +130,13 @@ final class BatchFetcher implements RemoteBatches {
     }
   }
 
-  /**
-   * Locates some of a group's blocks.
-   *
-   * @param members blocks whose location is not known yet
-   */
-  private record Locating(ExecutorBlocks group, BitSet members, long deadlineNanos)
-      implements Step {
+  /** Locates a group's blocks. */
+  private record Locating(ExecutorBlocks group, long deadlineNanos) implements Step {
     @Override
     public void leave() {
-      group.leave(members);
+      BitSet all = new BitSet();
+      all.set(0, group.size());
+      group.leave(all);
     }
 
     /** Returns 0, as nothing is READ yet. */
@@ -149,7 +147,7 @@ final class BatchFetcher implements RemoteBatches {
 
     @Override
     public String toString() {
-      return members.cardinality() + " blocks of " + group.address();
+      return group.size() + " blocks of " + group.address();
     }
   }
 
@@ -160,17 +158,14 @@ final class BatchFetcher implements RemoteBatches {
     if (group.meanBytes() > maxMemberBytes() / 2) {
       return false;
     }
-    BitSet all = new BitSet();
-    all.set(0, group.size());
-    Locating step = new Locating(group, all, path.deadlineNanos());
-    CompletableFuture<List<BlockLocator.Part>> locating =
+    Locating step = new Locating(group, path.deadlineNanos());
+    CompletableFuture<LocatedBlocks> locating =
         path.locate(group.address().executorId(), group, true, step.deadlineNanos());
-    if (locating.state() == Future.State.SUCCESS
-        && !locating.resultNow().getFirst().blocks().hasPeer()) {
+    if (locating.state() == Future.State.SUCCESS && !locating.resultNow().hasPeer()) {
       return false;
     }
     begin(step);
-    locating.whenComplete((parts, failure) -> parted(step, parts, failure));
+    locating.whenComplete((located, failure) -> located(step, located, failure));
     return true;
   }
 
@@ -203,30 +198,7 @@ final class BatchFetcher implements RemoteBatches {
     return (int) Math.min(Math.min(path.maxGroupBytes(), maxMemberBytes()), part);
   }
 
-  /** Takes the first answer about a group: its parts. */
-  private void parted(Locating all, List<BlockLocator.Part> parts, Throwable failure) {
-    if (failure != null) {
-      failed(all, failure);
-      return;
-    }
-    List<Locating> steps = new ArrayList<>();
-    for (BlockLocator.Part part : parts) {
-      steps.add(new Locating(all.group(), part.blocks().members(), all.deadlineNanos()));
-    }
-    synchronized (this) {
-      if (!underWay.remove(all)) {
-        return;
-      }
-      underWay.addAll(steps);
-    }
-    for (int i = 0; i < parts.size(); i++) {
-      Locating step = steps.get(i);
-      LocatedBlocks blocks = parts.get(i).blocks();
-      parts.get(i).found().whenComplete((_, e) -> located(step, blocks, e));
-    }
-  }
-
-  /** Takes the answer about a part: where to READ it. */
+  /** Takes the answer about a group: where to READ its blocks. */
   private void located(Locating step, LocatedBlocks located, Throwable failure) {
     List<TaskBatchRead> batches;
     try {
@@ -277,33 +249,66 @@ final class BatchFetcher implements RemoteBatches {
     giveUp(step, FallbackReason.TRANSPORT);
   }
 
-  /**
-   * Lays out batches. Leaves blocks to Spark that are large, or cannot be READ or verified here.
-   */
+  /** Lays out batches of a group that is located. */
   private List<TaskBatchRead> layOut(ExecutorBlocks group, LocatedBlocks located) {
-    int maxMemberBytes = maxMemberBytes();
-    BitSet members = located.members();
-    BitSet unfit = new BitSet();
-    BitSet stale = new BitSet();
-    for (int member = members.nextSetBit(0); member >= 0; member = members.nextSetBit(member + 1)) {
-      stale.set(member, located.failure(member) == FallbackReason.STALE_LOCATION);
-      if (!fits(located, member, maxMemberBytes)) {
-        unfit.set(member);
-        located.leaveOut(member);
-      }
-    }
-    group.leave(unfit);
-    path.locator().forget(located, stale);
+    leaveUnfit(group, located, IntStream.range(0, group.size()), 0);
+    List<Span> spans = located.spans(maxBatchBytes(), false);
+    spans.addAll(stagedSpans(located, 0, group.size()));
+    return batches(group, located, spans);
+  }
+
+  /**
+   * Lays out batches of the blocks that did not fit into a staged one. Their lengths are known now.
+   *
+   * @param there the blocks that did
+   */
+  private List<TaskBatchRead> layOutRest(TaskBatchRead read, Span there) {
+    LocatedBlocks located = read.located();
+    Span all = read.span();
+    IntStream members =
+        IntStream.range(all.from(), all.to()).filter(member -> located.isIn(all, member));
+    leaveUnfit(read.group(), located, members, there.to());
+    return batches(read.group(), located, stagedSpans(located, there.to(), all.to()));
+  }
+
+  private List<Span> stagedSpans(LocatedBlocks located, int from, int to) {
+    int maxBytes = Math.min(maxBatchBytes(), path.options().maxStagedBytes());
+    int maxBlockBytes = Math.min(maxMemberBytes(), path.maxGatheredBytes(true));
+    return located.stagedSpans(from, to, maxBytes, maxBlockBytes);
+  }
+
+  private List<TaskBatchRead> batches(
+      ExecutorBlocks group, LocatedBlocks located, List<Span> spans) {
     List<TaskBatchRead> batches = new ArrayList<>();
-    for (LocatedBlocks.Span span : path.spans(located, maxBatchBytes(), false)) {
+    for (Span span : spans) {
       batches.add(new TaskBatchRead(path, this, group, located, span));
     }
     return batches;
   }
 
-  private boolean fits(LocatedBlocks located, int member, int maxBytes) {
-    return located.failure(member) == null
-        && located.length(member) <= Math.min(maxBytes, path.maxGatheredBytes(located, member));
+  /**
+   * Leaves members to Spark that are large, or cannot be READ or verified here.
+   *
+   * @param from first member that has not come, and may be too large
+   */
+  private void leaveUnfit(
+      ExecutorBlocks group, LocatedBlocks located, IntStream members, int from) {
+    BitSet unfit = new BitSet();
+    BitSet stale = new BitSet();
+    members.forEach(
+        member -> {
+          FallbackReason reason = located.failure(member);
+          stale.set(member, reason == FallbackReason.STALE_LOCATION);
+          unfit.set(member, reason != null || (member >= from && isTooLarge(located, member)));
+        });
+    group.leave(unfit);
+    unfit.stream().forEach(located::leaveOut);
+    path.locator().forget(located, stale);
+  }
+
+  private boolean isTooLarge(LocatedBlocks located, int member) {
+    int most = Math.min(maxMemberBytes(), path.maxGatheredBytes(located.isStaged(member)));
+    return located.isKnown(member) && located.length(member) > most;
   }
 
   /**
@@ -362,14 +367,29 @@ final class BatchFetcher implements RemoteBatches {
   /**
    * Takes a batch's answer.
    *
+   * @param there blocks of the batch that have arrived
    * @return false if there was an earlier answer; the batch must not be delivered then
    */
-  boolean arrived(TaskBatchRead read) {
+  boolean arrived(TaskBatchRead read, Span there) {
+    List<TaskBatchRead> rest;
+    try {
+      rest = read.isStaged() ? layOutRest(read, there) : List.of();
+    } catch (RuntimeException | Error e) {
+      failed(read, e);
+      return false;
+    }
     synchronized (this) {
       if (!ended(read)) {
         return false;
       }
-      arrived.add(read);
+      read.there(there);
+      waiting.add(read.group(), rest);
+      if (there.bytes() > 0) {
+        arrived.add(read);
+      } else {
+        consumed(read.bytes());
+      }
+      left |= read.isStaged();
       notifyAll();
     }
     request();
@@ -418,10 +438,10 @@ final class BatchFetcher implements RemoteBatches {
   }
 
   /** Notes that a batch was released. */
-  void released(FetchedBatch batch) {
+  void released(TaskBatchRead read, FetchedBatch batch) {
     synchronized (this) {
       taken.remove(batch);
-      consumed(batch.bytes());
+      consumed(read.bytes());
     }
     request();
   }

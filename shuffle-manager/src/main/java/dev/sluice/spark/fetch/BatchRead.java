@@ -4,21 +4,20 @@ package dev.sluice.spark.fetch;
 import static java.util.Objects.requireNonNull;
 
 import dev.sluice.spark.metrics.ShuffleCounter;
-import dev.sluice.spark.table.FileRange;
 import dev.sluice.spark.table.LocatedBlocks;
+import dev.sluice.spark.table.LocatedBlocks.Span;
 import dev.sluice.spark.transport.FallbackReason;
 import dev.sluice.spark.transport.ReadTransport;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.BitSet;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * READs a span of located blocks into one pooled buffer, which the sink gets when all bytes are
- * there. A block that is larger than one staging request is READ part by part. {@link
+ * READs a span of located blocks into one pooled buffer. The sink gets it when the blocks that fit
+ * are there. A single block that is larger than one staging request is READ part by part. {@link
  * ClientBatchRead} and {@link TaskBatchRead} each have one. Answers come on the thread that ended
  * the READ, or on the caller's. No method blocks. Plain fields suffice, as one step follows the
  * other. The sink gets its answer unless it {@link Sink#awaits} none; then the buffer is released
@@ -40,31 +39,35 @@ final class BatchRead implements BufferPermit.User, DataRead.Sink {
 
     void extendDeadline();
 
-    /** Takes the buffer with all bytes. The sink has to release it. */
-    void arrived(ReadTransport.Buffer buffer);
+    /** Returns false if READs only tell the sink how long blocks are. */
+    default boolean wantsBytes() {
+      return true;
+    }
+
+    /**
+     * Takes the buffer, which the sink has to release.
+     *
+     * @param there the blocks whose bytes are in the buffer, from the first one of the span on, and
+     *     failed ones among them
+     */
+    void arrived(ReadTransport.Buffer buffer, Span there);
 
     void failed(FallbackReason reason);
   }
 
   private final FetchContext path;
   private final LocatedBlocks located;
-  private final LocatedBlocks.Span span;
+  private final Span span;
   private final Sink sink;
   private @Nullable TaskReads task;
 
   /** Null before the buffer was acquired. */
   private @Nullable BufferPermit buffer;
 
-  /** Parts that are READ one after the other. */
-  private List<List<FileRange>> parts = List.of();
+  /** Bytes that are there; more than one part only if the span is a single block. */
+  private int bytes;
 
-  /** Index of the part that is being READ. */
-  private int part;
-
-  /** Offset of that part in the buffer, in bytes. */
-  private int offset;
-
-  BatchRead(FetchContext path, LocatedBlocks located, LocatedBlocks.Span span, Sink sink) {
+  BatchRead(FetchContext path, LocatedBlocks located, Span span, Sink sink) {
     this.path = path;
     this.located = located;
     this.span = span;
@@ -76,7 +79,7 @@ final class BatchRead implements BufferPermit.User, DataRead.Sink {
    */
   void start(TaskReads of) {
     task = of;
-    BufferPermit.acquire(path, located.peer(), span.bytes(), located.isStaged(span), this);
+    BufferPermit.acquire(path, located.peer(), span.bytes(), span.isStaged(), this);
   }
 
   @Override
@@ -102,24 +105,31 @@ final class BatchRead implements BufferPermit.User, DataRead.Sink {
   @Override
   public void acquired(BufferPermit acquired) {
     buffer = acquired;
-    parts = FileRange.split(located.ranges(span), path.options().maxStagedBytes());
     read();
   }
 
   private void read() {
-    List<FileRange> ranges = parts.get(part);
-    long deadlineNanos = sink.deadlineNanos();
-    new DataRead(path, located, ranges, requireNonNull(buffer).get(), offset, deadlineNanos, this)
-        .start();
+    int left = span.bytes() - bytes;
+    int most = span.isStaged() ? Math.min(left, path.options().maxStagedBytes()) : left;
+    DataRead.Place place =
+        new DataRead.Place(span, bytes, most, requireNonNull(buffer).get(), bytes);
+    new DataRead(path, located, place, sink.deadlineNanos(), this).start();
+  }
+
+  /** A part of a block that is too large for the buffer is useless. */
+  @Override
+  public boolean wants(Span there) {
+    return sink.wantsBytes() && (!span.isSingle() || located.length(span.from()) <= span.bytes());
   }
 
   @Override
-  public void arrived() {
-    part++;
-    if (part == parts.size()) {
-      sink.arrived(requireNonNull(buffer).take());
-    } else {
+  public void arrived(Span there) {
+    bytes += there.bytes();
+    if (there.bytes() > 0 && span.isSingle() && bytes < located.length(span.from())) {
       readNext();
+    } else {
+      Span all = new Span(there.from(), there.to(), bytes, span.isStaged());
+      sink.arrived(requireNonNull(buffer).take(), all);
     }
   }
 
@@ -130,7 +140,6 @@ final class BatchRead implements BufferPermit.User, DataRead.Sink {
   private void readNext() {
     try {
       if (sink.awaits()) {
-        offset += (int) parts.get(part - 1).stream().mapToLong(FileRange::length).sum();
         read();
       } else {
         requireNonNull(buffer).release();
@@ -152,19 +161,20 @@ final class BatchRead implements BufferPermit.User, DataRead.Sink {
   /**
    * Verifies the blocks on the calling thread. Counts and logs the blocks with wrong bytes.
    *
-   * @param arrived the blocks of the span, back to back
+   * @param arrived the blocks that are there, back to back
    * @return the blocks with wrong bytes
    */
-  BitSet mismatches(MemorySegment arrived) {
+  BitSet mismatches(MemorySegment arrived, Span there) {
     BitSet wrong = new BitSet();
     BlockVerifier verifier = new BlockVerifier(located, path.options().verifyChecksums());
     ByteBuffer bytes = arrived.asByteBuffer();
     int start = 0;
-    for (int block = span.from(); block < span.to(); block++) {
-      if (located.isRead(block)) {
-        int end = start + (int) located.length(block);
+    int[] ends = located.ends(there);
+    for (int i = 0; i < ends.length; i++) {
+      int block = there.from() + i;
+      if (ends[i] > start) {
         verifier.begin(block);
-        verifier.update(bytes.limit(end).position(start));
+        verifier.update(bytes.limit(ends[i]).position(start));
         if (!verifier.matches()) {
           wrong.set(block);
           LOG.warn(
@@ -172,7 +182,7 @@ final class BatchRead implements BufferPermit.User, DataRead.Sink {
               located.blocks().name(block),
               located.peer());
         }
-        start = end;
+        start = ends[i];
       }
     }
     path.counters().add(ShuffleCounter.CORRUPTIONS, wrong.cardinality());

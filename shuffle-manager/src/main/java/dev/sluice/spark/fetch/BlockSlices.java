@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.fetch;
 
-import dev.sluice.spark.table.FileRange;
 import dev.sluice.spark.table.LocatedBlocks;
+import dev.sluice.spark.table.LocatedBlocks.Span;
 import dev.sluice.spark.transport.FallbackReason;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -169,8 +169,7 @@ final class BlockSlices implements BufferPermit.User {
   private void read() {
     while (hasMore() && !free.isEmpty()) {
       int bytes = (int) Math.min(bufferBytes, located.length(block) - position);
-      FileRange range = located.range(block, position, bytes);
-      Slice slice = new Slice(free.peek(), range);
+      Slice slice = new Slice(free.peek(), bytes);
       underWay.add(slice);
       free.remove();
       position += bytes;
@@ -188,19 +187,24 @@ final class BlockSlices implements BufferPermit.User {
 
   private final class Slice implements DataRead.Sink {
     private final BufferPermit buffer;
-    private final long bytes;
+    private final int bytes;
     private final DataRead read;
     private boolean isThere;
 
-    Slice(BufferPermit buffer, FileRange range) {
+    Slice(BufferPermit buffer, int bytes) {
       this.buffer = buffer;
-      this.bytes = range.length();
-      this.read =
-          new DataRead(path, located, List.of(range), buffer.get(), 0, call.deadlineNanos(), this);
+      this.bytes = bytes;
+      Span span = new Span(block, block + 1, bytes, located.isStaged(block));
+      DataRead.Place place = new DataRead.Place(span, position, bytes, buffer.get(), 0);
+      this.read = new DataRead(path, located, place, call.deadlineNanos(), this);
     }
 
     @Override
-    public void arrived() {
+    public void arrived(Span there) {
+      if (there.bytes() < bytes) {
+        failed(FallbackReason.STAGING);
+        return;
+      }
       buffer.releaseShare();
       call.extendDeadline();
       steps.add(

@@ -2,6 +2,7 @@
 package dev.sluice.spark.fetch;
 
 import dev.sluice.spark.table.LocatedBlocks;
+import dev.sluice.spark.table.LocatedBlocks.Span;
 import dev.sluice.spark.transport.FallbackReason;
 import dev.sluice.spark.transport.ReadTransport;
 import java.util.BitSet;
@@ -14,6 +15,7 @@ import java.util.BitSet;
 final class ClientBatchRead implements BatchRead.Sink {
   private final FetchContext path;
   private final ReadAttempt attempt;
+  private final Span span;
   private final BitSet blocks;
   private final boolean again;
   private final BatchRead read;
@@ -21,10 +23,11 @@ final class ClientBatchRead implements BatchRead.Sink {
   /**
    * @param again true if the bytes were READ before and were wrong
    */
-  ClientBatchRead(FetchContext path, ReadAttempt attempt, LocatedBlocks.Span span, boolean again) {
+  ClientBatchRead(FetchContext path, ReadAttempt attempt, Span span, boolean again) {
     this.path = path;
     this.attempt = attempt;
     this.again = again;
+    this.span = span;
     this.blocks = attempt.located().read(span);
     this.read = new BatchRead(path, attempt.located(), span, this);
   }
@@ -48,9 +51,15 @@ final class ClientBatchRead implements BatchRead.Sink {
     attempt.call().extendDeadline();
   }
 
+  /** Blocks that go to files are READ in slices, once their lengths are known. */
   @Override
-  public void arrived(ReadTransport.Buffer buffer) {
-    path.deliverer().execute(() -> attempt.guard(blocks, () -> deliver(buffer)));
+  public boolean wantsBytes() {
+    return attempt.call().files() == null;
+  }
+
+  @Override
+  public void arrived(ReadTransport.Buffer buffer, Span there) {
+    path.deliverer().execute(() -> attempt.guard(blocks, () -> deliver(buffer, there)));
   }
 
   @Override
@@ -58,31 +67,35 @@ final class ClientBatchRead implements BatchRead.Sink {
     path.deliverer().execute(() -> attempt.guard(blocks, () -> attempt.failed(blocks, reason)));
   }
 
-  private void deliver(ReadTransport.Buffer buffer) {
+  private void deliver(ReadTransport.Buffer buffer, Span there) {
     if (!awaits()) {
       buffer.release();
       return;
     }
     attempt.call().extendDeadline();
     LocatedBlocks located = attempt.located();
-    SharedBytes bytes = new SharedBytes(path.parked(), buffer);
+    SharedBytes bytes = new SharedBytes(path.parked(), buffer, there.bytes());
     try {
-      BitSet wrong = read.mismatches(buffer.segment());
-      long offset = 0;
-      for (int block = blocks.nextSetBit(0); block >= 0; block = blocks.nextSetBit(block + 1)) {
-        long length = located.length(block);
+      BitSet wrong = read.mismatches(buffer.segment(), there);
+      int[] ends = located.ends(there);
+      int start = 0;
+      for (int i = 0; i < ends.length; i++) {
+        int block = there.from() + i;
         if (wrong.get(block)) {
           mismatched(block);
-        } else {
-          RdmaManagedBuffer data = bytes.block(offset, length);
-          attempt.call().deliver(attempt.block(block), data, located.isStaged(block));
+        } else if (ends[i] > start) {
+          RdmaManagedBuffer data = bytes.block(start, ends[i] - start);
+          attempt.call().deliver(attempt.block(block), data, there.isStaged());
         }
-        offset += length;
+        start = ends[i];
       }
     } finally {
       bytes.complete();
     }
     path.transport().touch(located.peer(), located.blocks().shuffleId());
+    if (there.isStaged()) {
+      attempt.readRest(span, there);
+    }
   }
 
   private void mismatched(int block) {
@@ -94,8 +107,7 @@ final class ClientBatchRead implements BatchRead.Sink {
       one.set(block);
       attempt.failed(one, FallbackReason.CHECKSUM);
     } else {
-      LocatedBlocks.Span span = attempt.located().span(block);
-      new ClientBatchRead(path, attempt, span, true).start();
+      new ClientBatchRead(path, attempt, attempt.located().span(block), true).start();
     }
   }
 }

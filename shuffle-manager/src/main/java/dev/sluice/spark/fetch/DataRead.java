@@ -6,31 +6,26 @@ import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.ControlMessages.NotStaged;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
-import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.rdma.RemoteRegion;
-import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.ReadException;
 import dev.sluice.rdma.transfer.ReadListener;
 import dev.sluice.spark.metrics.ShuffleCounter;
-import dev.sluice.spark.table.FileRange;
 import dev.sluice.spark.table.LocatedBlocks;
+import dev.sluice.spark.table.LocatedBlocks.Span;
 import dev.sluice.spark.transport.FallbackReason;
 import dev.sluice.spark.transport.ReadTransport;
-import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import java.util.zip.Checksum;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * READs bytes of one peer's map outputs into a buffer, back to back. The peer stages all bytes that
- * it has not registered, in one request. Staged bytes are valid for the time of a lease. This side
- * measures that time from its own request, so no clocks are compared. Bytes whose READ ends after
- * the lease are discarded and requested again.
+ * READs a span of one peer's blocks into a buffer, back to back. If the peer has not registered
+ * them, it stages as many of them as fit, and tells their lengths. Staged bytes are valid for the
+ * time of a lease. This side measures that time from its own request, so no clocks are compared.
+ * Bytes whose READ ends after the lease are discarded and requested again.
  *
  * <p>{@link BatchRead} and {@link BlockSlices} make it. Each step runs on the thread that ended the
  * step before: the caller's, the transport's, the completion thread, or a delivery thread that
@@ -47,25 +42,47 @@ final class DataRead implements ReadListener {
 
   /** Gets one answer. */
   interface Sink {
-    /** Called when all bytes are in the buffer. */
-    void arrived();
+    /**
+     * Returns false if the lengths, which are known now, make the bytes useless.
+     *
+     * @param there as in {@link #arrived}
+     */
+    default boolean wants(Span there) {
+      return true;
+    }
+
+    /**
+     * Called when bytes are in the buffer.
+     *
+     * @param there the blocks that are there, from the first one on, with their bytes; a single
+     *     block may be there in part. No bytes if they are not wanted, or if no block fits
+     */
+    void arrived(Span there);
 
     void failed(FallbackReason reason);
   }
 
+  /**
+   * Place of the bytes.
+   *
+   * @param position bytes of a single block that are left out
+   * @param bytes limit of the bytes
+   * @param offset of the first byte in the target
+   */
+  record Place(Span span, long position, int bytes, ReadTransport.Buffer target, int offset) {}
+
   private final FetchContext path;
-  private final PeerAddress peer;
-  private final int shuffleId;
-  private final List<FileRange> ranges;
-  private final ReadTransport.Buffer target;
-  private final int offset;
+  private final LocatedBlocks located;
+  private final Place place;
   private final long deadlineNanos;
   private final Sink sink;
-  private long stagedBytes;
   private int attempts;
   private long askedNanos;
 
-  /** The last lease; null if all bytes are registered. */
+  /** The blocks that are READ. */
+  private Span there;
+
+  /** The last lease; null if the blocks are registered. */
   private @Nullable Staged staged;
 
   /** True while the peer holds the last lease for this. */
@@ -75,38 +92,24 @@ final class DataRead implements ReadListener {
   private boolean answered;
 
   /**
-   * @param ranges ranges of located map outputs
-   * @param offset of the first byte in the target
    * @param sink may get its answer within {@link #start}
    */
-  DataRead(
-      FetchContext path,
-      LocatedBlocks located,
-      List<FileRange> ranges,
-      ReadTransport.Buffer target,
-      int offset,
-      long deadlineNanos,
-      Sink sink) {
+  DataRead(FetchContext path, LocatedBlocks located, Place place, long deadlineNanos, Sink sink) {
     this.path = path;
-    this.peer = located.peer();
-    this.shuffleId = located.blocks().shuffleId();
-    this.ranges = ranges;
-    this.target = target;
-    this.offset = offset;
+    this.located = located;
+    this.place = place;
     this.deadlineNanos = deadlineNanos;
     this.sink = sink;
-    for (FileRange range : ranges) {
-      stagedBytes += range.isStaged() ? range.length() : 0;
-    }
+    this.there = place.span();
   }
 
   void start() {
     guard(
         () -> {
-          if (stagedBytes > 0) {
+          if (place.span().isStaged()) {
             ask();
           } else {
-            read();
+            read(located.regions(place.span(), place.position(), place.bytes()));
           }
         });
   }
@@ -121,12 +124,9 @@ final class DataRead implements ReadListener {
     }
   }
 
-  private Stream<FileRange> staged() {
-    return ranges.stream().filter(FileRange::isStaged);
-  }
-
-  private void read() {
-    path.transport().read(peer, regions(), target, offset, deadlineNanos, this);
+  private void read(List<RemoteRegion> regions) {
+    path.transport()
+        .read(located.peer(), regions, place.target(), place.offset(), deadlineNanos, this);
   }
 
   private void ask() {
@@ -137,74 +137,68 @@ final class DataRead implements ReadListener {
       failed(FallbackReason.DEADLINE);
       return;
     }
-    int timeLeftMs = (int) Math.min(leftMs, Integer.MAX_VALUE);
-    Stage request = new Stage(shuffleId, timeLeftMs, staged().map(FileRange::piece).toList());
+    Stage request =
+        new Stage(
+            located.blocks().shuffleId(),
+            (int) Math.min(leftMs, Integer.MAX_VALUE),
+            located.wanted(place.span()),
+            place.position(),
+            place.bytes());
     path.transport()
-        .stage(peer, request)
-        .whenComplete((answer, failure) -> guard(() -> answered(answer, failure)));
+        .stage(located.peer(), request)
+        .whenComplete((answer, failure) -> guard(() -> answered(request, answer, failure)));
   }
 
-  private void answered(@Nullable Object answer, @Nullable Throwable failure) {
+  private void answered(Stage request, @Nullable Object answer, @Nullable Throwable failure) {
     switch (answer) {
-      case Staged lease -> granted(lease);
+      case Staged granted -> granted(request, granted);
       case NotStaged not -> {
-        LOG.debug("{} did not stage: {}", peer, not.reason());
+        LOG.debug("{} did not stage: {}", located.peer(), not.reason());
         failed(not.stale() ? FallbackReason.STALE_LOCATION : FallbackReason.STAGING);
       }
       case null, default -> {
         LOG.debug(
-            "Asking {} to stage failed, or the answer is not a lease: {}", peer, answer, failure);
+            "Asking {} to stage failed, or the answer is not a lease: {}",
+            located.peer(),
+            answer,
+            failure);
         failed(FallbackReason.STAGING);
       }
     }
   }
 
-  private void granted(Staged lease) {
+  private void granted(Stage request, Staged lease) {
     staged = lease;
-    leased = true;
-    if (isPlausible(lease)) {
-      read();
-    } else {
+    leased = lease.region().length() > 0;
+    Span copied = located.take(place.span(), request, lease);
+    if (copied == null || !isPlausible(copied, lease)) {
       LOG.warn(
           "The answer of {} to a staging request of {} bytes is not usable: {}",
-          peer,
-          stagedBytes,
+          located.peer(),
+          request.maxBytes(),
           lease);
       failed(FallbackReason.STAGING);
+      return;
+    }
+    FallbackReason reason = place.span().isSingle() ? located.failure(copied.from()) : null;
+    if (reason != null) {
+      failed(reason);
+    } else if (leased && sink.wants(copied)) {
+      there = copied;
+      read(List.of(lease.region()));
+    } else {
+      there = new Span(copied.from(), leased ? copied.from() : copied.to(), 0, true);
+      arrived();
     }
   }
 
-  /** Returns true if the lease fits the request and can be verified. Others are not READ. */
-  private boolean isPlausible(Staged lease) {
-    return lease.region().length() == stagedBytes
+  /** Returns true if the copy fits the request and can be verified. Others are not READ. */
+  private boolean isPlausible(Span copied, Staged lease) {
+    return copied.bytes() <= place.bytes()
         && lease.tookNanos() >= 0
         && lease.leaseNanos() > 0
-        && (lease.crc32c() != Staged.NO_CHECKSUM || staged().allMatch(FileRange::hasChecksums));
-  }
-
-  /** Returns the regions in the order of the ranges. */
-  private List<RemoteRegion> regions() {
-    List<RemoteRegion> regions = new ArrayList<>();
-    for (FileRange range : staged == null ? ranges : readable(staged)) {
-      regions.add(range.region());
-    }
-    return regions;
-  }
-
-  /** Replaces staged ranges by their copies, which adjoin like one registered map output. */
-  private List<FileRange> readable(Staged lease) {
-    MapOutputHeader copy = new MapOutputHeader(0, lease.region(), ChecksumAlgorithm.NONE);
-    List<FileRange> readable = new ArrayList<>();
-    long position = 0;
-    for (FileRange range : ranges) {
-      if (range.isStaged()) {
-        FileRange.add(readable, new FileRange(copy, false, position, range.length()));
-        position += range.length();
-      } else {
-        FileRange.add(readable, range);
-      }
-    }
-    return readable;
+        && (lease.crc32c() != Staged.NO_CHECKSUM
+            || located.read(copied).stream().allMatch(located::hasChecksums));
   }
 
   @Override
@@ -237,20 +231,15 @@ final class DataRead implements ReadListener {
    */
   private void verify(long crc32c) {
     Checksum crc = ChecksumAlgorithm.CRC32C.newChecksum();
-    MemorySegment bytes = target.segment();
-    long at = offset;
-    for (FileRange range : ranges) {
-      if (range.isStaged()) {
-        crc.update(bytes.asSlice(at, range.length()).asByteBuffer());
-      }
-      at += range.length();
-    }
+    crc.update(place.target().segment().asSlice(place.offset(), there.bytes()).asByteBuffer());
     if (crc.getValue() == crc32c) {
       arrived();
     } else {
       path.counters().add(ShuffleCounter.CORRUPTIONS, 1);
       LOG.warn(
-          "{} staged bytes READ from {} do not match the checksum of its copy", stagedBytes, peer);
+          "{} staged bytes READ from {} do not match the checksum of its copy",
+          there.bytes(),
+          located.peer());
       again(FallbackReason.CHECKSUM);
     }
   }
@@ -277,7 +266,7 @@ final class DataRead implements ReadListener {
   private void arrived() {
     giveBack();
     answered = true;
-    sink.arrived();
+    sink.arrived(there);
   }
 
   private void failed(FallbackReason reason) {
@@ -292,12 +281,12 @@ final class DataRead implements ReadListener {
   private void giveBack() {
     if (leased && staged != null) {
       leased = false;
-      path.transport().done(peer, staged.leaseId());
+      path.transport().done(located.peer(), staged.leaseId());
     }
   }
 
   @Override
   public String toString() {
-    return ranges.size() + " extents of " + peer;
+    return place.bytes() + " bytes of " + located.peer();
   }
 }

@@ -178,7 +178,7 @@ public final class ExecutorBlocks implements BlockList {
     return estimatedBytes;
   }
 
-  /** Returns the estimated mean size of a member in bytes. */
+  @Override
   public long meanBytes() {
     return estimatedBytes / size;
   }

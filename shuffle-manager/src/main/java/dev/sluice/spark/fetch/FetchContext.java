@@ -10,7 +10,6 @@ import dev.sluice.spark.table.BlockList;
 import dev.sluice.spark.table.BlockLocator;
 import dev.sluice.spark.table.LocatedBlocks;
 import dev.sluice.spark.transport.ReadTransport;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -51,7 +50,7 @@ record FetchContext(
   }
 
   /** Locates blocks as {@link BlockLocator#locate} does. */
-  CompletableFuture<List<BlockLocator.Part>> locate(
+  CompletableFuture<LocatedBlocks> locate(
       String executorId, BlockList blocks, boolean verifiable, long deadlineNanos) {
     return locator.locate(
         executorId, blocks, verifiable, deadlineNanos, () -> bufferDeadlineNanos(deadlineNanos));
@@ -72,13 +71,9 @@ record FetchContext(
     return Math.min(options.maxGroupBytes(), transport.maxBufferBytes());
   }
 
-  /**
-   * Returns the spans of a batch fetch: each has at most {@code maxBytes}, or one block.
-   *
-   * @param apart as in {@link LocatedBlocks#spans}
-   */
-  List<LocatedBlocks.Span> spans(LocatedBlocks located, int maxBytes, boolean apart) {
-    return located.spans(maxBytes, options.maxStagedBytes(), apart);
+  /** Returns the largest buffer for blocks that are staged together, in bytes. */
+  int maxStagedBytes() {
+    return Math.min(options.maxStagedBytes(), maxGroupBytes());
   }
 
   /**
@@ -87,16 +82,24 @@ record FetchContext(
    */
   private static final int MAX_STAGED_PARTS = 4;
 
-  /** Returns the largest size in bytes at which the block is fetched in a batch. */
-  int maxGatheredBytes(LocatedBlocks located, int block) {
+  /**
+   * Returns the largest size in bytes at which a block is fetched in a batch.
+   *
+   * @param isStaged true if the peer has to stage the block
+   */
+  int maxGatheredBytes(boolean isStaged) {
     int largest = transport.maxBufferBytes();
     long staged = (long) MAX_STAGED_PARTS * options.maxStagedBytes();
-    return located.isStaged(block) ? (int) Math.min(largest, staged) : largest;
+    return isStaged ? (int) Math.min(largest, staged) : largest;
   }
 
-  /** Returns the largest size in bytes at which Spark's own iterator gets the block by one READ. */
-  int maxBlockBytes(LocatedBlocks located, int block) {
+  /**
+   * Returns the largest size in bytes at which Spark's own iterator gets a block by one READ.
+   *
+   * @param isStaged true if the peer has to stage the block
+   */
+  int maxBlockBytes(boolean isStaged) {
     int largest = transport.maxBufferBytes();
-    return located.isStaged(block) ? Math.min(largest, options.maxStagedBytes()) : largest;
+    return isStaged ? Math.min(largest, options.maxStagedBytes()) : largest;
   }
 }

@@ -116,7 +116,7 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
     FetchContext path =
         new FetchContext(
             transport,
-            new BlockLocator(locator, transport, deliverer, tableBytes, timer::nanoTime),
+            new BlockLocator(locator, transport, deliverer, tableBytes),
             new SparkTransfer(
                 stock.client(),
                 counters,

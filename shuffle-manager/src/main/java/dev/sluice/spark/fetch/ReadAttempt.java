@@ -2,20 +2,21 @@
 package dev.sluice.spark.fetch;
 
 import dev.sluice.spark.table.LocatedBlocks;
+import dev.sluice.spark.table.LocatedBlocks.Span;
 import dev.sluice.spark.transport.FallbackReason;
 import java.util.BitSet;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * READs those blocks of a {@link FetchCall} that were located together. Blocks with a stale
- * location are located again, once. They are then READ per map output, as one of several may still
- * be stale. After any other failure, Spark's own transport fetches them. {@link FetchCall} starts
- * it. Each step runs on the thread that finished the step before, and none blocks. Between steps no
- * thread is held. Each step must be guarded, so that its blocks get an answer if it throws.
+ * READs blocks of a {@link FetchCall}. Blocks with a stale location are located again, once. They
+ * are then READ per map output, as one of several may still be stale. After any other failure,
+ * Spark's own transport fetches them. {@link FetchCall} starts it. Each step runs on the thread
+ * that finished the step before, and none blocks. Between steps no thread is held. Each step must
+ * be guarded, so that its blocks get an answer if it throws.
  */
 final class ReadAttempt {
   private final FetchContext path;
@@ -38,7 +39,7 @@ final class ReadAttempt {
   }
 
   /**
-   * Locates the blocks, and READs each part as soon as it is located.
+   * Locates the blocks, and READs them.
    *
    * @param asked blocks of one shuffle
    * @param relocated true for the second attempt, after stale locations
@@ -48,34 +49,15 @@ final class ReadAttempt {
     RequestedBlocks blocks = new RequestedBlocks(asked);
     path.locate(call.target().executorId(), blocks, false, call.deadlineNanos())
         .whenComplete(
-            (parts, failure) ->
+            (located, failure) ->
                 call.guard(
                     asked,
-                    () ->
-                        succeeded(parts, failure)
-                            .forEach(
-                                part ->
-                                    new ReadAttempt(path, call, blocks, relocated, part.blocks())
-                                        .readWhen(part.found()))));
-  }
-
-  private static <T> T succeeded(T result, @Nullable Throwable failure) {
-    if (failure != null) {
-      throw new IllegalStateException(failure);
-    }
-    return result;
-  }
-
-  private void readWhen(CompletableFuture<Void> found) {
-    BitSet all = located.members();
-    found.whenComplete(
-        (_, failure) ->
-            guard(
-                all,
-                () -> {
-                  succeeded(found, failure);
-                  read();
-                }));
+                    () -> {
+                      if (failure != null) {
+                        throw new IllegalStateException(failure);
+                      }
+                      new ReadAttempt(path, call, blocks, relocated, located).read();
+                    }));
   }
 
   FetchCall call() {
@@ -111,28 +93,62 @@ final class ReadAttempt {
   }
 
   private void read() {
-    Map<FallbackReason, BitSet> failures = new EnumMap<>(FallbackReason.class);
-    BitSet large = new BitSet();
-    located.members().stream()
-        .forEach(
-            block -> {
-              FallbackReason reason = failure(block);
-              if (reason != null) {
-                failures.computeIfAbsent(reason, _ -> new BitSet()).set(block);
-                located.leaveOut(block);
-              } else if (call.files() != null
-                  || located.length(block) > path.maxBlockBytes(located, block)) {
-                large.set(block);
-                located.leaveOut(block);
-              }
-            });
-    failures.forEach((reason, which) -> failed(which, reason));
-    for (LocatedBlocks.Span span : path.spans(located, path.maxGroupBytes(), relocated)) {
+    int size = blocks.size();
+    leaveOut(IntStream.range(0, size), 0);
+    for (Span span : located.spans(path.maxGroupBytes(), relocated)) {
       new ClientBatchRead(path, this, span, false).start();
     }
+    stage(0, size);
+  }
+
+  /**
+   * Has the blocks staged that did not fit into a copy. Their lengths are known now.
+   *
+   * @param asked the blocks that were wanted
+   * @param there the blocks that are there, and failed ones among them
+   */
+  void readRest(Span asked, Span there) {
+    leaveOut(located.all(asked).stream(), there.to());
+    stage(there.to(), asked.to());
+  }
+
+  private void stage(int from, int to) {
+    int most = path.maxStagedBytes();
+    for (Span span : located.stagedSpans(from, to, most, most)) {
+      new ClientBatchRead(path, this, span, false).start();
+    }
+  }
+
+  /**
+   * Excludes blocks from the common READs: those that cannot be READ, and those that are READ in
+   * slices.
+   *
+   * @param from first block that is not there
+   */
+  private void leaveOut(IntStream candidates, int from) {
+    Map<FallbackReason, BitSet> failures = new EnumMap<>(FallbackReason.class);
+    BitSet large = new BitSet();
+    candidates.forEach(
+        block -> {
+          FallbackReason reason = failure(block);
+          if (reason != null) {
+            failures.computeIfAbsent(reason, _ -> new BitSet()).set(block);
+            located.leaveOut(block);
+          } else if (block >= from && isLarge(block)) {
+            large.set(block);
+            located.leaveOut(block);
+          }
+        });
+    failures.forEach((reason, which) -> failed(which, reason));
     if (!large.isEmpty()) {
       new LargeBlockRead(path, this, large).start();
     }
+  }
+
+  private boolean isLarge(int block) {
+    return located.isKnown(block)
+        && (call.files() != null
+            || located.length(block) > path.maxBlockBytes(located.isStaged(block)));
   }
 
   /**

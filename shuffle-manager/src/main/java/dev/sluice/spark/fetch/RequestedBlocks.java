@@ -54,6 +54,12 @@ final class RequestedBlocks implements BlockList {
     return blocks.get(block).endPartition();
   }
 
+  /** Spark tells its clients no sizes. */
+  @Override
+  public long meanBytes() {
+    return 0;
+  }
+
   @Override
   public String name(int block) {
     return blocks.get(block).id();

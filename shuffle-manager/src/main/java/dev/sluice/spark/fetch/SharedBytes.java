@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class SharedBytes {
   private final EvictableBuffers parked;
+  private final int bytes;
 
   // Guarded by this; both counts include the creator.
   private ReadTransport.Buffer buffer;
@@ -27,9 +28,11 @@ final class SharedBytes {
    * Takes over a reference to the buffer.
    *
    * @param parked holds the bytes while they wait
+   * @param bytes of the blocks, from the begin of the buffer on
    */
-  SharedBytes(EvictableBuffers parked, ReadTransport.Buffer buffer) {
+  SharedBytes(EvictableBuffers parked, ReadTransport.Buffer buffer, int bytes) {
     this.parked = parked;
+    this.bytes = bytes;
     this.buffer = buffer;
   }
 
@@ -101,7 +104,7 @@ final class SharedBytes {
       if (!isIdle()) {
         return true;
       }
-      NettyBuffer copy = NettyBuffer.copyOf(buffer.segment());
+      NettyBuffer copy = NettyBuffer.copyOf(buffer.segment().asSlice(0, bytes));
       if (copy == null) {
         return false;
       }

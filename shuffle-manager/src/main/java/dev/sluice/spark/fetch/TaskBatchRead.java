@@ -2,6 +2,7 @@
 package dev.sluice.spark.fetch;
 
 import dev.sluice.spark.table.LocatedBlocks;
+import dev.sluice.spark.table.LocatedBlocks.Span;
 import dev.sluice.spark.transport.FallbackReason;
 import dev.sluice.spark.transport.ReadTransport;
 import org.jspecify.annotations.Nullable;
@@ -18,12 +19,14 @@ final class TaskBatchRead implements BatchFetcher.Step, BatchFetcher.Arrived, Ba
   private final BatchFetcher task;
   private final ExecutorBlocks group;
   private final LocatedBlocks located;
-  private final LocatedBlocks.Span span;
+  private final Span span;
   private final BatchRead read;
-  private final boolean staged;
   private long startNanos;
   private volatile long deadlineNanos;
   private long requestNanos;
+
+  /** Blocks that arrived; all of the span before. Changes with the task's lock. */
+  private Span there;
 
   /** Bytes that arrived, with one reference, which the batch's release gives back. */
   @SuppressWarnings("NullAway.Init") // set by arrived()
@@ -34,14 +37,14 @@ final class TaskBatchRead implements BatchFetcher.Step, BatchFetcher.Arrived, Ba
       BatchFetcher task,
       ExecutorBlocks group,
       LocatedBlocks located,
-      LocatedBlocks.Span span) {
+      Span span) {
     this.path = path;
     this.task = task;
     this.group = group;
     this.located = located;
     this.span = span;
     this.read = new BatchRead(path, located, span, this);
-    this.staged = located.isStaged(span);
+    this.there = span;
   }
 
   ExecutorBlocks group() {
@@ -54,7 +57,7 @@ final class TaskBatchRead implements BatchFetcher.Step, BatchFetcher.Arrived, Ba
   }
 
   boolean isStaged() {
-    return staged;
+    return span.isStaged();
   }
 
   @Override
@@ -64,7 +67,12 @@ final class TaskBatchRead implements BatchFetcher.Step, BatchFetcher.Arrived, Ba
 
   @Override
   public void leave() {
-    group.leave(located.read(span));
+    group.leave(located.all(there));
+  }
+
+  /** Takes note of the blocks that arrived. Called with the task's lock. */
+  void there(Span arrived) {
+    there = arrived;
   }
 
   /** Starts the time to the deadline. */
@@ -93,20 +101,33 @@ final class TaskBatchRead implements BatchFetcher.Step, BatchFetcher.Arrived, Ba
   }
 
   @Override
-  public void arrived(ReadTransport.Buffer buffer) {
+  public void arrived(ReadTransport.Buffer buffer, Span arrived) {
     requestNanos = path.timer().nanoTime() - startNanos;
-    SharedBytes shared = new SharedBytes(path.parked(), buffer);
-    bytes = shared.block(0, span.bytes());
-    shared.complete();
-    if (!task.arrived(this)) {
+    if (arrived.bytes() > 0) {
+      SharedBytes shared = new SharedBytes(path.parked(), buffer, arrived.bytes());
+      bytes = shared.block(0, arrived.bytes());
+      shared.complete();
+    } else {
+      buffer.release();
+    }
+    if (!task.arrived(this, arrived) && arrived.bytes() > 0) {
       bytes.release();
     }
+  }
+
+  /** Returns the blocks that it wants; not all of them may have arrived. */
+  Span span() {
+    return span;
+  }
+
+  LocatedBlocks located() {
+    return located;
   }
 
   @Override
   public void failed(FallbackReason reason) {
     if (reason == FallbackReason.STALE_LOCATION) {
-      path.deliverer().execute(() -> path.locator().forget(located, located.read(span)));
+      path.deliverer().execute(() -> path.locator().forget(located, located.all(span)));
     }
     task.giveUp(this, reason);
   }
@@ -118,7 +139,7 @@ final class TaskBatchRead implements BatchFetcher.Step, BatchFetcher.Arrived, Ba
   @Nullable FetchedBatch verify() {
     boolean wrong;
     try {
-      wrong = !read.mismatches(bytes.open()).isEmpty();
+      wrong = !read.mismatches(bytes.open(), there).isEmpty();
     } catch (RuntimeException | Error e) {
       bytes.release();
       throw e;
@@ -138,9 +159,10 @@ final class TaskBatchRead implements BatchFetcher.Step, BatchFetcher.Arrived, Ba
    */
   FetchedBatch batch() {
     try {
-      FetchedBatch.Way way = new FetchedBatch.Way(requestNanos, located.stagedBytes(span));
+      FetchedBatch.Way way =
+          new FetchedBatch.Way(requestNanos, there.isStaged() ? there.bytes() : 0);
       return new FetchedBatch(
-          group, span.from(), located.ends(span), bytes.open(), way, this::release);
+          group, there.from(), located.ends(there), bytes.open(), way, this::release);
     } catch (RuntimeException | Error e) {
       bytes.release();
       throw e;
@@ -149,7 +171,7 @@ final class TaskBatchRead implements BatchFetcher.Step, BatchFetcher.Arrived, Ba
 
   private void release(FetchedBatch batch) {
     bytes.release();
-    task.released(batch);
+    task.released(this, batch);
   }
 
   @Override

@@ -20,6 +20,9 @@ public interface BlockList {
 
   int endPartition(int block);
 
+  /** Returns the estimated mean size of a block in bytes; 0 if there is no estimate. */
+  long meanBytes();
+
   /** Returns Spark's name of the block. */
   String name(int block);
 }

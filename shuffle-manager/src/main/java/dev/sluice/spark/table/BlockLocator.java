@@ -4,10 +4,8 @@ package dev.sluice.spark.table;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.spark.locate.Locator;
 import dev.sluice.spark.transport.ReadTransport;
-import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.LinkedHashSet;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -15,10 +13,10 @@ import java.util.function.LongSupplier;
 
 /**
  * Finds blocks of other executors, for all fetches of this one. First it locates their map outputs,
- * in the driver's table or at the executor that has them. Then it gets their partition tables by
- * READ, or by request if they are not registered. {@code RdmaBlockStoreClient} makes one for its
- * own executor. Fetches call it by {@code FetchContext} on any thread; it never blocks. Nothing to
- * close.
+ * in the driver's table or at the executor that has them. Then it READs the partition tables that
+ * are registered. Lengths of other blocks come when these are staged. {@code RdmaBlockStoreClient}
+ * makes one for its own executor. Fetches call it by {@code FetchContext} on any thread; it never
+ * blocks. Nothing to close.
  */
 public final class BlockLocator {
   /**
@@ -31,27 +29,13 @@ public final class BlockLocator {
   private final TableReader tables;
 
   /**
-   * Blocks that are found together.
-   *
-   * @param blocks the blocks; they have positions once {@code found} is done
-   * @param found completes exceptionally only after a defect
-   */
-  public record Part(LocatedBlocks blocks, CompletableFuture<Void> found) {}
-
-  /**
    * @param deliverer evaluates partition tables
    * @param maxReadBytes maximum bytes of partition tables that are READ together
-   * @param nanoClock clock of the deadlines
    */
   public BlockLocator(
-      Locator locator,
-      ReadTransport transport,
-      Executor deliverer,
-      int maxReadBytes,
-      LongSupplier nanoClock) {
+      Locator locator, ReadTransport transport, Executor deliverer, int maxReadBytes) {
     this.locator = locator;
-    this.tables =
-        new TableReader(transport, deliverer, HEADER_CACHE_BYTES, maxReadBytes, nanoClock);
+    this.tables = new TableReader(transport, deliverer, HEADER_CACHE_BYTES, maxReadBytes);
   }
 
   /** Called when a task is about to fetch blocks of the shuffle. */
@@ -66,9 +50,8 @@ public final class BlockLocator {
    * @param verifiable true to have map outputs without checksums staged even if they are registered
    * @param bufferDeadlineNanos returns the deadline for a buffer, when one is requested for
    *     partition tables
-   * @return parts, each of which is found when its own tables have arrived
    */
-  public CompletableFuture<List<Part>> locate(
+  public CompletableFuture<LocatedBlocks> locate(
       String executorId,
       BlockList blocks,
       boolean verifiable,
@@ -77,7 +60,7 @@ public final class BlockLocator {
     try {
       return locator
           .locate(blocks.shuffleId(), executorId, blocks.mapIds())
-          .thenApply(
+          .thenCompose(
               found ->
                   read(
                       new LocatedBlocks(blocks, found, verifiable),
@@ -88,19 +71,19 @@ public final class BlockLocator {
     }
   }
 
-  private List<Part> read(
+  private CompletableFuture<LocatedBlocks> read(
       LocatedBlocks located, long deadlineNanos, LongSupplier bufferDeadlineNanos) {
-    int shuffleId = located.blocks().shuffleId();
-    long bufferNanos = bufferDeadlineNanos.getAsLong();
-    List<Part> parts = new ArrayList<>();
-    for (LocatedBlocks part : located.parts()) {
-      CompletableFuture<Void> read =
-          part.hasPeer()
-              ? tables.read(part.peer(), shuffleId, part.pieces(), deadlineNanos, bufferNanos)
-              : CompletableFuture.completedFuture(null); // No block is READ.
-      parts.add(new Part(part, read.thenRun(part::fill)));
+    if (!located.hasPeer()) {
+      return CompletableFuture.completedFuture(located); // No block is READ.
     }
-    return parts;
+    return tables
+        .read(
+            located.peer(),
+            located.blocks().shuffleId(),
+            located.slices(),
+            deadlineNanos,
+            bufferDeadlineNanos.getAsLong())
+        .thenApply(_ -> located.fill());
   }
 
   /**

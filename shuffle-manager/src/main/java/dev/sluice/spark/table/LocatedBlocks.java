@@ -5,8 +5,14 @@ import static java.util.Objects.requireNonNull;
 
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.ControlMessages;
+import dev.sluice.blocks.wire.ControlMessages.Partitions;
+import dev.sluice.blocks.wire.ControlMessages.Stage;
+import dev.sluice.blocks.wire.ControlMessages.Staged;
 import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.blocks.wire.TableEntry;
+import dev.sluice.rdma.RemoteRegion;
+import dev.sluice.rdma.transfer.BufferPool;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.Locator.Located;
 import dev.sluice.spark.transport.FallbackReason;
@@ -21,15 +27,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * Regions of an executor's blocks, and their lengths and checksums, in arrays of some 60 bytes a
  * block. A block that cannot be READ has the reason instead. {@link BlockLocator} makes it and
- * fills it, on a delivery thread or the caller's. The {@link #parts} share the arrays: one thread
- * at a time may use each, and only for its {@link #members}. Lengths, checksums and {@link
- * #isStaged(int)} exist only for filled blocks without {@link #failure}. After the filling only
- * {@link #leaveOut} changes it; call it before {@link #spans}, and use a span with the object that
- * made it.
+ * fills in the registered blocks, on a delivery thread or the caller's. The peer tells the lengths
+ * of staged blocks when it stages them ({@link #take}); until then, they are estimates. After it is
+ * located, each block has one user at a time: the thread that READs the {@link Span} with the
+ * block, or the one that makes the spans.
  */
 public final class LocatedBlocks {
-  /** Maximum number of pieces that a peer stages for one request. */
-  private static final int MAX_SPAN_BLOCKS = ControlMessages.MAX_PIECES;
+  /** A buffer for blocks of unknown length has this part (1/8) more, as a rest costs a request. */
+  private static final int SPARE = 8;
 
   private final BlockList blocks;
   private final boolean verifiable;
@@ -42,22 +47,28 @@ public final class LocatedBlocks {
   private final MapOutputHeader[] outputs;
 
   private final FallbackReason[] failures;
+  private final boolean[] leftOut;
 
-  /** Blocks that this object concerns; it ignores all others. */
-  private final BitSet members = new BitSet();
-
-  private final BitSet leftOut = new BitSet();
-
-  /** Piece of a partition table that contains the block's entries. */
-  private final TableSlice[] pieces;
+  /** Slice of a partition table that contains the block's entries. */
+  private final TableSlice[] slices;
 
   /** Position of each block in its data file, and its bytes. */
   private final long[] offsets;
 
   private final long[] lengths;
 
-  /** Blocks [from, to); {@code bytes} is the total of those that are READ. */
-  public record Span(int from, int to, int bytes) {}
+  /**
+   * Blocks in [from, to) that are READ together: those that the peer stages, or the registered
+   * ones. A span of one block has that block in any case.
+   *
+   * @param bytes of the blocks; of the buffer for staged ones, as long as they are not there
+   */
+  public record Span(int from, int to, int bytes, boolean isStaged) {
+    /** Returns true if it has one block, whose bytes may come in several parts. */
+    public boolean isSingle() {
+      return to - from == 1;
+    }
+  }
 
   /**
    * @param verifiable true to have map outputs without checksums staged even if they are
@@ -71,48 +82,13 @@ public final class LocatedBlocks {
     int size = blocks.size();
     this.outputs = new MapOutputHeader[size];
     this.failures = new FallbackReason[size];
-    this.pieces = new TableSlice[size];
+    this.leftOut = new boolean[size];
+    this.slices = new TableSlice[size];
     this.offsets = new long[size];
     this.lengths = new long[size];
-    members.set(0, size);
     for (int block = 0; block < size; block++) {
       failures[block] = unlocated(block);
     }
-  }
-
-  /** Creates an object for some of the blocks, which shares the arrays. */
-  private LocatedBlocks(LocatedBlocks all, BitSet members) {
-    blocks = all.blocks;
-    verifiable = all.verifiable;
-    peer = all.peer;
-    locations = all.locations;
-    outputs = all.outputs;
-    failures = all.failures;
-    pieces = all.pieces;
-    offsets = all.offsets;
-    lengths = all.lengths;
-    this.members.or(members);
-  }
-
-  /**
-   * Divides the blocks into parts that do not wait for each other. If the peer's process hangs,
-   * registered tables can still be READ, but it does not answer questions for the other tables.
-   */
-  List<LocatedBlocks> parts() {
-    BitSet asked = new BitSet();
-    for (int block = nextMember(0); block >= 0; block = nextMember(block + 1)) {
-      asked.set(block, hasTableToAskFor(block));
-    }
-    if (asked.isEmpty() || asked.equals(members)) {
-      return List.of(this);
-    }
-    BitSet others = members();
-    others.andNot(asked);
-    return List.of(new LocatedBlocks(this, others), new LocatedBlocks(this, asked));
-  }
-
-  private boolean hasTableToAskFor(int block) {
-    return failures[block] == null && !locations[block].segment().isRegistered();
   }
 
   private @Nullable FallbackReason unlocated(int block) {
@@ -123,31 +99,34 @@ public final class LocatedBlocks {
     if (location == null) {
       return FallbackReason.NOT_REGISTERED;
     }
-    boolean inTable = blocks.endPartition(block) <= location.segment().partitions();
-    return inTable ? null : FallbackReason.STALE_LOCATION;
+    if (blocks.endPartition(block) > location.segment().partitions()) {
+      return FallbackReason.STALE_LOCATION;
+    }
+    boolean isTooLong = partitions(block) > ControlMessages.MAX_ENTRIES_ALONE;
+    return isTooLong && !location.segment().isRegistered() ? FallbackReason.STAGING : null;
   }
 
-  /** Returns the pieces of the peer's partition tables that are needed. */
-  Collection<TableSlice> pieces() {
+  /** Returns the slices of the peer's registered partition tables that are needed. */
+  Collection<TableSlice> slices() {
     Map<Object, TableSlice> wanted = new LinkedHashMap<>();
-    TableSlice piece = null;
-    for (int block = nextMember(0); block >= 0; block = nextMember(block + 1)) {
-      if (failures[block] == null) {
-        MapOutputLocation location = locations[block];
-        if (piece == null || !piece.has(location)) {
-          piece = wanted.computeIfAbsent(TableSlice.place(location), _ -> new TableSlice(location));
+    TableSlice slice = null;
+    for (int block = 0; block < blocks.size(); block++) {
+      MapOutputLocation location = locations[block];
+      if (failures[block] == null && location.segment().isRegistered()) {
+        if (slice == null || slice.segment() != location.segment()) {
+          slice = wanted.computeIfAbsent(location.segment(), _ -> new TableSlice(location));
         }
-        piece.want(location.slot(), blocks.startPartition(block), blocks.endPartition(block));
-        pieces[block] = piece;
+        slice.want(location.slot(), blocks.startPartition(block), blocks.endPartition(block));
+        slices[block] = slice;
       }
     }
     return wanted.values();
   }
 
-  /** Evaluates the {@link #pieces} after they were filled; returns this. */
+  /** Evaluates the {@link #slices} after they were filled; returns this. */
   LocatedBlocks fill() {
-    for (int block = nextMember(0); block >= 0; block = nextMember(block + 1)) {
-      if (failures[block] == null) {
+    for (int block = 0; block < blocks.size(); block++) {
+      if (slices[block] != null) {
         failures[block] = fill(block);
       }
     }
@@ -156,9 +135,9 @@ public final class LocatedBlocks {
 
   /** Returns the reason why the block cannot be READ; null if it can. */
   private @Nullable FallbackReason fill(int block) {
-    TableSlice piece = pieces[block];
-    if (piece.failure() != null) {
-      return piece.failure();
+    TableSlice slice = slices[block];
+    if (slice.failure() != null) {
+      return slice.failure();
     }
     int slot = locations[block].slot();
     outputs[block] = output(block, slot);
@@ -166,13 +145,13 @@ public final class LocatedBlocks {
       return FallbackReason.STALE_LOCATION;
     }
     int start = blocks.startPartition(block);
-    long end = piece.offset(slot, start);
+    long end = slice.offset(slot, start);
     offsets[block] = end;
     for (int partition = start; partition < blocks.endPartition(block); partition++) {
-      if (piece.offset(slot, partition) != end) {
+      if (slice.offset(slot, partition) != end) {
         return FallbackReason.STALE_LOCATION; // These entries cannot belong to one table.
       }
-      end += piece.length(slot, partition);
+      end += slice.length(slot, partition);
     }
     lengths[block] = end - offsets[block];
     if (end > outputs[block].data().length()) {
@@ -182,24 +161,18 @@ public final class LocatedBlocks {
     return lengths[block] > 0 ? null : FallbackReason.BLOCK_KIND;
   }
 
-  /** Returns the header; the same object for blocks of the same map output. */
+  /** Returns the header; the same object for blocks of the same slice and map output. */
   private @Nullable MapOutputHeader output(int block, int slot) {
-    return block > 0 && locations[block] == locations[block - 1] && outputs[block - 1] != null
+    return block > 0
+            && slices[block] == slices[block - 1]
+            && locations[block] == locations[block - 1]
+            && outputs[block - 1] != null
         ? outputs[block - 1]
-        : pieces[block].header(slot, locations[block].mapId());
-  }
-
-  private int nextMember(int from) {
-    return members.nextSetBit(from);
+        : slices[block].header(slot, locations[block].mapId());
   }
 
   public BlockList blocks() {
     return blocks;
-  }
-
-  /** Returns the blocks that this object concerns: all of them, or one part. */
-  public BitSet members() {
-    return (BitSet) members.clone();
   }
 
   /** Returns false if this process can READ from no peer; no block is READ then. */
@@ -212,33 +185,56 @@ public final class LocatedBlocks {
     return requireNonNull(peer);
   }
 
-  /** Returns the reason why the block cannot be READ; null if it can. */
+  /** Returns the reason why the block cannot be READ; null if it can, as far as is known. */
   public @Nullable FallbackReason failure(int block) {
     return failures[block];
   }
 
   /** Excludes a block from the common READs, because the caller handles it otherwise. */
   public void leaveOut(int block) {
-    leftOut.set(block);
+    leftOut[block] = true;
   }
 
-  /** Returns true if the block is READ together with the others. */
-  public boolean isRead(int block) {
-    return members.get(block) && failures[block] == null && !leftOut.get(block);
+  /** Returns true if the block is READ together with others. */
+  private boolean isRead(int block) {
+    return failures[block] == null && !leftOut[block];
   }
 
-  /** Returns the blocks of a span that are READ. */
+  /** Returns true if the block is one of the span's that are not left out, failed or not. */
+  public boolean isIn(Span span, int block) {
+    return span.isSingle() || (!leftOut[block] && isStaged(block) == span.isStaged);
+  }
+
+  private boolean isReadIn(Span span, int block) {
+    return failures[block] == null && isIn(span, block);
+  }
+
+  /** Returns the blocks of a span that have not failed. */
   public BitSet read(Span span) {
     BitSet read = new BitSet();
     for (int block = span.from(); block < span.to(); block++) {
-      read.set(block, isRead(block));
+      read.set(block, isReadIn(span, block));
     }
     return read;
   }
 
+  /** Returns the blocks of a span, also those that turned out to have failed. */
+  public BitSet all(Span span) {
+    BitSet all = new BitSet();
+    for (int block = span.from(); block < span.to(); block++) {
+      all.set(block, isIn(span, block));
+    }
+    return all;
+  }
+
   /** Returns true if the peer must stage the block's bytes before they can be READ. */
   public boolean isStaged(int block) {
-    return outputs[block].isStaged() || (verifiable && !hasChecksums(block));
+    return !locations[block].segment().isRegistered() || (verifiable && !hasChecksums(block));
+  }
+
+  /** Returns true if length and checksums of the block are known. */
+  public boolean isKnown(int block) {
+    return outputs[block] != null;
   }
 
   /** Returns true if Spark wrote checksums to compare the bytes with. */
@@ -250,7 +246,7 @@ public final class LocatedBlocks {
     return outputs[block].checksumAlgorithm();
   }
 
-  /** Returns the bytes of a block that has been found; may exceed 2 GiB. */
+  /** Returns the bytes of a block that {@link #isKnown}; may exceed 2 GiB. */
   public long length(int block) {
     return lengths[block];
   }
@@ -262,59 +258,162 @@ public final class LocatedBlocks {
 
   /** Returns the bytes of one partition of a block. */
   public long length(int block, int partition) {
-    return pieces[block].length(locations[block].slot(), blocks.startPartition(block) + partition);
+    return slices[block].length(locations[block].slot(), blocks.startPartition(block) + partition);
   }
 
   public long checksum(int block, int partition) {
-    return pieces[block].checksum(
+    return slices[block].checksum(
         locations[block].slot(), blocks.startPartition(block) + partition);
   }
 
-  /** Returns {@code length} bytes of a block from {@code position} on. */
-  public FileRange range(int block, long position, long length) {
-    return new FileRange(outputs[block], isStaged(block), offsets[block] + position, length);
-  }
-
   /**
-   * Divides all blocks that are not left out into spans. A span has at most the given total and
-   * staged bytes and 4,096 blocks, or it is a single block.
+   * Divides the registered blocks that are not left out into spans. A span has at most the given
+   * bytes and 4,096 blocks, or it is a single block.
    *
-   * @param apart true if registered blocks in a span must belong to one map output, so that a map
-   *     output that cannot be READ fails no block of another
+   * @param apart true if all blocks of a span must belong to one map output, so that a map output
+   *     that cannot be READ fails no block of another
    */
-  public List<Span> spans(int maxBytes, int maxStagedBytes, boolean apart) {
+  public List<Span> spans(int maxBytes, boolean apart) {
     List<Span> spans = new ArrayList<>();
     int from = 0;
+    int to = 0;
     long bytes = 0;
-    long stagedBytes = 0;
     for (int block = 0; block < blocks.size(); block++) {
-      from = bytes == 0 ? block : from;
-      long length = isRead(block) ? length(block) : 0;
-      long stagedLength = length > 0 && isStaged(block) ? length : 0;
-      boolean allStaged = stagedBytes + stagedLength == bytes + length;
-      boolean fits =
-          (!apart || allStaged || locations[block] == locations[from])
-              && bytes + length <= maxBytes
-              && stagedBytes + stagedLength <= maxStagedBytes
-              && block - from < MAX_SPAN_BLOCKS;
-      if (bytes > 0 && !fits) {
-        spans.add(new Span(from, block, Math.toIntExact(bytes)));
-        from = block;
-        bytes = 0;
-        stagedBytes = 0;
+      if (isRead(block) && !isStaged(block)) {
+        boolean fits =
+            (!apart || locations[block] == locations[from])
+                && bytes + lengths[block] <= maxBytes
+                && block - from < ControlMessages.MAX_BLOCKS;
+        if (bytes > 0 && !fits) {
+          spans.add(new Span(from, to, Math.toIntExact(bytes), false));
+          bytes = 0;
+        }
+        from = bytes == 0 ? block : from;
+        to = block + 1;
+        bytes += lengths[block];
       }
-      bytes += length;
-      stagedBytes += stagedLength;
     }
     if (bytes > 0) {
-      spans.add(new Span(from, blocks.size(), Math.toIntExact(bytes)));
+      spans.add(new Span(from, to, Math.toIntExact(bytes), false));
     }
     return spans;
   }
 
-  /** Returns a span of one block, which must not be left out. */
+  /**
+   * Divides blocks in [from, to) that have to be staged into spans. A span has at most the given
+   * bytes, and the blocks and partitions that a request may have, or it is a single block. Blocks
+   * of unknown length count by the mean. Where that is not known either, each span has a buffer of
+   * all the bytes.
+   *
+   * @param maxBlockBytes limit of the buffer for a single block of unknown length
+   */
+  public List<Span> stagedSpans(int from, int to, int maxBytes, int maxBlockBytes) {
+    List<Span> spans = new ArrayList<>();
+    long mean = Math.min(blocks.meanBytes() + blocks.meanBytes() / SPARE, maxBlockBytes);
+    int first = from;
+    int last = from;
+    long partitions = 0;
+    long bytes = 0;
+    boolean known = true;
+    for (int block = from; block < to; block++) {
+      if (isRead(block) && isStaged(block)) {
+        long length = isKnown(block) ? lengths[block] : mean;
+        boolean fits =
+            bytes + length <= maxBytes
+                && block - first < ControlMessages.MAX_BLOCKS
+                && partitions + partitions(block) <= ControlMessages.MAX_ENTRIES;
+        if (partitions > 0 && !fits) {
+          spans.add(new Span(first, last, bufferBytes(bytes, known, maxBytes), true));
+          partitions = 0;
+          bytes = 0;
+          known = true;
+        }
+        first = partitions == 0 ? block : first;
+        last = block + 1;
+        partitions += partitions(block);
+        bytes += length;
+        known &= isKnown(block);
+      }
+    }
+    if (partitions > 0) {
+      spans.add(new Span(first, last, bufferBytes(bytes, known, maxBytes), true));
+    }
+    return spans;
+  }
+
+  /** A buffer takes whole pages of the pool, so an estimate may as well. */
+  private static int bufferBytes(long bytes, boolean known, int maxBytes) {
+    if (known) {
+      return Math.toIntExact(bytes);
+    }
+    long room = bytes == 0 ? maxBytes : BufferPool.roomBytes((int) bytes);
+    return (int) Math.max(bytes, Math.min(room, maxBytes));
+  }
+
+  /** Returns a span of one block whose length is known. */
   public Span span(int block) {
-    return new Span(block, block + 1, Math.toIntExact(length(block)));
+    return new Span(block, block + 1, Math.toIntExact(length(block)), isStaged(block));
+  }
+
+  /** Returns what to ask the peer for to have a span staged. */
+  public List<Partitions> wanted(Span span) {
+    List<Partitions> wanted = new ArrayList<>();
+    for (int block = span.from(); block < span.to(); block++) {
+      if (isReadIn(span, block)) {
+        int start = blocks.startPartition(block);
+        wanted.add(new Partitions(locations[block].mapId(), start, blocks.endPartition(block)));
+      }
+    }
+    return wanted;
+  }
+
+  /**
+   * Takes lengths and checksums of a span's blocks from the peer's answer. Blocks that the peer
+   * cannot stage fail.
+   *
+   * @param asked the request, for all that is {@link #wanted}
+   * @return the blocks up to the first one that is not in the copy, with the bytes of the copy;
+   *     null if the answer does not fit the request
+   */
+  public @Nullable Span take(Span span, Stage asked, Staged answer) {
+    if (answer.tables().size() != asked.wanted().size()) {
+      return null;
+    }
+    long copied = answer.region().length();
+    long left = copied;
+    int to = span.from();
+    int next = 0;
+    boolean fits = true;
+    for (int block = span.from(); block < span.to(); block++) {
+      if (isReadIn(span, block)) {
+        take(block, answer.tables().get(next++));
+        long length = failures[block] == null ? lengths[block] - asked.position() : 0;
+        long part = span.isSingle() ? Math.min(length, left) : length;
+        if (fits && part > left) {
+          fits = false;
+          if (copied == 0 && length <= asked.maxBytes()) {
+            return null;
+          }
+        }
+        left -= fits ? part : 0;
+      }
+      to = fits ? block + 1 : to;
+    }
+    boolean isPart = left == 0 && (copied > 0 || !span.isSingle() || failures[span.from()] != null);
+    return isPart ? new Span(span.from(), to, (int) copied, true) : null;
+  }
+
+  private void take(int block, long[] table) {
+    int longs = MapOutputHeader.LONGS + partitions(block) * TableEntry.LONGS;
+    if (table.length == Staged.STALE.length) {
+      failures[block] = FallbackReason.STALE_LOCATION;
+    } else if (table.length != longs) {
+      failures[block] = FallbackReason.STAGING;
+    } else if (!isKnown(block)) {
+      int start = blocks.startPartition(block);
+      slices[block] = TableSlice.of(locations[block], start, blocks.endPartition(block), table);
+      failures[block] = fill(block);
+    }
   }
 
   /** Returns the end of each block of a span in a buffer with the blocks one after the other. */
@@ -322,35 +421,46 @@ public final class LocatedBlocks {
     int[] ends = new int[span.to() - span.from()];
     int end = 0;
     for (int block = span.from(); block < span.to(); block++) {
-      end += isRead(block) ? (int) length(block) : 0;
+      end += isReadIn(span, block) ? (int) length(block) : 0;
       ends[block - span.from()] = end;
     }
     return ends;
   }
 
-  /** Returns the ranges of a span's blocks, in their order; adjoining blocks are one range. */
-  public List<FileRange> ranges(Span span) {
-    List<FileRange> ranges = new ArrayList<>();
+  /**
+   * Returns the regions of a span of registered blocks, in their order; adjoining blocks are one
+   * region.
+   *
+   * @param position bytes of a single block that are left out
+   * @param length bytes of a single block
+   */
+  public List<RemoteRegion> regions(Span span, long position, int length) {
+    if (span.isSingle()) {
+      return List.of(region(span.from(), position, length));
+    }
+    List<RemoteRegion> regions = new ArrayList<>();
+    MapOutputHeader output = null;
     for (int block = span.from(); block < span.to(); block++) {
-      if (isRead(block)) {
-        FileRange.add(ranges, range(block, 0, length(block)));
+      if (isReadIn(span, block)) {
+        RemoteRegion next = region(block, 0, lengths[block]);
+        if (output == outputs[block] && end(regions.getLast()) == next.address()) {
+          RemoteRegion last = regions.removeLast();
+          next = new RemoteRegion(last.address(), last.length() + next.length(), last.rkey());
+        }
+        regions.add(next);
+        output = outputs[block];
       }
     }
-    return ranges;
+    return regions;
   }
 
-  /** Returns true if the peer must stage some bytes of the span. */
-  public boolean isStaged(Span span) {
-    return stagedBytes(span) > 0;
+  private static long end(RemoteRegion region) {
+    return region.address() + region.length();
   }
 
-  /** Returns the bytes of the span that the peer must stage. */
-  public long stagedBytes(Span span) {
-    long bytes = 0;
-    for (int block = span.from(); block < span.to(); block++) {
-      bytes += isRead(block) && isStaged(block) ? length(block) : 0;
-    }
-    return bytes;
+  private RemoteRegion region(int block, long position, long length) {
+    RemoteRegion data = outputs[block].data();
+    return new RemoteRegion(data.address() + offsets[block] + position, length, data.rkey());
   }
 
   /** Returns the location of a block, which may be stale; null if there is none. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.table;
 
-import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.TableSegment;
@@ -19,17 +18,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.function.LongSupplier;
-import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * READs partition tables of other executors, and asks for those that are not registered ({@link
- * StagedTables}). It READs the entries of a reducer's partitions each time, because no other task
- * needs them, and headers of map outputs once per executor. If a segment has few partitions, it
- * READs all of it once per executor. {@link BlockLocator} has one and calls it on any thread; the
- * lock is held for map operations only. It holds heap only, so there is nothing to close. Arrays in
- * the cache are shared by tasks, so they never change: new headers go to a copy.
+ * READs registered partition tables of other executors. It READs the entries of a reducer's
+ * partitions each time, because no other task needs them, and headers of map outputs once per
+ * executor. If a segment has few partitions, it READs all of it once per executor. {@link
+ * BlockLocator} has one and calls it on any thread; the lock is held for map operations only. It
+ * holds heap only, so there is nothing to close. Arrays in the cache are shared by tasks, so they
+ * never change: new headers go to a copy.
  *
  * <p>A shuffle of 100,000 maps has 3.2 MB of headers. Beyond the limit of the cache, the least
  * recently used tables are dropped and READ again: 32 bytes more a block, or 528 where all of a
@@ -38,6 +35,9 @@ import org.jspecify.annotations.Nullable;
 final class TableReader {
   /** Estimated heap of a cached segment in addition to its longs: map entry, key and segment. */
   private static final int OVERHEAD_BYTES = 200;
+
+  /** Limit of parts in one READ request. */
+  private static final int MAX_PARTS = 4096;
 
   private record Key(int shuffleId, TableSegment segment) {}
 
@@ -70,7 +70,6 @@ final class TableReader {
   private final Executor deliverer;
   private final long maxCachedBytes;
   private final int maxReadBytes;
-  private final LongSupplier nanoClock;
 
   /** Guarded by this, like all fields below. */
   private final Map<Key, Known> cached = new LinkedHashMap<>(16, 0.75f, true);
@@ -84,19 +83,12 @@ final class TableReader {
    * @param deliverer copies data out of the READ buffers
    * @param maxCachedBytes limit of the heap that is cached
    * @param maxReadBytes maximum bytes in one READ request
-   * @param nanoClock clock of the deadlines
    */
-  TableReader(
-      ReadTransport transport,
-      Executor deliverer,
-      long maxCachedBytes,
-      int maxReadBytes,
-      LongSupplier nanoClock) {
+  TableReader(ReadTransport transport, Executor deliverer, long maxCachedBytes, int maxReadBytes) {
     this.transport = transport;
     this.deliverer = deliverer;
     this.maxCachedBytes = maxCachedBytes;
     this.maxReadBytes = maxReadBytes;
-    this.nanoClock = nanoClock;
   }
 
   /** Fills the pieces. Completes on a delivery thread, or at once; never exceptionally. */
@@ -106,26 +98,19 @@ final class TableReader {
       Collection<TableSlice> pieces,
       long deadlineNanos,
       long bufferDeadlineNanos) {
-    List<Part> parts = new ArrayList<>();
-    List<TableSlice> staged = new ArrayList<>();
-    Map<TableSlice, Known> toKeep = new HashMap<>();
-    for (TableSlice piece : pieces) {
-      if (piece.segment().isRegistered()) {
-        addRegistered(shuffleId, piece, parts, toKeep);
-      } else {
-        staged.add(piece);
-      }
-    }
     if (pieces.isEmpty()) {
       return CompletableFuture.completedFuture(null);
     }
+    List<Part> parts = new ArrayList<>();
+    Map<TableSlice, Known> toKeep = new HashMap<>();
+    for (TableSlice piece : pieces) {
+      add(shuffleId, piece, parts, toKeep);
+    }
     List<CompletableFuture<Void>> answers = new ArrayList<>();
-    for (List<Part> batch : batches(parts, part -> part.region().length(), maxReadBytes)) {
+    for (List<Part> batch : batches(parts)) {
       TableRead read = new TableRead(transport, deliverer, peer, batch, deadlineNanos);
       answers.add(read.start(bufferDeadlineNanos));
     }
-    new StagedTables(transport, deliverer, nanoClock, peer, shuffleId)
-        .ask(staged, deadlineNanos, answers);
     return CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new))
         .thenRun(
             () -> {
@@ -134,7 +119,7 @@ final class TableReader {
             });
   }
 
-  private void addRegistered(
+  private void add(
       int shuffleId, TableSlice piece, List<Part> parts, Map<TableSlice, Known> toKeep) {
     Known known = known(new Key(shuffleId, piece.segment()));
     if (known.has(piece)) {
@@ -194,17 +179,15 @@ final class TableReader {
     return parts;
   }
 
-  /** Groups parts into batches of limited size, with no more parts than a request may have. */
-  static <T> List<List<T>> batches(List<T> parts, ToLongFunction<T> size, long max) {
-    List<List<T>> batches = new ArrayList<>();
+  /** Groups parts into requests of limited size. */
+  private List<List<Part>> batches(List<Part> parts) {
+    List<List<Part>> batches = new ArrayList<>();
     long sum = 0;
-    for (T part : parts) {
-      sum += size.applyAsLong(part);
-      if (batches.isEmpty()
-          || sum > max
-          || batches.getLast().size() == ControlMessages.MAX_PIECES) {
+    for (Part part : parts) {
+      sum += part.region().length();
+      if (batches.isEmpty() || sum > maxReadBytes || batches.getLast().size() == MAX_PARTS) {
         batches.add(new ArrayList<>());
-        sum = size.applyAsLong(part);
+        sum = part.region().length();
       }
       batches.getLast().add(part);
     }

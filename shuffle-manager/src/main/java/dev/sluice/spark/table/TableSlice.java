@@ -7,6 +7,7 @@ import dev.sluice.blocks.wire.TableEntry;
 import dev.sluice.blocks.wire.TableSegment;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.spark.transport.FallbackReason;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -16,11 +17,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Part of a segment of partition tables that a reader needs: the headers of some slots, and their
- * entries for some partitions. A piece of an unregistered segment concerns one map output.
+ * entries for some partitions.
  *
  * <p>{@link LocatedBlocks} makes it and calls {@link #want} for all blocks first. Then {@link
  * TableReader} sets the arrays, and delivery threads fill them, each its own longs. LocatedBlocks
- * reads it after all of them, unless it {@link #failed}.
+ * reads it after all of them, unless it {@link #failed}. A slice of an unregistered segment
+ * concerns one map output, and comes filled from its peer ({@link #of}).
  */
 final class TableSlice {
   /** Up to 1/8 of the slots, one READ per partition costs less than READing those of all slots. */
@@ -72,7 +74,7 @@ final class TableSlice {
       return new Rows(Math.min(start, other.start), Math.max(end, other.end));
     }
 
-    /** Sets the array that a READ or an answer is to fill. */
+    /** Sets the array that READs are to fill. */
     void entries(long[] ofRegions) {
       entries = ofRegions;
     }
@@ -84,7 +86,6 @@ final class TableSlice {
   }
 
   private final TableSegment segment;
-  private final long mapId;
 
   /** Rows by their first partition; they neither overlap nor adjoin. */
   private final TreeMap<Integer, Rows> rows = new TreeMap<>();
@@ -102,17 +103,19 @@ final class TableSlice {
    */
   TableSlice(MapOutputLocation first) {
     segment = first.segment();
-    mapId = first.mapId();
   }
 
-  /** Returns a key that is equal for all locations of a piece. */
-  static Object place(MapOutputLocation location) {
-    return location.segment().isRegistered() ? location.segment() : location;
-  }
-
-  /** Returns true if the location surely belongs to this piece; a cheap test that may miss it. */
-  boolean has(MapOutputLocation location) {
-    return segment == location.segment() && (segment.isRegistered() || mapId == location.mapId());
+  /**
+   * Makes a slice for partitions [start, end) of one map output.
+   *
+   * @param table its header and the entries
+   */
+  static TableSlice of(MapOutputLocation location, int start, int end, long[] table) {
+    TableSlice slice = new TableSlice(location);
+    slice.want(location.slot(), start, end);
+    slice.headers(table);
+    slice.rows(start).entries(Arrays.copyOfRange(table, MapOutputHeader.LONGS, table.length));
+    return slice;
   }
 
   /** Adds partitions [start, end) of a slot; most blocks want the same ones, or adjoining ones. */
@@ -130,11 +133,6 @@ final class TableSlice {
 
   TableSegment segment() {
     return segment;
-  }
-
-  /** Returns the id of the one map output, if the segment is not registered. */
-  long mapId() {
-    return mapId;
   }
 
   long slots() {

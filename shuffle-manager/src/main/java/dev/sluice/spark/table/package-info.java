@@ -3,10 +3,11 @@
  *
  * <p>{@link BlockLocator} takes a {@link BlockList} of one executor. It asks the locator of {@link
  * dev.sluice.spark.locate} for map outputs, and collects their locations in {@link LocatedBlocks}.
- * These name the {@link TableSlice}s that are needed. {@link TableReader} fills the pieces: it
- * READs registered tables by {@link TableRead}, keeps their headers in a cache, and asks the peer
- * for other tables by {@link StagedTables}. Then {@code LocatedBlocks} knows offset, length and
- * checksum of each block, and divides the blocks into spans of {@link FileRange}s.
+ * These name the {@link TableSlice}s that are needed. {@link TableReader} fills them: it READs
+ * registered tables by {@link TableRead} and keeps their headers in a cache. Then {@code
+ * LocatedBlocks} knows offset, length and checksum of each registered block. Those of other blocks
+ * come with the peer's answer to a request to stage them. {@code LocatedBlocks} divides the blocks
+ * into spans for both.
  *
  * <p>The bytes of blocks are READ in {@link dev.sluice.spark.fetch}.
  */

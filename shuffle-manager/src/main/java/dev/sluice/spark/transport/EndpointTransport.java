@@ -2,7 +2,6 @@
 package dev.sluice.spark.transport;
 
 import dev.sluice.blocks.client.BlockServerClient;
-import dev.sluice.blocks.wire.ControlMessages.GetTables;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
@@ -80,11 +79,6 @@ public record EndpointTransport(RdmaEndpoint endpoint, BlockServerClient servers
   @Override
   public CompletableFuture<Object> stage(PeerAddress peer, Stage request) {
     return servers.stage(peer, request);
-  }
-
-  @Override
-  public CompletableFuture<Object> tables(PeerAddress peer, GetTables request) {
-    return servers.tables(peer, request);
   }
 
   @Override

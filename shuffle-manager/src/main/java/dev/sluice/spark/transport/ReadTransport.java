@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.transport;
 
-import dev.sluice.blocks.wire.ControlMessages.GetTables;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
@@ -58,9 +57,6 @@ public interface ReadTransport {
 
   /** Stages as {@link dev.sluice.blocks.client.BlockServerClient#stage} does. */
   CompletableFuture<Object> stage(PeerAddress peer, Stage request);
-
-  /** Asks for tables as {@link dev.sluice.blocks.client.BlockServerClient#tables} does. */
-  CompletableFuture<Object> tables(PeerAddress peer, GetTables request);
 
   /** Ends a lease, after which the staged bytes must not be READ. Gets no answer. */
   void done(PeerAddress peer, long leaseId);

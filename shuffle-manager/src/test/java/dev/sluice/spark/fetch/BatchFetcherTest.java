@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.blocks.wire.ControlMessages.NotStaged;
-import dev.sluice.blocks.wire.ControlMessages.Piece;
+import dev.sluice.blocks.wire.ControlMessages.Partitions;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Touch;
 import dev.sluice.rdma.transfer.ReadException.Cause;
@@ -149,8 +149,8 @@ class BatchFetcherTest {
     }
     assertThat(readAll().bySpark).isEmpty();
     assertThat(reads.transport.stages())
-        .extracting(Stage::pieces)
-        .containsExactly(List.of(new Piece(0, 500, BLOCK_BYTES)));
+        .extracting(Stage::wanted)
+        .containsExactly(List.of(new Partitions(0, 1, 2)));
     assertThat(reads.count("staged.bytes")).isEqualTo(BLOCK_BYTES);
     reads.assertNothingIsHeld();
   }
@@ -557,16 +557,18 @@ class BatchFetcherTest {
 
   /** The peer's process hangs, while its device works. */
   @Test
-  void registeredBlocksAreGatheredBeforeTablesOfStagedOnesArrive() {
+  void registeredBlocksAreGatheredBeforeStagedOnesArrive() {
     registerOneOf(10);
-    List<Runnable> answers = new ArrayList<>();
-    reads.transport.holdTables(answers::add);
+    Deque<Runnable> answers = new ArrayDeque<>();
+    reads.transport.holdStages(answers::add);
     BatchFetchFixture task = new BatchFetchFixture(reads).start(blocks);
     assertThat(reads.transport.reads()).as("READs of tables and of blocks").hasSize(2);
     assertThat(task.readNext()).isTrue();
     assertThat(task.delivered).hasSize(10);
 
-    answers.forEach(Runnable::run);
+    while (!answers.isEmpty()) {
+      answers.remove().run();
+    }
 
     assertThat(task.readAll().bySpark).isEmpty();
     assertThat(task.delivered).containsExactlyInAnyOrder(blocks);
@@ -574,18 +576,21 @@ class BatchFetcherTest {
     reads.assertNothingIsHeld();
   }
 
+  /** The staged ones are two batches, which are asked for at the same time. */
   @Test
-  void registeredBlocksAreGatheredIfTablesOfStagedOnesNeverArrive() {
+  void registeredBlocksAreGatheredIfStagedOnesNeverArrive() {
     registerOneOf(2);
+    String[] some = Arrays.copyOf(blocks, 60);
     List<Runnable> answers = new ArrayList<>();
-    reads.transport.holdTables(answers::add);
-    BatchFetchFixture task = new BatchFetchFixture(reads).start(blocks);
+    reads.transport.holdStages(answers::add);
+    BatchFetchFixture task = new BatchFetchFixture(reads).start(some);
     reads.timer.advanceMs(ReadFixture.OPTIONS.readTimeoutMs());
     task.readAll();
+    assertThat(answers).hasSize(2);
     answers.forEach(Runnable::run);
 
-    assertThat(task.bySpark).hasSize(MAPS / 2);
-    assertThat(task.delivered).containsExactlyInAnyOrder(blocks);
+    assertThat(task.bySpark).hasSize(some.length / 2);
+    assertThat(task.delivered).containsExactlyInAnyOrder(some);
     task.close();
     reads.assertNothingIsHeld();
   }
@@ -600,7 +605,7 @@ class BatchFetcherTest {
           }
         });
     assertThat(readAll().bySpark).as("the corrupt batch is asked for again").isEmpty();
-    assertThat(reads.transport.stages()).hasSize(6);
+    assertThat(reads.transport.stages()).as("six batches, and one of them again").hasSize(7);
     assertThat(reads.count("corruptions")).isEqualTo(1);
     reads.assertNothingIsHeld();
   }
@@ -623,11 +628,11 @@ class BatchFetcherTest {
 
     assertThat(task.bySpark).isEmpty();
     assertThat(task.delivered).containsExactlyInAnyOrder(block(0, 1), block(1, 1), block(2, 1));
-    assertThat(parts.transport.stages().stream().flatMap(stage -> stage.pieces().stream()))
-        .filteredOn(piece -> piece.mapId() == 1)
-        .as("one of the parts arrived corrupt")
-        .extracting(Piece::length)
-        .containsExactly(1500, 1500, 1500, 1500, 1500);
+    assertThat(parts.transport.stages())
+        .filteredOn(stage -> stage.wanted().getFirst().mapId() == 1)
+        .as("its length, and its parts, of which one arrived corrupt")
+        .extracting(Stage::position)
+        .containsExactly(0L, 0L, 1999L, 1999L, 3998L, 5997L);
     assertThat(parts.count("corruptions")).isEqualTo(1);
     task.close();
     parts.assertNothingIsHeld();
@@ -666,7 +671,10 @@ class BatchFetcherTest {
     reads.stager.answers(
         answer ->
             reads.transport.stages().size() == 3 ? new NotStaged(false, "no memory") : answer);
-    assertOneBatchIsLeft(readAll());
+    BatchFetchFixture task = readAll();
+    // 19 blocks of the mean size and an eighth more fit into 64 KiB.
+    assertThat(task.bySpark).containsExactly(Arrays.copyOfRange(blocks, 38, 57));
+    assertThat(task.batches).isEqualTo(5);
     reads.assertNothingIsHeld();
   }
 

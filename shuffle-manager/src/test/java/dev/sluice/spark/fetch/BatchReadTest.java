@@ -5,6 +5,7 @@ import static dev.sluice.spark.fetch.ReadFixture.block;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.spark.table.LocatedBlocks;
+import dev.sluice.spark.table.LocatedBlocks.Span;
 import dev.sluice.spark.transport.FallbackReason;
 import dev.sluice.spark.transport.ReadTransport;
 import java.util.ArrayList;
@@ -40,7 +41,7 @@ class BatchReadTest {
     public void extendDeadline() {}
 
     @Override
-    public void arrived(ReadTransport.Buffer buffer) {
+    public void arrived(ReadTransport.Buffer buffer, Span there) {
       throw new AssertionError("nothing can be READ");
     }
 
@@ -57,11 +58,11 @@ class BatchReadTest {
     fixture.staged(10, 100);
     FetchContext path = fixture.client.path;
     RequestedBlocks blocks = new RequestedBlocks(List.of(RequestedBlock.parse(block(10, 0))));
-    LocatedBlocks located =
-        path.locate("7", blocks, false, path.deadlineNanos()).join().getFirst().blocks();
+    LocatedBlocks located = path.locate("7", blocks, false, path.deadlineNanos()).join();
+    Span one = new Span(0, 1, 100, true);
     Defect sink = new Defect(time);
 
-    new BatchRead(path, located, located.span(0), sink).start(new TaskReads(1));
+    new BatchRead(path, located, one, sink).start(new TaskReads(1));
 
     assertThat(sink.answers).containsExactly(FallbackReason.TRANSPORT);
     fixture.assertNothingIsHeld();

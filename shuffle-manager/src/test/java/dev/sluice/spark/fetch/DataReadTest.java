@@ -5,14 +5,13 @@ import static dev.sluice.spark.fetch.ReadFixture.block;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.blocks.wire.ControlMessages.NotStaged;
-import dev.sluice.blocks.wire.ControlMessages.Piece;
+import dev.sluice.blocks.wire.ControlMessages.Partitions;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.ReadException.Cause;
-import dev.sluice.spark.table.BlockLocator;
-import dev.sluice.spark.table.FileRange;
 import dev.sluice.spark.table.LocatedBlocks;
+import dev.sluice.spark.table.LocatedBlocks.Span;
 import dev.sluice.spark.transport.FakeTransport;
 import dev.sluice.spark.transport.FallbackReason;
 import dev.sluice.spark.transport.ReadTransport;
@@ -26,11 +25,11 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.UnaryOperator;
-import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** READs of bytes that have to be staged, together with registered ones. */
+/** READs of blocks that have to be staged. */
 class DataReadTest {
   private static final String ARRIVED = "arrived";
 
@@ -38,6 +37,7 @@ class DataReadTest {
   private final List<Object> answers = new ArrayList<>();
   private ReadTransport.Buffer buffer;
   private RuntimeException defect;
+  private Span arrived;
 
   @AfterEach
   void oneAnswerAndNothingIsHeld() {
@@ -51,28 +51,18 @@ class DataReadTest {
     RequestedBlocks blocks =
         new RequestedBlocks(Arrays.stream(blockIds).map(RequestedBlock::parse).toList());
     long deadlineNanos = path.deadlineNanos();
-    List<LocatedBlocks> parts =
-        path.locate("7", blocks, false, deadlineNanos).join().stream()
-            .map(BlockLocator.Part::blocks)
-            .toList();
-    List<FileRange> pieces = new ArrayList<>();
-    for (int block = 0; block < blocks.size(); block++) {
-      FileRange.add(pieces, rangeOf(parts, block));
-    }
-    int bytes = pieces.stream().mapToInt(piece -> (int) piece.length()).sum();
+    LocatedBlocks located = path.locate("7", blocks, false, deadlineNanos).join();
+    int bytes = Arrays.stream(blockIds).mapToInt(id -> fixture.written(id).length).sum();
     path.transport().acquire(bytes, deadlineNanos, acquired -> buffer = acquired);
-    new DataRead(path, parts.getFirst(), pieces, buffer, 0, deadlineNanos, new Sink()).start();
-  }
-
-  private static FileRange rangeOf(List<LocatedBlocks> parts, int block) {
-    LocatedBlocks located =
-        parts.stream().filter(part -> part.isRead(block)).findFirst().orElseThrow();
-    return located.range(block, 0, located.length(block));
+    Span all = new Span(0, blocks.size(), bytes, true);
+    DataRead.Place place = new DataRead.Place(all, 0, bytes, buffer, 0);
+    new DataRead(path, located, place, deadlineNanos, new Sink()).start();
   }
 
   private final class Sink implements DataRead.Sink {
     @Override
-    public void arrived() {
+    public void arrived(Span there) {
+      arrived = there;
       answer(ARRIVED);
     }
 
@@ -116,79 +106,62 @@ class DataReadTest {
         new Stage(
             ReadFixture.SHUFFLE,
             10_000,
-            List.of(new Piece(10, 0, 100), new Piece(10, 300, 300), new Piece(11, 40, 50)));
+            List.of(new Partitions(10, 0, 1), new Partitions(10, 2, 3), new Partitions(11, 1, 2)),
+            0,
+            450);
     assertThat(fixture.transport.stages()).containsExactly(asked);
     assertThat(ranges()).hasSize(1);
   }
 
   @Test
-  void blocksThatAdjoinInTheirFileAreOnePiece() {
-    fixture.staged(10, 100, 0, 300);
-    read(block(10, 0), block(10, 2));
-    assertArrived(block(10, 0), block(10, 2));
-    assertThat(fixture.transport.stages().getFirst().pieces())
-        .containsExactly(new Piece(10, 0, 400));
-  }
-
-  @Test
-  void registeredAndStagedBytesMayTakeTurns() {
-    String[] blocks = IntStream.range(0, 4).mapToObj(map -> block(map, 1)).toArray(String[]::new);
-    for (int staged = 0; staged < 1 << 4; staged++) {
-      fixture = new ReadFixture();
-      answers.clear();
-      int ranges = 0;
-      boolean adjoins = false;
-      for (int map = 0; map < 4; map++) {
-        boolean isStaged = (staged & 1 << map) != 0;
-        if (isStaged) {
-          fixture.staged(map, 10, 100 + map);
-        } else {
-          fixture.registered(map, 10, 100 + map);
-        }
-        ranges += isStaged && adjoins ? 0 : 1;
-        adjoins = isStaged;
-      }
-
-      read(blocks);
-
-      assertArrived(blocks);
-      assertThat(ranges()).as("%x", staged).hasSize(ranges);
-      assertThat(fixture.transport.stages()).hasSize(staged == 0 ? 0 : 1);
-      if (staged != 15) {
-        oneAnswerAndNothingIsHeld();
-      }
-    }
-  }
-
-  @Test
   void anAnswerThatDoesNotFitTheRequestIsGivenBackUnread() {
-    refuses(lease -> new Staged(1000, longer(lease.region(), 1), 0, 1_000, -1));
+    refuses(lease -> staged(lease, longer(lease.region(), 1), 0, 1_000));
   }
 
   @Test
-  void anAnswerOfFewerBytesIsGivenBackUnread() {
-    refuses(lease -> new Staged(1000, longer(lease.region(), -1), 0, 1_000, -1));
+  void aCopyThatEndsWithinABlockIsGivenBackUnread() {
+    fixture.staged(11, 100);
+    refuses(lease -> staged(lease, longer(lease.region(), -1), 0, 1_000), block(11, 0));
+  }
+
+  @Test
+  void aSingleBlockMayComeInPart() {
+    fixture.staged(10, 100);
+    fixture.stager.answers(
+        answer -> {
+          Staged lease = (Staged) answer;
+          return staged(lease, longer(lease.region(), -1), 0, 1_000_000_000);
+        });
+
+    read(block(10, 0));
+
+    assertThat(answers).containsExactly(ARRIVED);
+    assertThat(arrived).isEqualTo(new Span(0, 1, 99, true));
   }
 
   @Test
   void anAnswerFromTheFutureIsGivenBackUnread() {
-    refuses(lease -> new Staged(1000, lease.region(), -1, 1_000, -1));
+    refuses(lease -> staged(lease, lease.region(), -1, 1_000));
   }
 
   @Test
   void anAnswerWithoutALeaseIsGivenBackUnread() {
-    refuses(lease -> new Staged(1000, lease.region(), 0, 0, -1));
+    refuses(lease -> staged(lease, lease.region(), 0, 0));
+  }
+
+  private static Staged staged(Staged lease, RemoteRegion region, long tookNanos, long nanos) {
+    return new Staged(1000, region, tookNanos, nanos, -1, lease.tables());
   }
 
   private static RemoteRegion longer(RemoteRegion region, int bytes) {
     return new RemoteRegion(region.address(), region.length() + bytes, region.rkey());
   }
 
-  private void refuses(UnaryOperator<Staged> change) {
+  private void refuses(UnaryOperator<Staged> change, String... others) {
     fixture.staged(10, 100);
     fixture.stager.answers(answer -> change.apply((Staged) answer));
 
-    read(block(10, 0));
+    read(Stream.concat(Stream.of(block(10, 0)), Stream.of(others)).toArray(String[]::new));
 
     assertFailed(FallbackReason.STAGING);
     assertThat(fixture.transport.reads()).isEmpty();
@@ -199,8 +172,7 @@ class DataReadTest {
     fixture.staged(10, 100);
     fixture.unverifiable(11, 100);
     fixture.stager.answers(
-        answer ->
-            new Staged(1000, ((Staged) answer).region(), 0, 1_000_000_000, Staged.NO_CHECKSUM));
+        answer -> staged((Staged) answer, ((Staged) answer).region(), 0, 1_000_000_000));
 
     read(block(10, 0), block(11, 0));
 
@@ -322,12 +294,11 @@ class DataReadTest {
   @Test
   void corruptBytesAreAskedForAgain() {
     fixture.unverifiable(11, 100);
-    fixture.registered(10, 100);
-    fixture.transport.afterRead(read -> corrupt(read, fixture.transport.reads().size() == 2));
+    fixture.transport.afterRead(read -> corrupt(read, fixture.transport.reads().size() == 1));
 
-    read(block(10, 0), block(11, 0));
+    read(block(11, 0));
 
-    assertArrived(block(10, 0), block(11, 0));
+    assertArrived(block(11, 0));
     assertThat(fixture.count("corruptions")).isEqualTo(1);
     assertThat(fixture.transport.stages()).hasSize(2);
   }

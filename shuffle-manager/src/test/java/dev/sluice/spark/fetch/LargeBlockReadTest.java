@@ -6,7 +6,7 @@ import static dev.sluice.spark.fetch.ReadFixture.block;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.blocks.wire.ControlMessages.NotStaged;
-import dev.sluice.blocks.wire.ControlMessages.Piece;
+import dev.sluice.blocks.wire.ControlMessages.Partitions;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.rdma.transfer.ReadException.Cause;
 import dev.sluice.spark.fetch.RdmaBlockStoreClient.ReadOptions;
@@ -387,9 +387,9 @@ class LargeBlockReadTest {
 
     fixture.assertDelivered(blocks);
     assertThat(fixture.transport.stages())
-        .flatExtracting(Stage::pieces)
-        .extracting(Piece::length)
-        .containsExactlyInAnyOrder(5000, 5000, 2000, 5000, 5000, 2000, 700);
+        .as("lengths, slices of two blocks, and a small block")
+        .extracting(Stage::maxBytes)
+        .containsExactlyInAnyOrder(5000, 5000, 5000, 2000, 5000, 5000, 2000, 700);
     assertThat(fixture.transport.reads())
         .extracting(FakeTransport.Read::bytes)
         .contains(12_000L, 700L);
@@ -418,7 +418,7 @@ class LargeBlockReadTest {
     fixture.fetch(downloads, block(11, 0));
 
     fixture.assertDelivered(block(11, 0));
-    assertThat(fixture.transport.stages()).hasSize(6);
+    assertThat(fixture.transport.stages()).as("the length, and three slices twice").hasSize(7);
     assertThat(fixture.count("corruptions")).isEqualTo(1);
     assertThat(fixture.count("staged.bytes")).isEqualTo(12_000);
     assertThat(fixture.spark.fetches()).isEmpty();
@@ -433,7 +433,9 @@ class LargeBlockReadTest {
 
     fixture.assertDelivered(block(11, 0), block(11, 1));
     assertFellBack(FallbackReason.CHECKSUM, block(11, 0));
-    assertThat(fixture.transport.stages()).hasSize(7);
+    assertThat(fixture.transport.stages())
+        .as("lengths, three slices twice, and the small block")
+        .hasSize(8);
     assertThat(fixture.count("staged.bytes")).isEqualTo(700);
   }
 
@@ -445,7 +447,9 @@ class LargeBlockReadTest {
     fixture.fetch(block(11, 0));
 
     fixture.assertDelivered(block(11, 0));
-    assertThat(fixture.transport.stages()).hasSize(4);
+    assertThat(fixture.transport.stages())
+        .as("the length, three slices, and one of them again")
+        .hasSize(5);
     assertThat(fixture.spark.fetches()).isEmpty();
   }
 
@@ -466,12 +470,17 @@ class LargeBlockReadTest {
   void aSliceThatIsNotStagedSendsTheRestToSpark() {
     fixture.staged(11, 12_000, 700, 800);
     fixture.stager.answers(
-        answer -> fixture.transport.stages().size() == 4 ? new NotStaged(false, "full") : answer);
+        answer -> isFirstSliceOfSecond() ? new NotStaged(false, "full") : answer);
 
     fixture.fetch(downloads, block(11, 0), block(11, 1), block(11, 2));
 
     fixture.assertDelivered(block(11, 0), block(11, 1), block(11, 2));
     assertFellBack(FallbackReason.STAGING, block(11, 1), block(11, 2));
+  }
+
+  /** The lengths and three slices of the first block come before. */
+  private boolean isFirstSliceOfSecond() {
+    return fixture.transport.stages().size() == 5;
   }
 
   @Test
@@ -482,8 +491,8 @@ class LargeBlockReadTest {
 
     fixture.fetch(block(11, 0));
 
-    for (int slice = 0; slice < 3; slice++) {
-      assertThat(stages).hasSize(1);
+    for (int request = 0; request < 1 + 3; request++) {
+      assertThat(stages).as("the length first, then each slice").hasSize(1);
       stages.remove().run();
     }
     fixture.assertDelivered(block(11, 0));
@@ -505,10 +514,10 @@ class LargeBlockReadTest {
       stages.remove().run();
     }
     assertThat(fixture.transport.stages())
-        .flatExtracting(Stage::pieces)
-        .extracting(Piece::mapId)
-        .as("each block has one slice that waits")
-        .containsExactly(11L, 11L, 12L, 11L, 12L, 12L);
+        .flatExtracting(Stage::wanted)
+        .extracting(Partitions::mapId)
+        .as("after the lengths, each block has one slice that waits")
+        .containsExactly(11L, 12L, 11L, 11L, 12L, 11L, 12L, 12L);
     fixture.assertDelivered(block(11, 0), block(12, 0));
     assertThat(fixture.spark.fetches()).isEmpty();
   }

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 class RdmaManagedBufferTest {
   private final FakeTransport transport = new FakeTransport(Runnable::run);
   private final EvictableBuffers parked = new EvictableBuffers(transport, Runnable::run);
-  private final SharedBytes shared = new SharedBytes(parked, acquire());
+  private final SharedBytes shared = new SharedBytes(parked, acquire(), 8);
 
   @Test
   void theSliceReturnsWithTheLastReference() {

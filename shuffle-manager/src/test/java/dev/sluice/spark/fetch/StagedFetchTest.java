@@ -5,10 +5,9 @@ import static dev.sluice.spark.fetch.ReadFixture.OPTIONS;
 import static dev.sluice.spark.fetch.ReadFixture.block;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.ControlMessages.NotStaged;
-import dev.sluice.blocks.wire.ControlMessages.Tables;
+import dev.sluice.blocks.wire.ControlMessages.Staged;
 import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
@@ -20,7 +19,6 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
-import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -30,8 +28,11 @@ import org.junit.jupiter.api.Test;
 class StagedFetchTest {
   private static final int POOL_BYTES = 1 << 20;
 
-  /** Two blocks are less than an eighth of the pool, three are more. */
+  /** Two buffers of such a block are an eighth of the pool. */
   private static final int BLOCK_BYTES = 60_000;
+
+  /** Buffer of a block whose length is not known. */
+  private static final int BUFFER_BYTES = OPTIONS.maxGroupBytes();
 
   private ReadFixture fixture = new ReadFixture(OPTIONS, Runnable::run, POOL_BYTES);
   private final Deque<Runnable> held = new ArrayDeque<>();
@@ -147,23 +148,30 @@ class StagedFetchTest {
   @Test
   void aTableThatIsNotThereHasItsMapOutputLocatedAgain() {
     MapOutput output = fixture.staged(10, 100);
-    fixture.stager.tableAnswers(_ -> new Tables(List.of(new long[0])));
+    fixture.staged(11, 200);
+    fixture.stager.tables(table -> isOf(10, table) ? Staged.STALE : table);
     fixture.locator.onInvalidate(_ -> fixture.register(output));
 
-    fixture.fetch(block(10, 0));
+    fixture.fetch(block(10, 0), block(11, 0));
 
-    fixture.assertDelivered(block(10, 0));
+    fixture.assertDelivered(block(10, 0), block(11, 0));
     assertThat(fixture.spark.fetches()).isEmpty();
+    assertThat(fixture.count("staged.bytes")).isEqualTo(200);
+  }
+
+  private static boolean isOf(long mapId, long[] table) {
+    return Staged.isTable(table) && MapOutputHeader.of(mapId, table, 0) != null;
   }
 
   @Test
   void blocksWithoutATableGoToSpark() {
     fixture.staged(10, 100);
-    fixture.stager.tableAnswers(
-        _ -> new NotStaged(false, "too many requests for partition tables are waiting"));
+    fixture.staged(11, 200);
+    fixture.stager.tables(table -> isOf(10, table) ? Staged.UNREADABLE : table);
 
-    fixture.fetch(block(10, 0));
+    fixture.fetch(block(10, 0), block(11, 0));
 
+    fixture.assertDelivered(block(10, 0), block(11, 0));
     assertFellBack(FallbackReason.STAGING, block(10, 0));
   }
 
@@ -171,20 +179,38 @@ class StagedFetchTest {
   @Test
   void aTableMaySayThatItsMapOutputIsRegistered() {
     MapOutput output = fixture.staged(10, 100, 200);
-    fixture.transport.map(7 << 20, output.data());
     RemoteRegion data = new RemoteRegion(7 << 20, output.data().length, 5);
-    fixture.stager.tableAnswers(
-        answer -> {
+    fixture.stager.tables(
+        table -> {
           long[] header = new MapOutputHeader(10, data, output.algorithm()).toLongs();
-          System.arraycopy(header, 0, ((Tables) answer).tables().getFirst(), 0, header.length);
-          return answer;
+          System.arraycopy(header, 0, table, 0, header.length);
+          return table;
         });
 
     fixture.fetch(block(10, 1));
 
     fixture.assertDelivered(block(10, 1));
-    assertThat(fixture.count("read.bytes")).isEqualTo(200);
-    assertThat(fixture.count("staged.bytes")).isZero();
+    assertThat(fixture.count("staged.bytes")).isEqualTo(200);
+  }
+
+  @Test
+  void emptyBlocksGoToSparkAsTheyDidBefore() {
+    fixture.staged(10, 0, 0);
+    fixture.fetch(block(10, 0), block(10, 1));
+    assertFellBack(FallbackReason.BLOCK_KIND, block(10, 0), block(10, 1));
+    assertThat(fixture.transport.reads()).isEmpty();
+  }
+
+  @Test
+  void whatDoesNotFitIsAskedForAgain() {
+    fixture = new ReadFixture(OPTIONS.with(o -> o.maxStagedBytes = 250));
+    fixture.staged(10, 100, 100, 100, 240);
+    fixture.fetch(block(10, 0), block(10, 1), block(10, 2), block(10, 3));
+    fixture.assertDelivered(block(10, 0), block(10, 1), block(10, 2), block(10, 3));
+    assertThat(fixture.transport.stages())
+        .extracting(stage -> stage.wanted().size())
+        .containsExactly(4, 1, 1);
+    assertThat(fixture.spark.fetches()).isEmpty();
   }
 
   /** The lease was no protection if the peer is another process. */
@@ -208,18 +234,15 @@ class StagedFetchTest {
     assertThat(fixture.count("corruptions")).isEqualTo(1);
   }
 
-  /**
-   * Every other partition is fetched, so that none adjoins the next. Blocks without a location come
-   * first.
-   */
+  /** Blocks without a location come first. */
   @Test
-  void aRequestHasSoManyPiecesAtMost() {
-    int[] lengths = new int[4 * ControlMessages.MAX_PIECES];
+  void aRequestHasSoManyBlocksAtMost() {
+    int[] lengths = new int[2 * ControlMessages.MAX_BLOCKS];
     Arrays.fill(lengths, 3);
     fixture.unregistered(1, lengths);
     fixture.staged(2, lengths);
     String[] blocks =
-        Stream.concat(everyOther(1, lengths.length / 2 + 2), everyOther(2, lengths.length))
+        Stream.concat(blocks(1, lengths.length / 2 + 1), blocks(2, lengths.length))
             .toArray(String[]::new);
 
     fixture.fetch(blocks);
@@ -227,12 +250,12 @@ class StagedFetchTest {
     fixture.assertDelivered(blocks);
     assertThat(fixture.fallbacks(FallbackReason.STAGING)).isZero();
     assertThat(fixture.transport.stages())
-        .extracting(stage -> stage.pieces().size())
-        .containsExactly(ControlMessages.MAX_PIECES, ControlMessages.MAX_PIECES);
+        .extracting(stage -> stage.wanted().size())
+        .containsExactly(ControlMessages.MAX_BLOCKS, ControlMessages.MAX_BLOCKS);
   }
 
-  private static Stream<String> everyOther(long map, int partitions) {
-    return IntStream.range(0, partitions / 2).mapToObj(partition -> block(map, 2 * partition));
+  private static Stream<String> blocks(long map, int partitions) {
+    return IntStream.range(0, partitions).mapToObj(partition -> block(map, partition));
   }
 
   @Test
@@ -244,7 +267,7 @@ class StagedFetchTest {
 
     for (int waiting = 10; waiting > 2; waiting--) {
       assertThat(held).hasSize(2);
-      assertThat(fixture.transport.bytesOut()).isEqualTo(2 * BLOCK_BYTES);
+      assertThat(fixture.transport.bytesOut()).isEqualTo(2 * BUFFER_BYTES);
       held.remove().run();
     }
     runHeld();
@@ -263,37 +286,10 @@ class StagedFetchTest {
       fixture.fetch(block(map, 0));
     }
 
-    assertThat(fixture.transport.bytesOut()).isEqualTo(POOL_BYTES / 2 / BLOCK_BYTES * BLOCK_BYTES);
+    assertThat(fixture.transport.bytesOut()).isEqualTo(POOL_BYTES / 2);
     runHeld();
     fixture.assertDelivered(blocks(20));
     assertThat(fixture.spark.fetches()).isEmpty();
-  }
-
-  /** The whole buffer counts, even if few of its bytes are staged: others cannot use it. */
-  @Test
-  void aBufferThatWaitsCountsWhole() {
-    for (int map = 0; map < 6; map += 2) {
-      fixture.staged(map, 10);
-      fixture.transport.map((map + 1) << 20, fixture.staged(map + 1, BLOCK_BYTES).data());
-    }
-    fixture.stager.tableAnswers(
-        answer -> {
-          // The map output was evicted, and registered again when there was room.
-          long[] table = ((Tables) answer).tables().getLast();
-          RemoteRegion data = new RemoteRegion(table[0] << 20, BLOCK_BYTES, 5);
-          long[] header = new MapOutputHeader(table[0], data, ChecksumAlgorithm.CRC32C).toLongs();
-          System.arraycopy(header, 0, table, 0, header.length);
-          return answer;
-        });
-    fixture.transport.holdStages(held::add);
-
-    for (int map = 0; map < 6; map += 2) {
-      fixture.fetch(block(map, 0), block(map + 1, 0));
-    }
-
-    assertThat(held).hasSize(2);
-    runHeld();
-    fixture.assertDelivered(blocks(6));
   }
 
   @Test
@@ -311,10 +307,10 @@ class StagedFetchTest {
 
   /** The peer's process hangs, while its device works. */
   @Test
-  void registeredBlocksDoNotWaitForTablesOfStagedOnes() {
+  void registeredBlocksDoNotWaitForLengthsOfStagedOnes() {
     fixture.registered(10, 100);
     fixture.staged(11, 100);
-    fixture.transport.holdTables(held::add);
+    fixture.transport.holdStages(held::add);
 
     fixture.fetch(block(10, 0), block(11, 0));
 
@@ -333,7 +329,9 @@ class StagedFetchTest {
 
     fixture.fetch(blocks);
 
-    for (int waiting = 5; waiting > 2; waiting--) {
+    assertThat(held).as("the request that tells the lengths").hasSize(1);
+    held.remove().run();
+    for (int waiting = 4; waiting > 2; waiting--) {
       assertThat(held).hasSize(2);
       held.remove().run();
     }
@@ -382,7 +380,7 @@ class StagedFetchTest {
   @Test
   void blocksWithoutABufferMakeRoomForOthers() {
     stageEach(1);
-    fixture.transport.poolBytes(BLOCK_BYTES - 1);
+    fixture.transport.poolBytes(BUFFER_BYTES - 1);
     fixture.fetch(block(0, 0));
     assertFellBack(FallbackReason.BUFFERS, block(0, 0));
   }

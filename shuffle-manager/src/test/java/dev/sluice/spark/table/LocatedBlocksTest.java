@@ -4,6 +4,9 @@ package dev.sluice.spark.table;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
+import dev.sluice.blocks.wire.ControlMessages;
+import dev.sluice.blocks.wire.ControlMessages.Stage;
+import dev.sluice.blocks.wire.ControlMessages.Staged;
 import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.TableEntry;
@@ -11,10 +14,12 @@ import dev.sluice.blocks.wire.TableSegment;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.Locator.Located;
+import dev.sluice.spark.table.LocatedBlocks.Span;
 import dev.sluice.spark.transport.FallbackReason;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
@@ -32,6 +37,9 @@ class LocatedBlocksTest {
           new TableSegment(new RemoteRegion(64, TableSegment.bytes(SLOTS, PARTITIONS), 2), SLOTS),
           SLOT);
 
+  /** The first block. */
+  private static final Span ONE = new Span(0, 1, 1, false);
+
   private long dataBytes = PARTITIONS * PARTITION_BYTES;
 
   @Test
@@ -40,8 +48,8 @@ class LocatedBlocksTest {
 
     assertThat(located.failure(0)).isNull();
     assertThat(located.length(0)).isEqualTo(PARTITION_BYTES);
-    assertThat(located.range(0, 7, 8).region())
-        .isEqualTo(new RemoteRegion(ADDRESS + 99 * PARTITION_BYTES + 7, 8, 1));
+    assertThat(located.regions(ONE, 7, 8))
+        .containsExactly(new RemoteRegion(ADDRESS + 99 * PARTITION_BYTES + 7, 8, 1));
     assertThat(located.checksum(0, 0)).isEqualTo(1099);
   }
 
@@ -49,7 +57,8 @@ class LocatedBlocksTest {
   void aBlockMayHaveManyPartitions() {
     LocatedBlocks located = locate(LOCATION, 62, 66);
 
-    assertThat(located.range(0, 0, 1).region().address()).isEqualTo(ADDRESS + 62 * PARTITION_BYTES);
+    assertThat(located.regions(ONE, 0, 1))
+        .containsExactly(new RemoteRegion(ADDRESS + 62 * PARTITION_BYTES, 1, 1));
     assertThat(located.length(0)).isEqualTo(4 * PARTITION_BYTES);
     assertThat(located.partitions(0)).isEqualTo(4);
     for (int partition = 0; partition < 4; partition++) {
@@ -72,9 +81,9 @@ class LocatedBlocksTest {
 
   @Test
   void adjoiningBlocksAreOnePieceOfTheTable() {
-    Blocks blocks = new Blocks(3, 4, 4, 7, 2, 3, 50, 51);
+    Blocks blocks = new Blocks(new int[] {3, 4, 4, 7, 2, 3, 50, 51});
     LocatedBlocks located = unread(blocks, LOCATION);
-    Collection<TableSlice> pieces = located.pieces();
+    Collection<TableSlice> pieces = located.slices();
     pieces.forEach(piece -> piece.want(FIRST_SLOT, 3, 4)); // of another map output
 
     assertThat(pieces.iterator().next().rows())
@@ -87,8 +96,8 @@ class LocatedBlocksTest {
   @Test
   void overlappingBlocksAreReadOnce() {
     LocatedBlocks located =
-        unread(new Blocks(0, 3, 5, 8, 12, 13, 14, 15, 2, 6, 11, 16, 7, 9), LOCATION);
-    TableSlice piece = located.pieces().iterator().next();
+        unread(new Blocks(new int[] {0, 3, 5, 8, 12, 13, 14, 15, 2, 6, 11, 16, 7, 9}), LOCATION);
+    TableSlice piece = located.slices().iterator().next();
     piece.want(FIRST_SLOT, 0, 1);
 
     assertThat(piece.rows())
@@ -101,8 +110,8 @@ class LocatedBlocksTest {
   /** AQE's local reader requests all partitions of one map output. */
   @Test
   void onlyTheNeededSlotsAreRead() {
-    LocatedBlocks located = unread(new Blocks(3, 5), LOCATION);
-    TableSlice piece = located.pieces().iterator().next();
+    LocatedBlocks located = unread(new Blocks(new int[] {3, 5}), LOCATION);
+    TableSlice piece = located.slices().iterator().next();
     assertThat(piece.rows())
         .flatExtracting(TableSlice.Rows::regions)
         .containsExactly(
@@ -112,22 +121,129 @@ class LocatedBlocksTest {
     assertThat(located.fill().length(0)).isEqualTo(2 * PARTITION_BYTES);
   }
 
-  /** Unregistered segments are equal and cannot be READ. */
-  @Test
-  void eachMapOutputThatIsStagedHasATableOfItsOwn() {
+  /** Blocks of map outputs 0, 1, 2, ... that have to be staged, with partition 3 of each. */
+  private static LocatedBlocks staged(int count, long meanBytes) {
     TableSegment same = TableSegment.unregistered(PARTITIONS);
-    MapOutputLocation[] outputs = new MapOutputLocation[4];
-    for (int map = 0; map < 4; map++) {
-      outputs[map] = new MapOutputLocation(map / 2, same, 0);
+    MapOutputLocation[] outputs = new MapOutputLocation[count];
+    Arrays.setAll(outputs, map -> new MapOutputLocation(map, same, 0));
+    int[] bounds = IntStream.range(0, 2 * count).map(i -> 3 + i % 2).toArray();
+    Located located = new Located(new PeerAddress("7", "peer", 1234), outputs);
+    return new LocatedBlocks(new Blocks(meanBytes, bounds), located, false);
+  }
+
+  private static long[] table(long mapId, long length) {
+    RemoteRegion data = MapOutputHeader.unregistered(1 << 20);
+    long[] table =
+        Arrays.copyOf(
+            new MapOutputHeader(mapId, data, ChecksumAlgorithm.CRC32C).toLongs(),
+            MapOutputHeader.LONGS + TableEntry.LONGS);
+    table[MapOutputHeader.LONGS] = TableEntry.first(100, length);
+    table[MapOutputHeader.LONGS + 1] = TableEntry.second(length, 7);
+    return table;
+  }
+
+  private static Staged answer(int bytes, long[]... tables) {
+    return new Staged(1, new RemoteRegion(64, bytes, 9), 0, 1, -1, List.of(tables));
+  }
+
+  private static Stage request(LocatedBlocks located, Span span, int maxBytes) {
+    return new Stage(3, 1_000, located.wanted(span), 0, maxBytes);
+  }
+
+  @Test
+  void nothingOfUnregisteredTablesIsRead() {
+    LocatedBlocks located = staged(2, 10);
+    assertThat(located.slices()).isEmpty();
+    assertThat(located.fill().failure(0)).isNull();
+    assertThat(located.isKnown(0)).isFalse();
+    assertThat(located.isStaged(0)).isTrue();
+    assertThat(located.spans(1_000, false)).isEmpty();
+  }
+
+  @Test
+  void stagedBlocksAreDividedByTheirMeanSize() {
+    List<Span> spans = staged(25, 80_000).stagedSpans(0, 25, 1 << 20, 1 << 22);
+    assertThat(spans).extracting(Span::from).containsExactly(0, 11, 22);
+    assertThat(spans).extracting(Span::to).containsExactly(11, 22, 25);
+    assertThat(spans).extracting(Span::bytes).allMatch(bytes -> bytes % 4096 == 0);
+    assertThat(staged(3, 2_000_000).stagedSpans(0, 3, 1 << 20, 1 << 22))
+        .hasSize(3)
+        .allMatch(span -> span.isSingle() && span.bytes() > 2_000_000);
+  }
+
+  @Test
+  void withoutAMeanEachSpanHasAllBytes() {
+    assertThat(staged(ControlMessages.MAX_BLOCKS + 1, 0).stagedSpans(0, 4097, 1 << 20, 1 << 20))
+        .containsExactly(new Span(0, 4096, 1 << 20, true), new Span(4096, 4097, 1 << 20, true));
+  }
+
+  @Test
+  void blocksOfTheCopyAreThereAndTheLengthsOfTheRestAreKnown() {
+    LocatedBlocks located = staged(4, 100);
+    Span all = new Span(0, 4, 250, true);
+    Stage asked = request(located, all, 250);
+    Span there =
+        located.take(
+            all, asked, answer(200, table(0, 150), table(1, 50), table(2, 60), table(3, 5)));
+    assertThat(there).isEqualTo(new Span(0, 2, 200, true));
+    assertThat(located.ends(there)).containsExactly(150, 200);
+    assertThat(located.stagedSpans(2, 4, 1 << 20, 1 << 20))
+        .containsExactly(new Span(2, 4, 65, true));
+  }
+
+  @Test
+  void blocksThatCannotBeStagedFailAloneAndHaveNoBytes() {
+    LocatedBlocks located = staged(5, 100);
+    Span all = new Span(0, 5, 250, true);
+    Span there =
+        located.take(
+            all,
+            request(located, all, 250),
+            answer(60, Staged.STALE, table(1, 50), Staged.UNREADABLE, table(3, 0), table(4, 10)));
+    assertThat(there).isEqualTo(new Span(0, 5, 60, true));
+    assertThat(located.ends(there)).containsExactly(0, 50, 50, 50, 60);
+    assertThat(located.failure(0)).isEqualTo(FallbackReason.STALE_LOCATION);
+    assertThat(located.failure(2)).isEqualTo(FallbackReason.STAGING);
+    assertThat(located.failure(3)).isEqualTo(FallbackReason.BLOCK_KIND);
+    assertThat(located.all(there)).hasToString("{0, 1, 2, 3, 4}");
+    assertThat(located.read(there)).hasToString("{1, 4}");
+  }
+
+  @Test
+  void answersThatDoNotFitTheRequestAreRefused() {
+    Span all = new Span(0, 2, 100, true);
+    for (Staged wrong :
+        List.of(
+            answer(50, table(0, 50)),
+            answer(51, table(0, 50), table(1, 60)),
+            answer(0, table(0, 50), table(1, 60)),
+            answer(110, table(0, 50), table(1, 70)))) {
+      LocatedBlocks located = staged(2, 50);
+      assertThat(located.take(all, request(located, all, 100), wrong)).as("%s", wrong).isNull();
     }
-    PeerAddress peer = new PeerAddress("7", "peer", 1234);
-    Blocks blocks = new Blocks(3, 4, 4, 7, 3, 4, 8, 9);
-    LocatedBlocks located = new LocatedBlocks(blocks, new Located(peer, outputs), false);
+    LocatedBlocks located = staged(2, 50);
+    Staged none = answer(0, table(0, 101), table(1, 60));
+    assertThat(located.take(all, request(located, all, 100), none))
+        .isEqualTo(new Span(0, 0, 0, true));
+  }
 
-    Collection<TableSlice> pieces = located.pieces();
+  @Test
+  void aSingleBlockMayComeInPart() {
+    LocatedBlocks located = staged(1, 50);
+    Span one = new Span(0, 1, 60, true);
+    assertThat(located.take(one, request(located, one, 60), answer(60, table(0, 80))))
+        .isEqualTo(new Span(0, 1, 60, true));
+    assertThat(located.take(one, request(located, one, 60), answer(0, table(0, 80)))).isNull();
+    assertThat(located.take(one, request(located, one, 60), answer(81, table(0, 80)))).isNull();
+  }
 
-    assertThat(pieces).extracting(TableSlice::mapId).containsExactly(0L, 1L);
-    assertThat(pieces).extracting(piece -> piece.rows().size()).containsExactly(1, 2);
+  /** An answer for another map output is not accepted. */
+  @Test
+  void theHeaderOfAnotherMapOutputIsStale() {
+    LocatedBlocks located = staged(1, 50);
+    Span one = new Span(0, 1, 60, true);
+    located.take(one, request(located, one, 60), answer(0, table(6, 10)));
+    assertThat(located.failure(0)).isEqualTo(FallbackReason.STALE_LOCATION);
   }
 
   @Test
@@ -138,8 +254,8 @@ class LocatedBlocksTest {
 
   @Test
   void partitionsThatDoNotFollowOneAnotherAreNoTable() {
-    LocatedBlocks located = unread(new Blocks(3, 5), LOCATION);
-    for (TableSlice piece : located.pieces()) {
+    LocatedBlocks located = unread(new Blocks(new int[] {3, 5}), LOCATION);
+    for (TableSlice piece : located.slices()) {
       fill(piece, PARTITION_BYTES + 1);
     }
     assertThat(located.fill().failure(0)).isEqualTo(FallbackReason.STALE_LOCATION);
@@ -148,9 +264,14 @@ class LocatedBlocksTest {
   /**
    * Blocks of map output 5.
    *
+   * @param meanBytes estimated mean size
    * @param bounds the first partition of each block, and the one after its last
    */
-  private record Blocks(int... bounds) implements BlockList {
+  private record Blocks(long meanBytes, int[] bounds) implements BlockList {
+    Blocks(int[] bounds) {
+      this(0L, bounds);
+    }
+
     @Override
     public int shuffleId() {
       return 3;
@@ -184,7 +305,7 @@ class LocatedBlocksTest {
 
   private LocatedBlocks locate(MapOutputLocation location, int... bounds) {
     LocatedBlocks located = unread(new Blocks(bounds), location);
-    located.pieces().forEach(piece -> fill(piece, PARTITION_BYTES));
+    located.slices().forEach(piece -> fill(piece, PARTITION_BYTES));
     return located.fill();
   }
 

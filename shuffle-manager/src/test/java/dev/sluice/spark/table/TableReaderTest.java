@@ -22,7 +22,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -38,7 +37,6 @@ class TableReaderTest {
 
   private final Queue<Runnable> steps = new ArrayDeque<>();
   private final FakeTransport transport = new FakeTransport(steps::add);
-  private final AtomicLong nowNanos = new AtomicLong();
   private TableReader reader = reader(1 << 20);
 
   @AfterEach
@@ -263,8 +261,7 @@ class TableReaderTest {
   }
 
   private TableReader reader(long maxBytes) {
-    return new TableReader(
-        transport, steps::add, maxBytes, transport.maxBufferBytes(), nowNanos::get);
+    return new TableReader(transport, steps::add, maxBytes, transport.maxBufferBytes());
   }
 
   private List<MapOutputLocation> maps(int count, int partitions) {

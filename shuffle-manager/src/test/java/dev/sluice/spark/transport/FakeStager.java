@@ -2,13 +2,10 @@
 package dev.sluice.spark.transport;
 
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
-import dev.sluice.blocks.wire.ControlMessages.GetTables;
 import dev.sluice.blocks.wire.ControlMessages.NotStaged;
 import dev.sluice.blocks.wire.ControlMessages.Partitions;
-import dev.sluice.blocks.wire.ControlMessages.Piece;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
-import dev.sluice.blocks.wire.ControlMessages.Tables;
 import dev.sluice.rdma.RemoteRegion;
 import java.io.ByteArrayOutputStream;
 import java.util.ArrayList;
@@ -38,7 +35,7 @@ public final class FakeStager {
   private final LongSupplier nanoClock;
   private final Map<Long, Lease> leases = new LinkedHashMap<>();
   private UnaryOperator<Object> answers = UnaryOperator.identity();
-  private UnaryOperator<Object> tableAnswers = UnaryOperator.identity();
+  private UnaryOperator<long[]> tables = UnaryOperator.identity();
   private long tookNanos;
   private long leaseNanos = 5_000_000_000L;
   private long nextAddress = FIRST_ADDRESS;
@@ -68,6 +65,11 @@ public final class FakeStager {
     answers = newAnswers;
   }
 
+  /** Sets a function that changes the tables of blocks before the copy is made. */
+  public void tables(UnaryOperator<long[]> newTables) {
+    tables = newTables;
+  }
+
   /** Makes some answers late, refusals or missing from now on. */
   public void misbehave(Random random) {
     UnaryOperator<Object> refusing = refusing(random);
@@ -76,18 +78,12 @@ public final class FakeStager {
           leaseNanos = random.nextLong(1_000_000_000L, 10_000_000_000L);
           return refusing.apply(answer);
         };
-    UnaryOperator<Object> refusingTables = refusing(random);
     int missing = random.nextInt(10);
-    tableAnswers =
-        answer -> {
-          List<long[]> tables = new ArrayList<>(((Tables) answer).tables());
-          tables.replaceAll(
-              table ->
-                  random.nextInt(100) >= missing
-                      ? table
-                      : random.nextBoolean() ? new long[0] : Tables.UNREADABLE);
-          return refusingTables.apply(new Tables(tables));
-        };
+    tables =
+        table ->
+            random.nextInt(100) >= missing
+                ? table
+                : random.nextBoolean() ? Staged.STALE : Staged.UNREADABLE;
   }
 
   private static UnaryOperator<Object> refusing(Random random) {
@@ -108,40 +104,45 @@ public final class FakeStager {
   }
 
   public Object stage(Stage request) {
-    ByteArrayOutputStream pieces = new ByteArrayOutputStream();
+    ByteArrayOutputStream copy = new ByteArrayOutputStream();
+    List<long[]> answered = new ArrayList<>();
     boolean verifiable = true;
-    for (Piece piece : request.pieces()) {
-      MapOutput output = outputs.apply(piece.mapId());
-      pieces.write(output.data(), Math.toIntExact(piece.position()), piece.length());
-      verifiable &= output.algorithm() != ChecksumAlgorithm.NONE;
+    boolean fits = true;
+    for (Partitions wanted : request.wanted()) {
+      MapOutput output = outputs.apply(wanted.mapId());
+      long[] table =
+          tables.apply(output == null ? Staged.STALE : output.table(wanted.start(), wanted.end()));
+      answered.add(table);
+      if (Staged.isTable(table)) {
+        byte[] block = output.bytes(wanted.start(), wanted.end());
+        int from = (int) Math.min(request.position(), block.length);
+        int room = request.maxBytes() - copy.size();
+        int length = block.length - from;
+        int part = request.wanted().size() == 1 ? Math.min(room, length) : length;
+        fits &= part <= room;
+        if (fits && part > 0) {
+          copy.write(block, from, part);
+          verifiable &= output.algorithm() != ChecksumAlgorithm.NONE;
+        }
+      }
     }
-    byte[] bytes = pieces.toByteArray();
+    return answer(copy.toByteArray(), verifiable, answered);
+  }
+
+  private Object answer(byte[] bytes, boolean verifiable, List<long[]> answered) {
     CRC32C crc = new CRC32C();
     crc.update(bytes);
     RemoteRegion region = new RemoteRegion(nextAddress, bytes.length, 7);
     long checksum = verifiable ? Staged.NO_CHECKSUM : crc.getValue();
-    Object answer = answers.apply(new Staged(nextId, region, tookNanos, leaseNanos, checksum));
-    if (answer instanceof Staged) {
+    Object answer =
+        answers.apply(new Staged(nextId, region, tookNanos, leaseNanos, checksum, answered));
+    if (answer instanceof Staged && bytes.length > 0) {
       transport.map(nextAddress, bytes);
       leases.put(nextId, new Lease(bytes, nanoClock.getAsLong() + leaseNanos));
       nextAddress += 1 << 30;
       nextId++;
     }
     return answer;
-  }
-
-  /** Sets a function that changes answers about tables, or throws in their place. */
-  public void tableAnswers(UnaryOperator<Object> newAnswers) {
-    tableAnswers = newAnswers;
-  }
-
-  public Object tables(GetTables request) {
-    List<long[]> tables = new ArrayList<>();
-    for (Partitions wanted : request.wanted()) {
-      MapOutput output = outputs.apply(wanted.mapId());
-      tables.add(output == null ? new long[0] : output.table(wanted.start(), wanted.end()));
-    }
-    return tableAnswers.apply(new Tables(tables));
   }
 
   public void done(long leaseId) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.transport;
 
-import dev.sluice.blocks.wire.ControlMessages.GetTables;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.WorkCompletionStatus;
@@ -45,10 +44,8 @@ public final class FakeTransport implements ReadTransport {
   private final Executor completions;
   private Executor readCompletions;
   private Executor stageCompletions;
-  private Executor tableCompletions;
   private final List<Read> reads = new ArrayList<>();
   private final List<Stage> stages = new ArrayList<>();
-  private final List<GetTables> questions = new ArrayList<>();
   private final List<Long> done = new ArrayList<>();
   private final long pool;
   private FakeStager stager = new FakeStager(this, _ -> null, () -> 0);
@@ -81,7 +78,6 @@ public final class FakeTransport implements ReadTransport {
     this.pool = pool;
     this.readCompletions = completions;
     this.stageCompletions = completions;
-    this.tableCompletions = completions;
   }
 
   /** Sets the stager, which answers requests for unregistered map outputs. */
@@ -94,18 +90,8 @@ public final class FakeTransport implements ReadTransport {
     stageCompletions = newStageCompletions;
   }
 
-  /** Sets the executor of answers about tables. */
-  public void holdTables(Executor newTableCompletions) {
-    tableCompletions = newTableCompletions;
-  }
-
   public List<Stage> stages() {
     return stages;
-  }
-
-  /** Returns the questions for tables. */
-  public List<GetTables> questions() {
-    return questions;
   }
 
   /** Returns the leases that were given back. */
@@ -273,12 +259,6 @@ public final class FakeTransport implements ReadTransport {
   public CompletableFuture<Object> stage(PeerAddress peer, Stage request) {
     stages.add(request);
     return CompletableFuture.supplyAsync(() -> stager.stage(request), stageCompletions);
-  }
-
-  @Override
-  public CompletableFuture<Object> tables(PeerAddress peer, GetTables request) {
-    questions.add(request);
-    return CompletableFuture.supplyAsync(() -> stager.tables(request), tableCompletions);
   }
 
   @Override
