@@ -6,6 +6,7 @@ import dev.sluice.rdma.TaskFailures;
 import dev.sluice.spark.fetch.RemoteBatches.Arrival;
 import dev.sluice.spark.table.LocatedBlocks;
 import dev.sluice.spark.table.LocatedBlocks.Span;
+import dev.sluice.spark.table.Spans;
 import dev.sluice.spark.transport.FallbackReason;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -252,7 +253,7 @@ final class BatchFetcher implements RemoteBatches {
   /** Lays out batches of a group that is located. */
   private List<TaskBatchRead> layOut(ExecutorBlocks group, LocatedBlocks located) {
     leaveUnfit(group, located, IntStream.range(0, group.size()), 0);
-    List<Span> spans = located.spans(maxBatchBytes(), false);
+    List<Span> spans = Spans.registered(located, maxBatchBytes(), false);
     spans.addAll(stagedSpans(located, 0, group.size()));
     return batches(group, located, spans);
   }
@@ -274,7 +275,7 @@ final class BatchFetcher implements RemoteBatches {
   private List<Span> stagedSpans(LocatedBlocks located, int from, int to) {
     int maxBytes = Math.min(maxBatchBytes(), path.options().maxStagedBytes());
     int maxBlockBytes = Math.min(maxMemberBytes(), path.maxGatheredBytes(true));
-    return located.stagedSpans(from, to, maxBytes, maxBlockBytes);
+    return Spans.staged(located, from, to, maxBytes, maxBlockBytes);
   }
 
   private List<TaskBatchRead> batches(

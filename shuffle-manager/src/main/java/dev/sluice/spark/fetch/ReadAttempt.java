@@ -3,6 +3,7 @@ package dev.sluice.spark.fetch;
 
 import dev.sluice.spark.table.LocatedBlocks;
 import dev.sluice.spark.table.LocatedBlocks.Span;
+import dev.sluice.spark.table.Spans;
 import dev.sluice.spark.transport.FallbackReason;
 import java.util.BitSet;
 import java.util.EnumMap;
@@ -95,7 +96,7 @@ final class ReadAttempt {
   private void read() {
     int size = blocks.size();
     leaveOut(IntStream.range(0, size), 0);
-    for (Span span : located.spans(path.maxGroupBytes(), relocated)) {
+    for (Span span : Spans.registered(located, path.maxGroupBytes(), relocated)) {
       new ClientBatchRead(path, this, span, false).start();
     }
     stage(0, size);
@@ -114,7 +115,7 @@ final class ReadAttempt {
 
   private void stage(int from, int to) {
     int most = path.maxStagedBytes();
-    for (Span span : located.stagedSpans(from, to, most, most)) {
+    for (Span span : Spans.staged(located, from, to, most, most)) {
       new ClientBatchRead(path, this, span, false).start();
     }
   }

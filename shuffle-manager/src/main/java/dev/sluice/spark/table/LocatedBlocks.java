@@ -12,7 +12,6 @@ import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.TableEntry;
 import dev.sluice.rdma.RemoteRegion;
-import dev.sluice.rdma.transfer.BufferPool;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.Locator.Located;
 import dev.sluice.spark.transport.FallbackReason;
@@ -33,9 +32,6 @@ import org.jspecify.annotations.Nullable;
  * block, or the one that makes the spans.
  */
 public final class LocatedBlocks {
-  /** A buffer for blocks of unknown length has this part (1/8) more, as a rest costs a request. */
-  private static final int SPARE = 8;
-
   private final BlockList blocks;
   private final boolean verifiable;
   private final @Nullable PeerAddress peer;
@@ -196,7 +192,7 @@ public final class LocatedBlocks {
   }
 
   /** Returns true if the block is READ together with others. */
-  private boolean isRead(int block) {
+  boolean isRead(int block) {
     return failures[block] == null && !leftOut[block];
   }
 
@@ -264,90 +260,6 @@ public final class LocatedBlocks {
   public long checksum(int block, int partition) {
     return slices[block].checksum(
         locations[block].slot(), blocks.startPartition(block) + partition);
-  }
-
-  /**
-   * Divides the registered blocks that are not left out into spans. A span has at most the given
-   * bytes and 4,096 blocks, or it is a single block.
-   *
-   * @param apart true if all blocks of a span must belong to one map output, so that a map output
-   *     that cannot be READ fails no block of another
-   */
-  public List<Span> spans(int maxBytes, boolean apart) {
-    List<Span> spans = new ArrayList<>();
-    int from = 0;
-    int to = 0;
-    long bytes = 0;
-    for (int block = 0; block < blocks.size(); block++) {
-      if (isRead(block) && !isStaged(block)) {
-        boolean fits =
-            (!apart || locations[block] == locations[from])
-                && bytes + lengths[block] <= maxBytes
-                && block - from < ControlMessages.MAX_BLOCKS;
-        if (bytes > 0 && !fits) {
-          spans.add(new Span(from, to, Math.toIntExact(bytes), false));
-          bytes = 0;
-        }
-        from = bytes == 0 ? block : from;
-        to = block + 1;
-        bytes += lengths[block];
-      }
-    }
-    if (bytes > 0) {
-      spans.add(new Span(from, to, Math.toIntExact(bytes), false));
-    }
-    return spans;
-  }
-
-  /**
-   * Divides blocks in [from, to) that have to be staged into spans. A span has at most the given
-   * bytes, and the blocks and partitions that a request may have, or it is a single block. Blocks
-   * of unknown length count by the mean. Where that is not known either, each span has a buffer of
-   * all the bytes.
-   *
-   * @param maxBlockBytes limit of the buffer for a single block of unknown length
-   */
-  public List<Span> stagedSpans(int from, int to, int maxBytes, int maxBlockBytes) {
-    List<Span> spans = new ArrayList<>();
-    long mean = Math.min(blocks.meanBytes() + blocks.meanBytes() / SPARE, maxBlockBytes);
-    int first = from;
-    int last = from;
-    long partitions = 0;
-    long bytes = 0;
-    boolean known = true;
-    for (int block = from; block < to; block++) {
-      if (isRead(block) && isStaged(block)) {
-        long length = isKnown(block) ? lengths[block] : mean;
-        boolean fits =
-            bytes + length <= maxBytes
-                && block - first < ControlMessages.MAX_BLOCKS
-                && partitions + partitions(block) <= ControlMessages.MAX_ENTRIES;
-        if (partitions > 0 && !fits) {
-          spans.add(new Span(first, last, bufferBytes(bytes, known, maxBytes), true));
-          partitions = 0;
-          bytes = 0;
-          known = true;
-        }
-        first = partitions == 0 ? block : first;
-        last = block + 1;
-        partitions += partitions(block);
-        bytes += length;
-        known &= isKnown(block);
-      }
-    }
-    if (partitions > 0) {
-      spans.add(new Span(first, last, bufferBytes(bytes, known, maxBytes), true));
-    }
-    return spans;
-  }
-
-  /** A buffer takes whole pages of the pool, so an estimate may as well. */
-  private static int bufferBytes(long bytes, boolean known, int maxBytes) {
-    if (known) {
-      return Math.toIntExact(bytes);
-    }
-    long room = bytes == 0 ? maxBytes : BufferPool.roomBytes((int) bytes);
-    return (int) Math.max(bytes, Math.min(room, maxBytes));
   }
 
   /** Returns a span of one block whose length is known. */

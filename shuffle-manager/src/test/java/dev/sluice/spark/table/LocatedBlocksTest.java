@@ -157,23 +157,23 @@ class LocatedBlocksTest {
     assertThat(located.fill().failure(0)).isNull();
     assertThat(located.isKnown(0)).isFalse();
     assertThat(located.isStaged(0)).isTrue();
-    assertThat(located.spans(1_000, false)).isEmpty();
+    assertThat(Spans.registered(located, 1_000, false)).isEmpty();
   }
 
   @Test
   void stagedBlocksAreDividedByTheirMeanSize() {
-    List<Span> spans = staged(25, 80_000).stagedSpans(0, 25, 1 << 20, 1 << 22);
+    List<Span> spans = Spans.staged(staged(25, 80_000), 0, 25, 1 << 20, 1 << 22);
     assertThat(spans).extracting(Span::from).containsExactly(0, 11, 22);
     assertThat(spans).extracting(Span::to).containsExactly(11, 22, 25);
     assertThat(spans).extracting(Span::bytes).allMatch(bytes -> bytes % 4096 == 0);
-    assertThat(staged(3, 2_000_000).stagedSpans(0, 3, 1 << 20, 1 << 22))
+    assertThat(Spans.staged(staged(3, 2_000_000), 0, 3, 1 << 20, 1 << 22))
         .hasSize(3)
         .allMatch(span -> span.isSingle() && span.bytes() > 2_000_000);
   }
 
   @Test
   void withoutAMeanEachSpanHasAllBytes() {
-    assertThat(staged(ControlMessages.MAX_BLOCKS + 1, 0).stagedSpans(0, 4097, 1 << 20, 1 << 20))
+    assertThat(Spans.staged(staged(ControlMessages.MAX_BLOCKS + 1, 0), 0, 4097, 1 << 20, 1 << 20))
         .containsExactly(new Span(0, 4096, 1 << 20, true), new Span(4096, 4097, 1 << 20, true));
   }
 
@@ -187,7 +187,7 @@ class LocatedBlocksTest {
             all, asked, answer(200, table(0, 150), table(1, 50), table(2, 60), table(3, 5)));
     assertThat(there).isEqualTo(new Span(0, 2, 200, true));
     assertThat(located.ends(there)).containsExactly(150, 200);
-    assertThat(located.stagedSpans(2, 4, 1 << 20, 1 << 20))
+    assertThat(Spans.staged(located, 2, 4, 1 << 20, 1 << 20))
         .containsExactly(new Span(2, 4, 65, true));
   }
 
