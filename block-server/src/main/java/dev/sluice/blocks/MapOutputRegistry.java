@@ -309,7 +309,7 @@ public final class MapOutputRegistry implements AutoCloseable {
    */
   public boolean read(MapOutput output, long position, ByteBuffer target, boolean cached)
       throws IOException {
-    return files.read(output, position, target, cached);
+    return files.read(output.data(), output.file(), position, target, cached);
   }
 
   public LocalDirectories directories() {

@@ -68,14 +68,15 @@ final class OpenFiles implements AutoCloseable {
    * Fills the buffer with the file's bytes from {@code position} on. Not for threads that may be
    * interrupted.
    *
+   * @param data data of the map output that has the file
    * @param cached true to read only if the page cache has all bytes. The call still waits for the
    *     disk if the file is not open yet, or if its file system does not tell cached bytes
    * @return false if the page cache lacks some of the bytes
    * @throws EOFException if the file is shorter
    */
-  boolean read(MapOutput output, long position, ByteBuffer target, boolean cached)
+  boolean read(MapOutputData data, Path file, long position, ByteBuffer target, boolean cached)
       throws IOException {
-    OpenFile opened = open(output.data(), output.file());
+    OpenFile opened = open(data, file);
     try {
       return opened.file.read(position, target, cached);
     } finally {

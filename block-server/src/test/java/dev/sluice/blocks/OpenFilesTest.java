@@ -59,7 +59,8 @@ class OpenFilesTest {
 
   private void read(OpenFiles from, long mapId) {
     try {
-      from.read(registry.output(SHUFFLE, mapId), 0, ByteBuffer.allocate(100), false);
+      MapOutput output = registry.output(SHUFFLE, mapId);
+      from.read(output.data(), output.file(), 0, ByteBuffer.allocate(100), false);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -11,6 +11,12 @@ import java.util.Optional;
  * linked to no class of Spark: the doctor runs without Spark.
  */
 public final class Platform {
+  /**
+   * The driver's version, unless it is unknown. The driver sets it, its user interface and event
+   * log show it, and executors compare theirs with it. It is no setting, and has another prefix.
+   */
+  public static final String DRIVER_VERSION = "spark.sluice.version";
+
   private static final int JAVA = 21;
   private static final List<String> SPARKS = List.of("4.0", "4.1", "4.2");
 

@@ -170,7 +170,7 @@ abstract sealed class SluiceRuntime implements AutoCloseable, CountersReporter.S
 
   private void reportOtherVersion() {
     String own = Platform.version().orElse("");
-    if (OtherVersions.differ(own, env.sparkConf().get(RdmaShuffle.VERSION, ""))) {
+    if (OtherVersions.differ(own, env.sparkConf().get(Platform.DRIVER_VERSION, ""))) {
       driverThreads.execute(
           () -> {
             try {

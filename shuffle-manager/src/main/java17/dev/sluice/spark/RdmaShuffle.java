@@ -47,12 +47,6 @@ public abstract class RdmaShuffle implements AutoCloseable {
   private static final String IMPLEMENTATION = "dev.sluice.spark.SluiceShuffle";
   private static final String PROVIDER = "spark.shuffle.rdma.provider";
 
-  /**
-   * The driver's version, unless it is unknown. The driver sets it, its user interface and event
-   * log show it, and executors compare theirs with it. It is no setting, and has another prefix.
-   */
-  static final String VERSION = "spark.sluice.version";
-
   /** Not for other packages, because abstract methods may be added. */
   RdmaShuffle() {}
 
@@ -93,7 +87,9 @@ public abstract class RdmaShuffle implements AutoCloseable {
         Runtime.version());
     if (isDriver) {
       Platform.version()
-          .ifPresentOrElse(version -> conf.set(VERSION, version), () -> conf.remove(VERSION));
+          .ifPresentOrElse(
+              version -> conf.set(Platform.DRIVER_VERSION, version),
+              () -> conf.remove(Platform.DRIVER_VERSION));
       NodeConfiguration.prepare(conf, lack);
     }
     if (conf.get(PROVIDER, "auto").equals("off")) {

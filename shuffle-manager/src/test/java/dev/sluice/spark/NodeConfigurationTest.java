@@ -84,7 +84,7 @@ class NodeConfigurationTest {
     SparkConf before = conf.clone();
     create(isDriver, "").close();
     assertThat(conf.contains(OVERHEAD)).isEqualTo(isDriver);
-    conf.remove(OVERHEAD).remove(RdmaShuffle.VERSION);
+    conf.remove(OVERHEAD).remove(Platform.DRIVER_VERSION);
     assertThat(conf.getAll()).containsExactlyInAnyOrder(before.getAll());
   }
 
