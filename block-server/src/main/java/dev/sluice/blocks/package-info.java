@@ -1,23 +1,23 @@
 /**
- * Map outputs of this process as memory regions that peers can READ. The same code runs in an
- * executor and in the node daemon.
+ * Map outputs of a process as memory regions that peers can READ. The same code runs in an executor
+ * and in the node daemon.
  *
- * <p>{@link MapOutputRegistry} is the entry point. It has five steps for a map output:
+ * <p>Each package below uses only those named before it:
  *
- * <ol>
- *   <li>The {@link RegistrationQueue} has a {@link PendingRegistration} opened on a thread of
- *       {@link DiskThreads}: {@link MapOutputFiles} finds the files, and {@link MapOutputIndex}
- *       reads and checks the index.
- *   <li>{@link LocalDirectories} gives the {@link RegistrationMethod} that {@link
- *       RegistrationProbe} found by trial for the directory of the data file.
- *   <li>{@link ShuffleOutputs} reserves room in the {@link RegistrationBudget}, and registers the
- *       {@link DataFile} and a slot of a partition table ({@link TableSlot}).
- *   <li>Without room or form, the {@link Registrar} has the map output staged ({@link IndexTable}),
- *       and evicts idle shuffles.
- *   <li>{@link MapOutputListener} announces the location.
- * </ol>
+ * <ul>
+ *   <li>{@link dev.sluice.blocks.wire}: the messages, and the layout of a partition table.
+ *   <li>{@link dev.sluice.blocks.directory}: how files of a local directory register, and how many
+ *       bytes may be registered.
+ *   <li>{@link dev.sluice.blocks.registry}: map outputs by shuffle, registered or to be staged.
+ *   <li>{@link dev.sluice.blocks.staging}: copies of map outputs that are not registered.
+ *   <li>{@link dev.sluice.blocks.server}: answers the questions of peers.
+ * </ul>
  *
- * <p>Tasks of this process read their own map outputs through {@link MapOutputReader} and {@link
- * RegisteredInputStream}. Serving peers and staging are in {@link dev.sluice.blocks.server}.
+ * <p>{@link dev.sluice.blocks.client} asks the block servers of peers. It knows them by their
+ * messages alone. {@link dev.sluice.blocks.handover} is an executor's side of the node daemon, and
+ * {@link dev.sluice.blocks.conf} has the settings of both processes.
+ *
+ * <p>An executor's runtime and the node daemon open the parts in this order. {@link StartedParts}
+ * closes them in reverse.
  */
 package dev.sluice.blocks;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.node;
 
-import dev.sluice.blocks.MapOutputFiles;
-import dev.sluice.blocks.MapOutputIndex;
-import dev.sluice.blocks.MapOutputRegistry;
 import dev.sluice.blocks.handover.ApplicationFolder;
+import dev.sluice.blocks.registry.MapOutputFiles;
+import dev.sluice.blocks.registry.MapOutputIndex;
+import dev.sluice.blocks.registry.MapOutputRegistry;
 import dev.sluice.blocks.wire.LifetimeMessages.NodeResponse;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;
 import dev.sluice.rdma.transfer.DaemonThreads;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.node;
 
-import dev.sluice.blocks.MapOutputFiles;
-import dev.sluice.blocks.MapOutputRegistry;
-import dev.sluice.blocks.MapOutputRegistry.Segment;
+import dev.sluice.blocks.registry.MapOutputFiles;
+import dev.sluice.blocks.registry.MapOutputRegistry;
+import dev.sluice.blocks.registry.MapOutputRegistry.Segment;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import org.apache.spark.network.buffer.FileSegmentManagedBuffer;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.node;
 
-import dev.sluice.blocks.IndexCache;
-import dev.sluice.blocks.RegionLimit.OpenFileLimit;
+import dev.sluice.blocks.directory.RegionLimit.OpenFileLimit;
+import dev.sluice.blocks.registry.IndexCache;
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.MemoryRegion;

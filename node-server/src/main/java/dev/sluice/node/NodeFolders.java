@@ -3,7 +3,7 @@ package dev.sluice.node;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.sluice.blocks.LocalDirectories;
+import dev.sluice.blocks.directory.LocalDirectories;
 import dev.sluice.blocks.handover.ApplicationFolder;
 import dev.sluice.blocks.handover.ExecutorFolders;
 import dev.sluice.blocks.handover.FileTree;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.node;
 
-import dev.sluice.blocks.RegionLimit;
-import dev.sluice.blocks.RegistryLimits;
-import dev.sluice.blocks.server.Stager;
+import dev.sluice.blocks.directory.RegionLimit;
+import dev.sluice.blocks.directory.RegistryLimits;
+import dev.sluice.blocks.staging.Stager;
 import dev.sluice.rdma.verbs.LockedMemory;
 import dev.sluice.verbs.ProviderUnavailableException;
 import java.nio.file.Path;

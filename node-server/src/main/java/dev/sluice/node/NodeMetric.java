@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.node;
 
-import dev.sluice.blocks.RegistryCounter;
+import dev.sluice.blocks.directory.RegistryCounter;
 import dev.sluice.rdma.transfer.TransferCounter;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToLongFunction;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.node;
 
-import dev.sluice.blocks.LocalDirectories;
-import dev.sluice.blocks.MapOutputFiles;
-import dev.sluice.blocks.MapOutputListener;
-import dev.sluice.blocks.MapOutputRegistry;
-import dev.sluice.blocks.RegistrationMode;
-import dev.sluice.blocks.RegistryCounter;
 import dev.sluice.blocks.StartedParts;
+import dev.sluice.blocks.directory.LocalDirectories;
+import dev.sluice.blocks.directory.RegistrationMode;
+import dev.sluice.blocks.directory.RegistryCounter;
 import dev.sluice.blocks.handover.ApplicationFolder;
+import dev.sluice.blocks.registry.MapOutputFiles;
+import dev.sluice.blocks.registry.MapOutputListener;
+import dev.sluice.blocks.registry.MapOutputRegistry;
 import dev.sluice.blocks.server.BlockServer;
-import dev.sluice.blocks.server.Stager;
+import dev.sluice.blocks.staging.Stager;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
 import dev.sluice.blocks.wire.LifetimeMessages.NodeRequest;
 import dev.sluice.blocks.wire.LifetimeMessages.NodeResponse;

@@ -3,12 +3,12 @@ package dev.sluice.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.blocks.FakeProtectionDomain;
-import dev.sluice.blocks.MapOutputListener;
-import dev.sluice.blocks.MapOutputRegistry;
-import dev.sluice.blocks.RegistryLimits;
-import dev.sluice.blocks.TestMapOutputs;
+import dev.sluice.blocks.directory.FakeProtectionDomain;
+import dev.sluice.blocks.directory.RegistryLimits;
+import dev.sluice.blocks.directory.TestMapOutputs;
 import dev.sluice.blocks.handover.ApplicationFolder;
+import dev.sluice.blocks.registry.MapOutputListener;
+import dev.sluice.blocks.registry.MapOutputRegistry;
 import dev.sluice.blocks.wire.LifetimeMessages.NodeResponse;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;
 import dev.sluice.blocks.wire.MapOutputLocation;

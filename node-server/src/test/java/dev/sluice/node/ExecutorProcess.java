@@ -3,7 +3,7 @@ package dev.sluice.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.blocks.TestMapOutputs;
+import dev.sluice.blocks.directory.TestMapOutputs;
 import dev.sluice.blocks.handover.ExecutorFolders;
 import dev.sluice.blocks.handover.NodeClient;
 import dev.sluice.blocks.wire.ProcessName;

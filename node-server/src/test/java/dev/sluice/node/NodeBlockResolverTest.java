@@ -4,11 +4,11 @@ package dev.sluice.node;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.sluice.blocks.FakeProtectionDomain;
-import dev.sluice.blocks.MapOutputRegistry;
-import dev.sluice.blocks.RecordingListener;
-import dev.sluice.blocks.RegistryLimits;
-import dev.sluice.blocks.TestMapOutputs;
+import dev.sluice.blocks.directory.FakeProtectionDomain;
+import dev.sluice.blocks.directory.RegistryLimits;
+import dev.sluice.blocks.directory.TestMapOutputs;
+import dev.sluice.blocks.registry.MapOutputRegistry;
+import dev.sluice.blocks.registry.RecordingListener;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;

@@ -3,8 +3,8 @@ package dev.sluice.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.blocks.TestMapOutputs;
 import dev.sluice.blocks.conf.Setting;
+import dev.sluice.blocks.directory.TestMapOutputs;
 import dev.sluice.blocks.handover.NodeClient;
 import dev.sluice.blocks.wire.ProcessName;
 import java.io.IOException;

@@ -6,12 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.sluice.blocks.MapOutputFiles;
-import dev.sluice.blocks.TestMapOutputs;
+import dev.sluice.blocks.directory.TestMapOutputs;
 import dev.sluice.blocks.handover.ApplicationFolder;
 import dev.sluice.blocks.handover.FileTree;
 import dev.sluice.blocks.handover.NodeChannel;
 import dev.sluice.blocks.handover.NodeClient;
+import dev.sluice.blocks.registry.MapOutputFiles;
 import dev.sluice.blocks.wire.ControlMessages.Refused;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
 import dev.sluice.blocks.wire.LifetimeMessages.NodeResponse;

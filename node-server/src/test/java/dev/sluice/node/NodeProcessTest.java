@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.sluice.blocks.TestMapOutputs;
+import dev.sluice.blocks.directory.TestMapOutputs;
 import dev.sluice.blocks.handover.ExecutorFolders;
 import dev.sluice.blocks.handover.NodeChannel;
 import dev.sluice.blocks.handover.NodeClient;

@@ -4,7 +4,7 @@ package dev.sluice.node;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.sluice.blocks.TestMapOutputs;
+import dev.sluice.blocks.directory.TestMapOutputs;
 import dev.sluice.blocks.handover.NodeChannel;
 import dev.sluice.blocks.handover.NodeClient;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;

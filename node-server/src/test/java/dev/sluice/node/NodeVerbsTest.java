@@ -4,7 +4,7 @@ package dev.sluice.node;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
-import dev.sluice.blocks.TestMapOutputs;
+import dev.sluice.blocks.directory.TestMapOutputs;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.providers.Providers;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark;
 
-import dev.sluice.blocks.MapOutputRegistry;
-import dev.sluice.blocks.RegistrationUnavailableException;
+import dev.sluice.blocks.directory.RegistrationUnavailableException;
+import dev.sluice.blocks.registry.MapOutputRegistry;
 import dev.sluice.doctor.check.JvmDefect;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.providers.Providers;
@@ -10,6 +10,12 @@ import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
 import dev.sluice.spark.RdmaShuffle.BlockRange;
 import dev.sluice.spark.conf.ExecutorMemory;
 import dev.sluice.spark.conf.SluiceConf;
+import dev.sluice.spark.driver.DriverRuntime;
+import dev.sluice.spark.executor.ExecutorEnvironment;
+import dev.sluice.spark.executor.FallbackRuntime;
+import dev.sluice.spark.executor.LazyRuntime;
+import dev.sluice.spark.executor.ReadingRuntime;
+import dev.sluice.spark.executor.SluiceRuntime;
 import dev.sluice.spark.fetch.PerTask;
 import dev.sluice.spark.locate.DirectoryMessage.Failure;
 import dev.sluice.spark.locate.DriverChannel;

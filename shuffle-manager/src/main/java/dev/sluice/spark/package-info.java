@@ -1,19 +1,18 @@
 /**
- * Entry classes of Sluice in Spark: the shuffle manager, and its parts on the driver and on each
- * executor.
+ * Entry classes of Sluice in Spark.
  *
  * <p>Spark creates {@link RdmaShuffleManager}, which delegates to an {@link RdmaShuffle}. Its
  * implementation is {@link SluiceShuffle}, or {@link StockShuffle} and {@link
- * RdmaShuffle.RefusedShuffle} where RDMA cannot be used. On the driver, {@link DriverRuntime} opens
- * the location directory and watches node daemons by {@link NodeLifetimes}. On an executor, {@link
- * LazyRuntime} starts a {@link SluiceRuntime} for the first task: {@link ReadingRuntime}, which
- * registers, publishes, serves and READs map outputs, or {@link FallbackRuntime}, which only
- * counts.
+ * RdmaShuffle.RefusedShuffle} where RDMA cannot be used. These classes, except {@link
+ * SluiceShuffle}, also load on Java 17. {@link NodeConfiguration} changes Spark's configuration for
+ * nodes that serve map outputs.
  *
- * <p>After a map task commits, {@link NodeHandOver} offers its map output to the node daemon, and
- * {@link KeptOutputs} tells the driver of map outputs that stay. {@link NodeConfiguration} changes
- * Spark's configuration for nodes that serve map outputs.
+ * <p>{@link SluiceShuffle} opens the two sides: {@link dev.sluice.spark.driver} when the first
+ * shuffle is registered, {@link dev.sluice.spark.executor} for the first task. A map task writes by
+ * {@link dev.sluice.spark.write}. A reduce task reads by {@link dev.sluice.spark.reduce}, which
+ * uses {@link dev.sluice.spark.locate} to find map outputs and {@link dev.sluice.spark.fetch} to
+ * READ their blocks.
  *
- * <p>This package only connects parts. It moves no block and parses no setting; its subpackages do.
+ * <p>This package only connects parts. It moves no block and parses no setting.
  */
 package dev.sluice.spark;

@@ -9,6 +9,8 @@ import dev.sluice.node.NodeOptions;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.log.LogCapture;
 import dev.sluice.spark.conf.SluiceConf;
+import dev.sluice.spark.executor.NodeHandOver;
+import dev.sluice.spark.executor.SluiceRuntime;
 import dev.sluice.spark.locate.DirectoryMessage.Ack;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.DriverChannel;

@@ -4,7 +4,7 @@ package dev.sluice.spark;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.sluice.blocks.MapOutputFiles;
+import dev.sluice.blocks.registry.MapOutputFiles;
 import dev.sluice.spark.resolve.ResolverMapOutputFiles;
 import java.io.File;
 import java.io.IOException;

@@ -2,15 +2,15 @@
 package dev.sluice.benchmarks.stage;
 
 import dev.sluice.benchmarks.stage.StageCommand.ServerMain;
-import dev.sluice.blocks.LocalDirectories;
-import dev.sluice.blocks.MapOutputFiles;
-import dev.sluice.blocks.MapOutputListener;
-import dev.sluice.blocks.MapOutputRegistry;
-import dev.sluice.blocks.RegistryLimits;
 import dev.sluice.blocks.StartedParts;
 import dev.sluice.blocks.client.BlockServerClient;
+import dev.sluice.blocks.directory.LocalDirectories;
+import dev.sluice.blocks.directory.RegistryLimits;
+import dev.sluice.blocks.registry.MapOutputFiles;
+import dev.sluice.blocks.registry.MapOutputListener;
+import dev.sluice.blocks.registry.MapOutputRegistry;
 import dev.sluice.blocks.server.BlockServer;
-import dev.sluice.blocks.server.Stager;
+import dev.sluice.blocks.staging.Stager;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.soft.SoftProvider;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.stage;
 
-import dev.sluice.blocks.MapOutputFiles;
+import dev.sluice.blocks.registry.MapOutputFiles;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.testkit.Commands;
 import java.io.BufferedOutputStream;

@@ -3,7 +3,7 @@ package dev.sluice.benchmarks.stage;
 
 import dev.sluice.benchmarks.Comparison.Pairs;
 import dev.sluice.benchmarks.ComparisonOutput;
-import dev.sluice.blocks.server.Stager;
+import dev.sluice.blocks.staging.Stager;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.testkit.AnsweringProcess;
 import dev.sluice.testkit.Commands;

@@ -135,7 +135,7 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
   }
 
   /**
-   * See {@link dev.sluice.blocks.MapOutputRegistry#resolve}. Large requests are split.
+   * See {@link dev.sluice.blocks.registry.MapOutputRegistry#resolve}. Large requests are split.
    *
    * @return completes exceptionally if the peer cannot be asked
    */

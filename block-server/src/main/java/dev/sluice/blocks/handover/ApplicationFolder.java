@@ -3,7 +3,7 @@ package dev.sluice.blocks.handover;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.sluice.blocks.MapOutputFiles;
+import dev.sluice.blocks.registry.MapOutputFiles;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;

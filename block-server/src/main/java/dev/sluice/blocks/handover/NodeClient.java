@@ -3,10 +3,10 @@ package dev.sluice.blocks.handover;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.sluice.blocks.MapOutputFiles;
-import dev.sluice.blocks.MapOutputIndex;
 import dev.sluice.blocks.handover.NodeChannel.UnansweredException;
 import dev.sluice.blocks.handover.NodeConnection.RefusedException;
+import dev.sluice.blocks.registry.MapOutputFiles;
+import dev.sluice.blocks.registry.MapOutputIndex;
 import dev.sluice.blocks.wire.NodeMessages.RegisterExecutor;
 import dev.sluice.blocks.wire.NodeMessages.Registered;
 import dev.sluice.blocks.wire.ProcessName;

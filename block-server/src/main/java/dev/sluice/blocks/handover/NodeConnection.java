@@ -3,8 +3,8 @@ package dev.sluice.blocks.handover;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.sluice.blocks.MapOutputFiles;
 import dev.sluice.blocks.handover.NodeClient.NodeEndpoint;
+import dev.sluice.blocks.registry.MapOutputFiles;
 import dev.sluice.blocks.wire.ControlMessages.Refused;
 import dev.sluice.blocks.wire.NodeMessages.Accepted;
 import dev.sluice.blocks.wire.NodeMessages.HandOver;

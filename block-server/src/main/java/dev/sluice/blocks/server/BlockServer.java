@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.blocks.server;
 
-import dev.sluice.blocks.MapOutputRegistry;
+import dev.sluice.blocks.registry.MapOutputRegistry;
+import dev.sluice.blocks.staging.Stager;
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.blocks.wire.ProcessName;

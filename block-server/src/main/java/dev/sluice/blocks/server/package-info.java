@@ -5,9 +5,9 @@
  * transport. A new connection is guarded by {@link dev.sluice.blocks.server.FirstMessageGuard}
  * until its first message. A handler then decodes each message and passes it on: queue pairs come
  * from the transfer engine's acceptor, and locations from the {@link
- * dev.sluice.blocks.MapOutputRegistry}.
+ * dev.sluice.blocks.registry.MapOutputRegistry}.
  *
- * <p>Map outputs that are not registered are staged: {@link dev.sluice.blocks.server.Stager} reads
+ * <p>Map outputs that are not registered are staged: {@link dev.sluice.blocks.staging.Stager} reads
  * the tables of the wanted blocks, admits the request, copies the blocks that fit into registered
  * memory, and answers with lengths, checksums and a lease.
  *

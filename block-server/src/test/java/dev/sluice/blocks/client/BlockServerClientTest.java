@@ -4,8 +4,8 @@ package dev.sluice.blocks.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.sluice.blocks.SlowFile;
-import dev.sluice.blocks.TestMapOutputs;
+import dev.sluice.blocks.directory.SlowFile;
+import dev.sluice.blocks.directory.TestMapOutputs;
 import dev.sluice.blocks.server.FakeAcceptor;
 import dev.sluice.blocks.server.TestBlockServer;
 import dev.sluice.blocks.wire.ControlMessages;

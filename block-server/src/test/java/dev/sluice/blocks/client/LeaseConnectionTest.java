@@ -3,8 +3,8 @@ package dev.sluice.blocks.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.blocks.RegistryCounter;
-import dev.sluice.blocks.ResolvedOutput;
+import dev.sluice.blocks.directory.RegistryCounter;
+import dev.sluice.blocks.registry.ResolvedOutput;
 import dev.sluice.blocks.server.FakeAcceptor;
 import dev.sluice.blocks.server.TestBlockServer;
 import dev.sluice.blocks.wire.ControlMessages.Partitions;

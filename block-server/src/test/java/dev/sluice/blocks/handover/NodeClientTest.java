@@ -4,7 +4,7 @@ package dev.sluice.blocks.handover;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.sluice.blocks.TestMapOutputs;
+import dev.sluice.blocks.directory.TestMapOutputs;
 import dev.sluice.blocks.wire.NodeMessages.Accepted;
 import dev.sluice.blocks.wire.NodeMessages.HandOver;
 import dev.sluice.blocks.wire.NodeMessages.Registered;

@@ -4,12 +4,13 @@ package dev.sluice.blocks.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.sluice.blocks.FakeProtectionDomain;
-import dev.sluice.blocks.MapOutputRegistry;
-import dev.sluice.blocks.RecordingListener;
-import dev.sluice.blocks.RegistryLimits;
-import dev.sluice.blocks.TestMapOutputs;
 import dev.sluice.blocks.client.BlockServerClient;
+import dev.sluice.blocks.directory.FakeProtectionDomain;
+import dev.sluice.blocks.directory.RegistryLimits;
+import dev.sluice.blocks.directory.TestMapOutputs;
+import dev.sluice.blocks.registry.MapOutputRegistry;
+import dev.sluice.blocks.registry.RecordingListener;
+import dev.sluice.blocks.staging.Stager;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.TransferOptions;
 import java.io.IOException;

@@ -3,14 +3,15 @@ package dev.sluice.blocks.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.blocks.FakeProtectionDomain;
-import dev.sluice.blocks.LocalDirectories;
-import dev.sluice.blocks.MapOutputFiles;
-import dev.sluice.blocks.MapOutputRegistry;
-import dev.sluice.blocks.RecordingListener;
-import dev.sluice.blocks.RegistryLimits;
-import dev.sluice.blocks.SlowFile;
-import dev.sluice.blocks.TestMapOutputs;
+import dev.sluice.blocks.directory.FakeProtectionDomain;
+import dev.sluice.blocks.directory.LocalDirectories;
+import dev.sluice.blocks.directory.RegistryLimits;
+import dev.sluice.blocks.directory.SlowFile;
+import dev.sluice.blocks.directory.TestMapOutputs;
+import dev.sluice.blocks.registry.MapOutputFiles;
+import dev.sluice.blocks.registry.MapOutputRegistry;
+import dev.sluice.blocks.registry.RecordingListener;
+import dev.sluice.blocks.staging.Stager;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.ControlMessages.Partitions;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.blocks.server;
 
-import dev.sluice.blocks.FakeProtectionDomain;
-import dev.sluice.blocks.MapOutputFiles;
-import dev.sluice.blocks.MapOutputRegistry;
-import dev.sluice.blocks.RecordingListener;
-import dev.sluice.blocks.RegistryLimits;
-import dev.sluice.blocks.TestMapOutputs;
+import dev.sluice.blocks.directory.FakeProtectionDomain;
+import dev.sluice.blocks.directory.RegistryLimits;
+import dev.sluice.blocks.directory.TestMapOutputs;
+import dev.sluice.blocks.registry.MapOutputFiles;
+import dev.sluice.blocks.registry.MapOutputRegistry;
+import dev.sluice.blocks.registry.RecordingListener;
+import dev.sluice.blocks.staging.Stager;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.transfer.PeerAddress;
 import java.nio.file.Path;

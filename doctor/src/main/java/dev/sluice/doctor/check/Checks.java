@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.doctor.check;
 
-import dev.sluice.blocks.RegionLimit;
 import dev.sluice.blocks.conf.Cgroup;
+import dev.sluice.blocks.directory.RegionLimit;
 import dev.sluice.rdma.verbs.VerbsOptions.ConnectMode;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.doctor.check;
 
-import dev.sluice.blocks.RegionLimit;
+import dev.sluice.blocks.directory.RegionLimit;
 import dev.sluice.doctor.Finding;
 import java.nio.file.Path;
 import java.util.List;

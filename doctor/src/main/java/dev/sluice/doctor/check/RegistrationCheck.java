@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.doctor.check;
 
-import dev.sluice.blocks.LocalDirectories;
-import dev.sluice.blocks.RegistrationUnavailableException;
+import dev.sluice.blocks.directory.LocalDirectories;
+import dev.sluice.blocks.directory.RegistrationUnavailableException;
 import dev.sluice.doctor.Finding;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.ProtectionDomain;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.conf;
 
-import dev.sluice.blocks.RegistrationMode;
 import dev.sluice.blocks.conf.MemoryBudget;
 import dev.sluice.blocks.conf.Setting;
 import dev.sluice.blocks.conf.SettingTable;
 import dev.sluice.blocks.conf.SettingTable.Draft;
 import dev.sluice.blocks.conf.Type;
 import dev.sluice.blocks.conf.VerbsSettings;
+import dev.sluice.blocks.directory.RegistrationMode;
 import dev.sluice.rdma.soft.FaultPlan;
 import java.nio.file.Path;
 import java.util.function.Function;

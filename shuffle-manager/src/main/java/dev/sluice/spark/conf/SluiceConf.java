@@ -3,12 +3,12 @@ package dev.sluice.spark.conf;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.sluice.blocks.RegionLimit;
-import dev.sluice.blocks.RegistrationMode;
 import dev.sluice.blocks.conf.Cgroup;
 import dev.sluice.blocks.conf.EnvironmentHints;
 import dev.sluice.blocks.conf.MemoryBudget;
 import dev.sluice.blocks.conf.Setting;
+import dev.sluice.blocks.directory.RegionLimit;
+import dev.sluice.blocks.directory.RegistrationMode;
 import dev.sluice.blocks.handover.NodeClient;
 import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.soft.FaultPlan;

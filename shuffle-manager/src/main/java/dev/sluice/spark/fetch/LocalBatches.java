@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.fetch;
 
-import dev.sluice.blocks.MapOutputReader;
-import dev.sluice.blocks.MapOutputRegistry;
+import dev.sluice.blocks.registry.MapOutputReader;
+import dev.sluice.blocks.registry.MapOutputRegistry;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.Arrays;

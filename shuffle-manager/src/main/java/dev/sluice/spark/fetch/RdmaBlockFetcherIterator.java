@@ -3,7 +3,7 @@ package dev.sluice.spark.fetch;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.sluice.blocks.MapOutputRegistry;
+import dev.sluice.blocks.registry.MapOutputRegistry;
 import dev.sluice.spark.fetch.DecodedBatchStream.BatchStreams;
 import dev.sluice.spark.fetch.DecodedBatchStream.Unchecked;
 import dev.sluice.spark.fetch.FetchedBatch.BatchFetchMetrics;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.fetch;
 
-import dev.sluice.blocks.server.Stager;
+import dev.sluice.blocks.staging.Stager;
 import dev.sluice.rdma.transfer.PeerQuota;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
 import dev.sluice.spark.fetch.ReadThreads.DeadlineTimer;

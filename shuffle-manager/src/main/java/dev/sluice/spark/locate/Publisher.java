@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.locate;
 
-import dev.sluice.blocks.MapOutputListener;
+import dev.sluice.blocks.registry.MapOutputListener;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.TaskFailures;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.metrics;
 
-import dev.sluice.blocks.RegistryCounter;
+import dev.sluice.blocks.directory.RegistryCounter;
 import dev.sluice.rdma.transfer.CounterDescription;
 import dev.sluice.rdma.transfer.Counters;
 import dev.sluice.rdma.transfer.TransferCounter;

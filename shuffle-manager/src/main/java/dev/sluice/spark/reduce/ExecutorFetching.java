@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.reduce;
 
-import dev.sluice.blocks.MapOutputRegistry;
+import dev.sluice.blocks.registry.MapOutputRegistry;
 import dev.sluice.spark.fetch.FetchPlan;
 import dev.sluice.spark.fetch.RdmaBlockStoreClient;
 import dev.sluice.spark.fetch.ShuffleClient;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.resolve;
 
-import dev.sluice.blocks.RegisteredInputStream;
+import dev.sluice.blocks.registry.RegisteredInputStream;
 import dev.sluice.spark.resolve.SluiceBlockResolver.FileSegments;
 import java.io.IOException;
 import java.io.InputStream;

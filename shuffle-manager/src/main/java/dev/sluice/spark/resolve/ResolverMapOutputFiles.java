@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.resolve;
 
-import dev.sluice.blocks.MapOutputFiles;
+import dev.sluice.blocks.registry.MapOutputFiles;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import java.nio.file.Path;
 import java.util.Arrays;

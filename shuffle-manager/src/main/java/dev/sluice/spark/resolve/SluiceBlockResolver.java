@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.resolve;
 
-import dev.sluice.blocks.MapOutputRegistry;
+import dev.sluice.blocks.registry.MapOutputRegistry;
 import dev.sluice.spark.conf.SluiceConf;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -4,7 +4,7 @@ package dev.sluice.spark.conf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.sluice.blocks.RegistrationMode;
+import dev.sluice.blocks.directory.RegistrationMode;
 import dev.sluice.blocks.handover.NodeClient;
 import dev.sluice.rdma.transfer.TransferOptions;
 import dev.sluice.rdma.verbs.DeviceFilter;

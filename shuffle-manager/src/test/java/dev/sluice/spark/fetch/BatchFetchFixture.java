@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.fetch;
 
-import dev.sluice.blocks.MapOutputRegistry;
+import dev.sluice.blocks.registry.MapOutputRegistry;
 import dev.sluice.spark.fetch.FetchedBatch.BatchFetchMetrics;
 import dev.sluice.spark.fetch.RdmaBlockFetcherIterator.SparkReading;
 import java.io.ByteArrayInputStream;

@@ -5,7 +5,7 @@ import static dev.sluice.spark.fetch.ReadFixture.SHUFFLE;
 import static dev.sluice.spark.fetch.ReadFixture.block;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.blocks.MapOutputRegistry;
+import dev.sluice.blocks.registry.MapOutputRegistry;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.fetch;
 
-import dev.sluice.blocks.LocalDirectories;
-import dev.sluice.blocks.MapOutputFiles;
-import dev.sluice.blocks.MapOutputListener;
-import dev.sluice.blocks.MapOutputRegistry;
-import dev.sluice.blocks.RegistrationMode;
-import dev.sluice.blocks.RegistryLimits;
+import dev.sluice.blocks.directory.LocalDirectories;
+import dev.sluice.blocks.directory.RegistrationMode;
+import dev.sluice.blocks.directory.RegistryLimits;
+import dev.sluice.blocks.registry.MapOutputFiles;
+import dev.sluice.blocks.registry.MapOutputListener;
+import dev.sluice.blocks.registry.MapOutputRegistry;
 import dev.sluice.blocks.server.BlockServer;
-import dev.sluice.blocks.server.Stager;
+import dev.sluice.blocks.staging.Stager;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.ProtectionDomain;

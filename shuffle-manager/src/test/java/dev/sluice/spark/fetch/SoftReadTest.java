@@ -5,10 +5,10 @@ import static dev.sluice.spark.fetch.ReadFixture.SHUFFLE;
 import static dev.sluice.spark.fetch.ReadFixture.block;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.blocks.RegistryCounter;
-import dev.sluice.blocks.RegistryLimits;
 import dev.sluice.blocks.client.BlockServerClient;
-import dev.sluice.blocks.server.Stager;
+import dev.sluice.blocks.directory.RegistryCounter;
+import dev.sluice.blocks.directory.RegistryLimits;
+import dev.sluice.blocks.staging.Stager;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.soft.FaultPlan;

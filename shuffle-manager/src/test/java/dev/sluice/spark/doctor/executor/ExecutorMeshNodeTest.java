@@ -4,8 +4,8 @@ package dev.sluice.spark.doctor.executor;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.sluice.blocks.RegistrationMode;
 import dev.sluice.blocks.conf.MemoryBudget;
+import dev.sluice.blocks.directory.RegistrationMode;
 import dev.sluice.doctor.check.CheckContext;
 import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
 import dev.sluice.rdma.transfer.TransferOptions;

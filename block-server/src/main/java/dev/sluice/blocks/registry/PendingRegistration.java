@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.sluice.blocks.registry;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.sluice.blocks.directory.DataFile;
+import dev.sluice.blocks.directory.LocalDirectories;
+import dev.sluice.blocks.directory.RegistrationMethod;
+import dev.sluice.blocks.directory.RegistrationUnavailableException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A pending registration of a map output. The {@link RegistrationQueue} creates it. It is
+ * {@linkplain #open opened} on a thread that may wait for disks and holds no lock, and registered
+ * on the registry's thread. One thread at a time uses it. The queue closes it, whether it
+ * succeeded, failed or was cancelled.
+ */
+final class PendingRegistration implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(PendingRegistration.class);
+
+  /** Result of {@link #open}, which may be an exception. */
+  private interface Opened {
+    Found found() throws IOException;
+  }
+
+  /**
+   * Files that fit together.
+   *
+   * @param data null if all partitions are empty, or nothing is to be registered
+   * @param registers true to register the map output, false to stage it
+   */
+  record Found(
+      MapOutputFiles.Files files,
+      MapOutputIndex index,
+      @Nullable DataFile data,
+      boolean registers) {}
+
+  private final ShuffleOutputs shuffle;
+  private final long mapId;
+  private final boolean served;
+
+  /** Null before {@link #open}. */
+  private @Nullable Opened opened;
+
+  /** Null if no file was opened. */
+  private @Nullable DataFile data;
+
+  /**
+   * @param served true if peers may READ the map output here
+   */
+  PendingRegistration(ShuffleOutputs shuffle, long mapId, boolean served) {
+    this.shuffle = shuffle;
+    this.mapId = mapId;
+    this.served = served;
+  }
+
+  ShuffleOutputs shuffle() {
+    return shuffle;
+  }
+
+  long mapId() {
+    return mapId;
+  }
+
+  boolean served() {
+    return served;
+  }
+
+  /** Finds and opens the files; waits for their disks. {@link #found} throws its exception. */
+  void open(MapOutputFiles outputs, LocalDirectories directories, long nowMs) {
+    try {
+      Found found = find(outputs, directories, nowMs);
+      data = found.data();
+      opened = () -> found;
+    } catch (IOException | RuntimeException | Error e) {
+      opened =
+          () -> {
+            throw e;
+          };
+    }
+  }
+
+  private Found find(MapOutputFiles outputs, LocalDirectories directories, long nowMs)
+      throws IOException {
+    MapOutputFiles.Files files = outputs.find(shuffle.id(), mapId);
+    if (files == null) {
+      throw new NoSuchFileException("map output " + mapId + " of shuffle " + shuffle.id());
+    }
+    MapOutputIndex index = MapOutputIndex.read(files);
+    if (served && index.dataBytes() > 0) {
+      try {
+        RegistrationMethod form = directories.form(files.data(), nowMs);
+        return new Found(files, index, DataFile.open(files.data(), index.dataBytes(), form), true);
+      } catch (RegistrationUnavailableException | OutOfMemoryError e) {
+        LOG.debug("{} cannot be registered and will be staged", this, e);
+      }
+    }
+    checkLength(files.data(), index);
+    return new Found(files, index, null, served && index.dataBytes() == 0);
+  }
+
+  /** Spark writes no data file if every partition is empty. */
+  private static void checkLength(Path data, MapOutputIndex index) throws IOException {
+    boolean isMissing = index.dataBytes() == 0 && !Files.exists(data);
+    DataFile.checkLength(data, isMissing ? 0 : Files.size(data), index.dataBytes());
+  }
+
+  /** Returns the files, once {@link #open} has returned. */
+  Found found() throws IOException {
+    return requireNonNull(opened).found();
+  }
+
+  /** Closes the data file unless its region owns it. */
+  @Override
+  public void close() {
+    try {
+      if (data != null) {
+        data.close();
+      }
+    } catch (IOException e) {
+      LOG.debug("Closing the data file of {} failed", this, e);
+    }
+  }
+
+  @Override
+  public String toString() {
+    return "map output " + mapId + " of shuffle " + shuffle.id();
+  }
+}

@@ -1,0 +1,24 @@
+/**
+ * Map outputs of this process by shuffle: registered as memory regions, or to be staged.
+ *
+ * <p>{@link MapOutputRegistry} is the entry point. It has five steps for a map output:
+ *
+ * <ol>
+ *   <li>The {@link RegistrationQueue} has {@link MapOutputFiles} find the files, and {@link
+ *       MapOutputIndex} read and check the index, on a thread of {@link DiskThreads}.
+ *   <li>{@link dev.sluice.blocks.directory.LocalDirectories} gives the method by which files of its
+ *       directory register.
+ *   <li>{@link Registrar} reserves room in the {@link
+ *       dev.sluice.blocks.directory.RegistrationBudget}, and evicts idle shuffles early.
+ *   <li>{@link ShuffleOutputs} registers the data file and a slot of a partition table ({@link
+ *       TableSlot}). Otherwise the map output is to be staged ({@link IndexTable}).
+ *   <li>{@link MapOutputListener} announces the location.
+ * </ol>
+ *
+ * <p>Tasks of this process read their own map outputs through {@link MapOutputReader} and {@link
+ * RegisteredInputStream}. {@link ShuffleMemory} unmaps memory of a shuffle once its last reader has
+ * left.
+ *
+ * <p>The registry speaks to no peer: {@link dev.sluice.blocks.server} does.
+ */
+package dev.sluice.blocks.registry;
