@@ -3,6 +3,7 @@ package dev.sluice.spark;
 
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
 import com.tngtech.archunit.base.DescribedPredicate;
@@ -97,7 +98,47 @@ class ArchitectureTest {
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage(
-              "dev.sluice.blocks", "dev.sluice.blocks.server", "dev.sluice.blocks.handover");
+              "dev.sluice.blocks.directory",
+              "dev.sluice.blocks.registry",
+              "dev.sluice.blocks.staging",
+              "dev.sluice.blocks.server",
+              "dev.sluice.blocks.handover");
+
+  /** A process has this side for map outputs of its own. */
+  @ArchTest
+  static final ArchRule BLOCKS_ARE_SERVED_IN_LAYERS =
+      layeredArchitecture()
+          .consideringOnlyDependenciesInAnyPackage(BLOCK_SERVER)
+          .layer("directory")
+          .definedBy("dev.sluice.blocks.directory")
+          .layer("registry")
+          .definedBy("dev.sluice.blocks.registry")
+          .layer("staging")
+          .definedBy("dev.sluice.blocks.staging")
+          .layer("server")
+          .definedBy("dev.sluice.blocks.server")
+          .layer("handover")
+          .definedBy("dev.sluice.blocks.handover")
+          .whereLayer("directory")
+          .mayOnlyBeAccessedByLayers("registry", "staging")
+          .whereLayer("registry")
+          .mayOnlyBeAccessedByLayers("staging", "server", "handover")
+          .whereLayer("staging")
+          .mayOnlyBeAccessedByLayers("server")
+          .whereLayer("server")
+          .mayNotBeAccessedByAnyLayer()
+          .whereLayer("handover")
+          .mayNotBeAccessedByAnyLayer();
+
+  /** The two sides meet in the entry class alone. */
+  @ArchTest
+  static final ArchRule EXECUTORS_DO_NOT_USE_THE_DRIVERS_SIDE =
+      noClasses()
+          .that()
+          .resideInAPackage("dev.sluice.spark.executor")
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage("dev.sluice.spark.driver");
 
   @ArchTest
   static final ArchRule ONLY_THE_SHUFFLE_MANAGER_USES_SPARK_BEYOND_ITS_TRANSPORT =
