@@ -344,7 +344,8 @@ class MapOutputRegistryTest {
     proceed.countDown();
 
     assertThat(resolving.get(10, TimeUnit.SECONDS)).containsOnlyNulls();
-    registry.resolve(9, new long[] {1}).get(10, TimeUnit.SECONDS);
+    // The registry's thread looks for this one after it has announced the other.
+    registry.resolve(9, new long[] {2}).get(10, TimeUnit.SECONDS);
     assertThat(listener.events).containsExactly("registered 9/1");
   }
 
