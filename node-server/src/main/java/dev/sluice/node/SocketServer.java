@@ -59,7 +59,7 @@ final class SocketServer implements AutoCloseable {
   /**
    * Listens at once.
    *
-   * @param applications let executors in
+   * @param applications admit the executors
    * @throws IOException if another daemon listens there
    */
   SocketServer(NodeOptions options, Applications applications) throws IOException {
@@ -97,7 +97,7 @@ final class SocketServer implements AutoCloseable {
 
   /** Returns true if a daemon accepts connections there. */
   static boolean isListenedAt(Path path) {
-    try (NodeChannel _ = NodeChannel.connect(path)) {
+    try (SocketChannel _ = NodeChannel.open(path)) {
       return true;
     } catch (UnansweredException e) {
       return true;

@@ -82,6 +82,11 @@ public final class NodeChannel implements AutoCloseable {
    * @throws UnansweredException if a daemon listens, but has not accepted earlier connections
    */
   public static NodeChannel connect(Path path) throws IOException {
+    return new NodeChannel(open(path));
+  }
+
+  /** Connects as {@link #connect} does, without messages. */
+  public static SocketChannel open(Path path) throws IOException {
     SocketChannel socket = SocketChannel.open(StandardProtocolFamily.UNIX);
     boolean connected = false;
     try {
@@ -95,7 +100,7 @@ public final class NodeChannel implements AutoCloseable {
         socket.close();
       }
     }
-    return new NodeChannel(socket);
+    return socket;
   }
 
   /** User of this process. */

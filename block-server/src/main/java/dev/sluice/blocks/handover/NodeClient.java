@@ -112,11 +112,10 @@ public final class NodeClient implements AutoCloseable {
    *     keeps nothing of it
    */
   public void handOver(int shuffleId, long mapId, MapOutputFiles.Files files) throws IOException {
-    if (isEmpty(files)) {
-      return;
-    }
     try {
-      handOverOrAgain(shuffleId, mapId, files);
+      if (!isEmpty(files)) {
+        handOverOrAgain(shuffleId, mapId, files);
+      }
     } catch (IOException e) {
       throw new IOException(
           "Map output %d of shuffle %d was not handed over to the node daemon: %s"
@@ -150,7 +149,7 @@ public final class NodeClient implements AutoCloseable {
     boolean linksFailed = false;
     for (int tried = 0; ; tried++) {
       try {
-        used.handOver(shuffleId, mapId, files, answerNanos());
+        used.handOver(shuffleId, mapId, files, limits.answer());
         return;
       } catch (UnansweredException e) {
         throw e;

@@ -16,6 +16,7 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.UserPrincipal;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
@@ -114,10 +115,11 @@ final class NodeConnection implements AutoCloseable {
    * Puts the map output into the folder that takes links to its data file, and tells the daemon.
    * Takes it out again if the daemon does not accept it, unless it was there before.
    *
+   * @param answer limit of the daemon's answer; the folders' disks may take longer
    * @throws FileSystemException if no folder takes it, with the reason of each
    * @throws IOException as {@link #ask} does
    */
-  void handOver(int shuffleId, long mapId, MapOutputFiles.Files files, long deadlineNanos)
+  void handOver(int shuffleId, long mapId, MapOutputFiles.Files files, Duration answer)
       throws IOException {
     Path directory = requireNonNull(files.data().getParent());
     ApplicationFolder known = chosen.get(directory);
@@ -131,28 +133,29 @@ final class NodeConnection implements AutoCloseable {
         continue;
       }
       chosen.put(directory, folder);
-      tell(folder, isNew, shuffleId, mapId, deadlineNanos);
+      tell(folder, isNew, shuffleId, mapId, answer);
       return;
     }
     // A single folder may be missing because this process does not mount it.
     if (folders.stream().noneMatch(NodeConnection::exists)) {
       close(); // The daemon has removed the application: enter again.
     }
+    String reason =
+        known == null
+            ? "it cannot be linked into any folder of the node daemon; one of them has to be in the"
+                + " same mount: "
+            : "it cannot be put into the node daemon's folder: ";
     throw new FileSystemException(
-        files.data().toString(),
-        null,
-        "it cannot be linked into any folder of the node daemon; one of them has to be in the same"
-            + " mount: "
-            + String.join("; ", reasons));
+        files.data().toString(), null, reason + String.join("; ", reasons));
   }
 
   private void tell(
-      ApplicationFolder folder, boolean isNew, int shuffleId, long mapId, long deadlineNanos)
+      ApplicationFolder folder, boolean isNew, int shuffleId, long mapId, Duration answer)
       throws IOException {
     HandOver handOver = new HandOver(shuffleId, mapId, folders.indexOf(folder));
     boolean taken = false;
     try {
-      ask(handOver, Accepted.class, deadlineNanos);
+      ask(handOver, Accepted.class, System.nanoTime() + answer.toNanos());
       taken = true;
     } finally {
       if (!taken && isNew) {

@@ -3,6 +3,7 @@ package dev.sluice.blocks.registry;
 
 import dev.sluice.blocks.directory.InconsistentFilesException;
 import dev.sluice.blocks.wire.TableEntry;
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
@@ -68,6 +69,8 @@ public final class MapOutputIndex {
         index.seek(last);
       }
       return index.readLong();
+    } catch (EOFException e) {
+      throw new InconsistentFilesException(files.index() + " has no offset");
     }
   }
 
