@@ -8,6 +8,7 @@ import dev.sluice.blocks.registry.MapOutputRegistry;
 import dev.sluice.blocks.wire.LifetimeMessages.NodeResponse;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;
 import dev.sluice.rdma.transfer.DaemonThreads;
+import dev.sluice.rdma.transfer.DaemonThreads.EnsuredPool;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.DirectoryIteratorException;
@@ -24,7 +25,6 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutorService;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
@@ -41,9 +41,9 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Its {@link ServedApplication} creates and closes it, which leaves the folders as they are. Any
  * thread; waits for the application's disks: threads of executors' connections {@link #take}, the
- * threads of {@link Application} {@link #scan}, the registry's and the transport's {@link #find},
- * its own removes. The own thread ends when there is nothing to do. {@link AdmissionControl} and
- * {@link NodeMetric} read the totals, which never blocks.
+ * threads of {@link Application} {@link #scan}, and those of the registry and the transport {@link
+ * #find}. Its thread {@code sluice-node-remove} deletes files, and ends when it is idle. {@link
+ * AdmissionControl} and {@link NodeMetric} read the totals, which never blocks.
  */
 final class ApplicationStore implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ApplicationStore.class);
@@ -74,7 +74,7 @@ final class ApplicationStore implements AutoCloseable {
 
   private final AtomicLong bytes = new AtomicLong();
 
-  private final ExecutorService remover = DaemonThreads.atMost(1, "sluice-node-remove");
+  private final EnsuredPool remover = new EnsuredPool(1, DaemonThreads.named("sluice-node-remove"));
   private final AtomicBoolean renewing = new AtomicBoolean();
 
   /**
@@ -356,10 +356,10 @@ final class ApplicationStore implements AutoCloseable {
     }
   }
 
-  /** Stops serving, and lets running removals end. */
+  /** Stops serving. Removals that were asked for go on. */
   @Override
   public void close() {
-    remover.shutdown();
+    remover.stop(0);
     registry.close();
   }
 }

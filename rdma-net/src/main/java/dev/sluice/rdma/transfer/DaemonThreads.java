@@ -9,6 +9,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
@@ -111,6 +112,7 @@ public final class DaemonThreads {
       try {
         super.execute(task);
       } catch (OutOfMemoryError e) {
+        getQueue().remove(task); // It may have been queued before its thread could not start.
         if (!leaveToOthers(task)) {
           throw e;
         }
@@ -142,6 +144,8 @@ public final class DaemonThreads {
     /** Read lock: a task on its caller's thread, because the system gave none. */
     private final ReadWriteLock callers = new ReentrantReadWriteLock();
 
+    private final AtomicBoolean warned = new AtomicBoolean();
+
     public EnsuredPool(int threads, ThreadFactory factory) {
       this.threads = atMost(threads, factory);
     }
@@ -153,7 +157,12 @@ public final class DaemonThreads {
       } catch (RejectedExecutionException _) { // The threads are stopped.
         task.run();
       } catch (OutOfMemoryError e) {
-        LOG.warn("Starting a thread failed; thread {} does its work", Thread.currentThread(), e);
+        if (warned.compareAndSet(false, true)) {
+          LOG.warn(
+              "Starting a thread failed; thread {} does its work. Further failures are not logged",
+              Thread.currentThread(),
+              e);
+        }
         callers.readLock().lock();
         try {
           task.run();
