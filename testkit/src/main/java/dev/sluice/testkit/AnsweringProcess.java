@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -172,6 +173,20 @@ public final class AnsweringProcess implements AutoCloseable {
       Thread.currentThread().interrupt();
       process.destroyForcibly();
     }
+    awaitExecutors();
     executors.forEach(ProcessHandle::destroyForcibly);
+  }
+
+  /** Executors end after their driver, and tidy up. One that is stopped does not end. */
+  private void awaitExecutors() {
+    try {
+      CompletableFuture.allOf(
+              executors.stream().map(ProcessHandle::onExit).toArray(CompletableFuture[]::new))
+          .get(GRACE_SECONDS, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (ExecutionException | TimeoutException _) {
+      // They are killed.
+    }
   }
 }
