@@ -244,8 +244,11 @@ final class ShuffleOutputs {
       failures.remove(mapId);
       return output;
     } finally {
-      closeMemoryIfEmpty();
-      lock.unlock();
+      try {
+        closeMemoryIfEmpty();
+      } finally {
+        lock.unlock();
+      }
     }
   }
 
