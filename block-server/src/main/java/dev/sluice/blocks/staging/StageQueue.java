@@ -117,7 +117,7 @@ final class StageQueue {
     BitSet awaited = new BitSet();
     for (Iterator<StageRequest> i = waiting.iterator(); i.hasNext() && anyHasRoom(awaited); ) {
       StageRequest request = i.next();
-      if (full.contains(request.share()) || !hasShare(request)) {
+      if (request.bytes() > 0 && (full.contains(request.share()) || !hasShare(request))) {
         full.add(request.share()); // Small requests do not overtake a large one.
       } else if (hasReaders(request, awaited)) {
         i.remove();

@@ -141,6 +141,11 @@ final class StageRequest {
     return receivedNanos + TimeUnit.MILLISECONDS.toNanos(usableMs);
   }
 
+  /** Returns true if the rest of the time is for the bytes: a slow disk costs its own blocks. */
+  private boolean isHalfOver(long nowNanos) {
+    return nowNanos - receivedNanos >= (deadlineNanos() - receivedNanos) / 2;
+  }
+
   /** Returns true if no reader waits any more. Never turns false again. */
   boolean isLate(long nowNanos) {
     return !isThere.getAsBoolean() || nowNanos - deadlineNanos() >= 0;
@@ -171,7 +176,7 @@ final class StageRequest {
   void read(int lane, LongSupplier nanoClock) {
     try {
       if (bytes == 0) {
-        blocks.readTables(lane, () -> ends(nanoClock));
+        blocks.readTables(lane, () -> ends(nanoClock) || isHalfOver(nanoClock.getAsLong()));
       } else if (!blocks.copy(
           lane, share.cold(), requireNonNull(buffer).segment(), () -> ends(nanoClock))) {
         uncached = true;

@@ -96,13 +96,27 @@ final class StagedBlocks {
     Partitions wanted = stage.wanted().get(i);
     long[] known = output.knownEntries(wanted.start(), wanted.end());
     if (known != null) {
-      return table(output, known);
+      return answered(output, known);
     }
     readings[i] = output.reading(wanted.start(), wanted.end());
     if (readings[i] == null) {
       return Staged.STALE;
     }
     return tableLanes(i).anyMatch(avoided::get) ? Staged.UNREADABLE : null;
+  }
+
+  /** The table for the answer. The reader of a further part of a block knows its entries. */
+  private long[] answered(MapOutput output, long[] entries) {
+    long[] table = table(output, entries);
+    if (stage.position() == 0) {
+      return table;
+    }
+    long length = length(table);
+    return table(
+        output,
+        new long[] {
+          TableEntry.first(TableEntry.offset(entries[0]), length), TableEntry.second(length, 0)
+        });
   }
 
   private static long[] table(MapOutput output, long[] entries) {
@@ -160,14 +174,14 @@ final class StagedBlocks {
       entries = reading.readChecksums();
     }
     if (entries != null) {
-      tables[i] = table(requireNonNull(outputs[i]), entries);
+      tables[i] = answered(requireNonNull(outputs[i]), entries);
       readings[i] = null;
     }
   }
 
   /**
-   * Chooses the blocks to copy, once all tables are known: the first ones that fit together, or a
-   * part of a single one.
+   * Chooses the blocks to copy, once no more tables are read: the first ones that fit together, or
+   * a part of a single one. A block is unreadable if its table was not read.
    *
    * @param maxBytes limit of this server
    * @return the bytes of the copy
@@ -176,7 +190,11 @@ final class StagedBlocks {
     long room = Math.min(stage.maxBytes(), maxBytes);
     int chosen = 0;
     for (int i = 0; i < tables.length; i++) {
-      long[] table = requireNonNull(tables[i]);
+      long[] table = tables[i];
+      if (table == null) {
+        table = Staged.UNREADABLE;
+        tables[i] = table;
+      }
       long length = Staged.isTable(table) ? length(table) - stage.position() : 0;
       long part = tables.length == 1 ? Math.min(length, room) : length;
       if (part > 0 && part <= room) {
@@ -241,15 +259,11 @@ final class StagedBlocks {
     return true;
   }
 
-  /** Returns true if none of its map outputs has been unregistered or replaced meanwhile. */
+  /** Returns true if no map output of a chosen block has been unregistered or replaced. */
   boolean isCurrent() {
-    for (int i = 0; i < outputs.length; i++) {
-      long mapId = stage.wanted().get(i).mapId();
-      if (outputs[i] != null && registry.output(stage.shuffleId(), mapId) != outputs[i]) {
-        return false;
-      }
-    }
-    return true;
+    return chosen()
+        .allMatch(
+            i -> registry.output(stage.shuffleId(), stage.wanted().get(i).mapId()) == outputs[i]);
   }
 
   /** CRC32C of the copy, unless all its map outputs have checksums of Spark's. */
@@ -264,6 +278,11 @@ final class StagedBlocks {
     Checksum crc = ChecksumAlgorithm.CRC32C.newChecksum();
     crc.update(copy.asByteBuffer());
     return crc.getValue();
+  }
+
+  /** Returns true if a block is not staged because its files were not read. */
+  boolean isAnyUnreadable() {
+    return Arrays.stream(tables).anyMatch(table -> table == Staged.UNREADABLE);
   }
 
   /** Tables of the answer, in the order of the request. */

@@ -329,7 +329,7 @@ public final class Stager implements AutoCloseable {
       TaskFailures.log(LOG, "Answering a stage request failed", e);
     }
     unanswered.remove(request);
-    if (first && message instanceof NotStaged) {
+    if (first && (message instanceof NotStaged || request.blocks().isAnyUnreadable())) {
       counters.add(RegistryCounter.STAGING_REFUSALS, 1);
     }
     return first;
@@ -366,7 +366,13 @@ public final class Stager implements AutoCloseable {
   private void tick() {
     guarded(this::expireLeases);
     long nowNanos = nanoClock.getAsLong();
+    BitSet before = hanging;
     hanging = hanging(nowNanos);
+    if (hanging.cardinality() > before.cardinality()) {
+      LOG.warn(
+          "A disk does not answer reads of map outputs that are to be staged. Until it does, Spark's"
+              + " own transfer moves its blocks");
+    }
     unanswered.forEach(request -> guarded(() -> dropVain(request, nowNanos)));
     memory.expire(nowNanos);
   }
@@ -395,8 +401,11 @@ public final class Stager implements AutoCloseable {
     StageRequest others = request.replaced(request.blocks().without(avoided));
     if (others != null) {
       unanswered.remove(request);
-      queue.end(request);
-      start(others);
+      try {
+        queue.end(request);
+      } finally {
+        start(others);
+      }
     }
   }
 

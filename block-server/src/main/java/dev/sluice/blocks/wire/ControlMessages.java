@@ -173,7 +173,7 @@ public final class ControlMessages {
       return wanted.stream().mapToLong(each -> Math.max(0, (long) each.end() - each.start())).sum();
     }
 
-    /** Returns false if the request is for too much, or for what cannot be. */
+    /** Returns false if the request is for too much, or has an invalid position or limit. */
     public boolean isAllowed() {
       boolean isSingle = wanted.size() == 1;
       return wanted.size() <= MAX_BLOCKS
@@ -184,7 +184,8 @@ public final class ControlMessages {
 
     /** Approximate heap that the request and its answer take on the server. */
     public long heapBytes() {
-      return BLOCK_HEAP_BYTES * wanted.size() + TableEntry.BYTES * partitions();
+      return BLOCK_HEAP_BYTES * wanted.size()
+          + TableEntry.BYTES * (position == 0 ? partitions() : 1);
     }
 
     /** The same request with less time. */
@@ -212,8 +213,9 @@ public final class ControlMessages {
    * @param crc32c of all bytes, if a map output in the copy has no checksums of Spark's; else
    *     {@link #NO_CHECKSUM}
    * @param tables for each wanted block the {@link MapOutputHeader} and the {@link TableEntry}s, as
-   *     a READ of the table would return them; {@link #STALE} or {@link #UNREADABLE} for a block
-   *     that is left out of the copy
+   *     a READ of the table would return them, or one entry for the whole block if the request
+   *     leaves out its first bytes; {@link #STALE} or {@link #UNREADABLE} for a block that is left
+   *     out of the copy
    */
   public record Staged(
       long leaseId,

@@ -191,6 +191,23 @@ class StagerTablesTest {
   }
 
   @Test
+  void tablesThatAreNotReadInHalfOfTheTimeCostTheirOwnBlocks() throws Exception {
+    try (SlowFile disk = SlowFile.inPlaceOf(index)) {
+      stage(IN_TIME_MS, INDEX, CHECKSUMS, FAST);
+      SlowFile.awaitReaders(1);
+      nowNanos.addAndGet(TimeUnit.SECONDS.toNanos(30));
+      disk.answer();
+      Staged staged = (Staged) answer();
+      assertThat(staged.tables().get(1)).isEqualTo(Staged.UNREADABLE);
+      assertThat(staged.region().length()).isEqualTo(5);
+      stager.done("peer", staged.leaseId());
+    }
+    while (registry.counters().get(RegistryCounter.STAGING_REFUSALS) == 0) {
+      Thread.onSpinWait(); // It is counted after the answer.
+    }
+  }
+
+  @Test
   void mapOutputsThatAreReplacedWhileATableIsReadAreStale() throws Exception {
     try (SlowFile disk = SlowFile.inPlaceOf(index)) {
       stage(IN_TIME_MS, INDEX, FAST);

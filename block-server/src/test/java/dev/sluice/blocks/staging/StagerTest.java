@@ -161,6 +161,19 @@ class StagerTest {
     assertThat(registry.counters().get(RegistryCounter.STAGING_BYTES_IN_USE)).isZero();
   }
 
+  /** Its reader has all entries since the first part. */
+  @Test
+  void theAnswerForAFurtherPartHasOneEntryForTheBlock() throws Exception {
+    Staged staged = staged("a", all(100, 150));
+    assertThat(domain.read(staged.region())).isEqualTo(bytes(100, 150));
+    long[] table = staged.tables().getFirst();
+    assertThat(table).hasSize(MapOutputHeader.LONGS + TableEntry.LONGS);
+    long entry = table[MapOutputHeader.LONGS];
+    assertThat(TableEntry.offset(entry)).isZero();
+    assertThat(TableEntry.length(entry, table[MapOutputHeader.LONGS + 1])).isEqualTo(3_000_100);
+    stager.done("a", staged.leaseId());
+  }
+
   @Test
   void bytesWithoutSparksChecksumsHaveOneOfOurs() throws Exception {
     Files.delete(outputs.checksums(SHUFFLE, 2));

@@ -82,7 +82,7 @@ final class DataRead implements ReadListener {
   /** The blocks that are READ. */
   private Span there;
 
-  /** The last lease; null if the blocks are registered. */
+  /** The last answer, perhaps without a lease; null if the blocks are registered. */
   private @Nullable Staged staged;
 
   /** True while the peer holds the last lease for this. */
@@ -171,6 +171,11 @@ final class DataRead implements ReadListener {
     staged = lease;
     leased = lease.region().length() > 0;
     Span copied = located.take(place.span(), request, lease);
+    FallbackReason reason = place.span().isSingle() ? located.failure(place.span().from()) : null;
+    if (reason != null) {
+      failed(reason);
+      return;
+    }
     if (copied == null || !isPlausible(copied, lease)) {
       LOG.warn(
           "The answer of {} to a staging request of {} bytes is not usable: {}",
@@ -180,10 +185,7 @@ final class DataRead implements ReadListener {
       failed(FallbackReason.STAGING);
       return;
     }
-    FallbackReason reason = place.span().isSingle() ? located.failure(copied.from()) : null;
-    if (reason != null) {
-      failed(reason);
-    } else if (leased && sink.wants(copied)) {
+    if (leased && sink.wants(copied)) {
       there = copied;
       read(List.of(lease.region()));
     } else {

@@ -29,7 +29,8 @@ import org.jspecify.annotations.Nullable;
  * fills in the registered blocks, on a delivery thread or the caller's. The peer tells the lengths
  * of staged blocks when it stages them ({@link #take}); until then, they are estimates. After it is
  * located, each block has one user at a time: the thread that READs the {@link Span} with the
- * block, or the one that makes the spans.
+ * block, or the one that makes the spans. Parts of one large block may be READ by two threads,
+ * which only set its failure.
  */
 public final class LocatedBlocks {
   private final BlockList blocks;
@@ -288,10 +289,10 @@ public final class LocatedBlocks {
    *     null if the answer does not fit the request
    */
   public @Nullable Span take(Span span, Stage asked, Staged answer) {
-    if (answer.tables().size() != asked.wanted().size()) {
+    long copied = answer.region().length();
+    if (answer.tables().size() != asked.wanted().size() || copied > asked.maxBytes()) {
       return null;
     }
-    long copied = answer.region().length();
     long left = copied;
     int to = span.from();
     int next = 0;
@@ -319,13 +320,35 @@ public final class LocatedBlocks {
     int longs = MapOutputHeader.LONGS + partitions(block) * TableEntry.LONGS;
     if (table.length == Staged.STALE.length) {
       failures[block] = FallbackReason.STALE_LOCATION;
+    } else if (isKnown(block) && Staged.isTable(table)) {
+      failures[block] = isSame(block, table) ? null : FallbackReason.STALE_LOCATION;
     } else if (table.length != longs) {
       failures[block] = FallbackReason.STAGING;
-    } else if (!isKnown(block)) {
+    } else {
       int start = blocks.startPartition(block);
       slices[block] = TableSlice.of(locations[block], start, blocks.endPartition(block), table);
       failures[block] = fill(block);
     }
+  }
+
+  /**
+   * Returns true if a table describes the same bytes as the known one: all entries, or their sum.
+   */
+  private boolean isSame(int block, long[] table) {
+    int entries = table.length - MapOutputHeader.LONGS;
+    MapOutputHeader header =
+        entries > 0 && entries % TableEntry.LONGS == 0
+            ? MapOutputHeader.of(locations[block].mapId(), table, 0)
+            : null;
+    if (header == null
+        || header.checksumAlgorithm() != algorithm(block)
+        || header.data().length() != outputs[block].data().length()) {
+      return false;
+    }
+    long last = table[table.length - TableEntry.LONGS];
+    long end = TableEntry.offset(last) + TableEntry.length(last, table[table.length - 1]);
+    return TableEntry.offset(table[MapOutputHeader.LONGS]) == offsets[block]
+        && end - offsets[block] == lengths[block];
   }
 
   /** Returns the end of each block of a span in a buffer with the blocks one after the other. */

@@ -191,6 +191,26 @@ class LocatedBlocksTest {
         .containsExactly(new Span(2, 4, 65, true));
   }
 
+  /** The lengths of the partitions are from the first answer. */
+  @Test
+  void aBlockWhoseTableHasChangedIsStale() {
+    LocatedBlocks located = staged(1, 100);
+    Span one = new Span(0, 1, 50, true);
+    located.take(one, request(located, one, 50), answer(50, table(0, 150)));
+    Stage rest = new Stage(3, 1_000, located.wanted(one), 50, 100);
+    assertThat(located.take(one, rest, answer(100, table(0, 150))))
+        .isEqualTo(new Span(0, 1, 100, true));
+    located.take(one, rest, answer(100, table(0, 151)));
+    assertThat(located.failure(0)).isEqualTo(FallbackReason.STALE_LOCATION);
+  }
+
+  @Test
+  void aCopyThatIsLargerThanAskedForIsNotTaken() {
+    LocatedBlocks located = staged(1, 100);
+    Span one = new Span(0, 1, 50, true);
+    assertThat(located.take(one, request(located, one, 50), answer(51, table(0, 51)))).isNull();
+  }
+
   @Test
   void blocksThatCannotBeStagedFailAloneAndHaveNoBytes() {
     LocatedBlocks located = staged(5, 100);

@@ -6,6 +6,8 @@ import dev.sluice.blocks.wire.ControlMessages.NotStaged;
 import dev.sluice.blocks.wire.ControlMessages.Partitions;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
+import dev.sluice.blocks.wire.MapOutputHeader;
+import dev.sluice.blocks.wire.TableEntry;
 import dev.sluice.rdma.RemoteRegion;
 import java.io.ByteArrayOutputStream;
 import java.util.ArrayList;
@@ -112,7 +114,7 @@ public final class FakeStager {
       MapOutput output = outputs.apply(wanted.mapId());
       long[] table =
           tables.apply(output == null ? Staged.STALE : output.table(wanted.start(), wanted.end()));
-      answered.add(table);
+      answered.add(request.position() == 0 ? table : summed(table));
       if (Staged.isTable(table)) {
         byte[] block = output.bytes(wanted.start(), wanted.end());
         int from = (int) Math.min(request.position(), block.length);
@@ -127,6 +129,20 @@ public final class FakeStager {
       }
     }
     return answer(copy.toByteArray(), verifiable, answered);
+  }
+
+  /** A table with one entry for all partitions, as a stager answers for a further part. */
+  private static long[] summed(long[] table) {
+    if (!Staged.isTable(table)) {
+      return table;
+    }
+    long last = table[table.length - TableEntry.LONGS];
+    long offset = TableEntry.offset(table[MapOutputHeader.LONGS]);
+    long end = TableEntry.offset(last) + TableEntry.length(last, table[table.length - 1]);
+    long[] sum = Arrays.copyOf(table, MapOutputHeader.LONGS + TableEntry.LONGS);
+    sum[MapOutputHeader.LONGS] = TableEntry.first(offset, end - offset);
+    sum[MapOutputHeader.LONGS + 1] = TableEntry.second(end - offset, 0);
+    return sum;
   }
 
   private Object answer(byte[] bytes, boolean verifiable, List<long[]> answered) {
