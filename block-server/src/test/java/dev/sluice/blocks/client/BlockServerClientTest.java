@@ -24,8 +24,11 @@ import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.TransferOptions;
+import java.io.IOException;
+import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -335,10 +338,23 @@ class BlockServerClientTest {
   }
 
   @Test
-  void aPeerThatCannotBeAskedToStageIsAFailure() {
+  void aPeerThatCannotBeAskedToStageIsAFailure() throws Exception {
     server.stop();
+    awaitRefusal();
     Stage stage = stage(TIMEOUT_MS, new Partitions(1, 0, 1));
     assertFails(client.stage(peer, stage), "No connection to server");
+  }
+
+  /** A server that is being stopped accepts and resets connections for a moment. */
+  private void awaitRefusal() throws IOException {
+    boolean refused = false;
+    while (!refused) {
+      try (Socket _ = new Socket("localhost", peer.port())) {
+        Thread.onSpinWait();
+      } catch (ConnectException e) {
+        refused = true;
+      }
+    }
   }
 
   private MapOutputLocation resolve(int shuffleId, long mapId) throws Exception {
