@@ -35,7 +35,7 @@ final class TableRead implements ReadListener {
    *
    * @param at index of the first long in the target
    */
-  record Part(TableSlice piece, RemoteRegion region, long[] target, int at) {}
+  record Part(TableSlice slice, RemoteRegion region, long[] target, int at) {}
 
   private final ReadTransport transport;
   private final Executor deliverer;
@@ -60,7 +60,7 @@ final class TableRead implements ReadListener {
     this.deadlineNanos = deadlineNanos;
   }
 
-  /** Completes on a delivery thread, never exceptionally: the parts' pieces record failures. */
+  /** Completes on a delivery thread, never exceptionally: the parts' slices record failures. */
   CompletableFuture<Void> start(long bufferDeadlineNanos) {
     int bytes = parts.stream().mapToInt(part -> (int) part.region().length()).sum();
     try {
@@ -116,7 +116,7 @@ final class TableRead implements ReadListener {
   }
 
   private void fail(FallbackReason reason) {
-    parts.forEach(part -> part.piece().failed(reason));
+    parts.forEach(part -> part.slice().failed(reason));
     deliverer.execute(() -> done.complete(null));
   }
 }

@@ -49,20 +49,20 @@ final class TableReader {
   private record Known(long[] longs, long slots) {
     static final Known NOTHING = new Known(new long[0], 0);
 
-    boolean has(TableSlice piece) {
-      return (piece.slots() & ~slots) == 0;
+    boolean has(TableSlice slice) {
+      return (slice.slots() & ~slots) == 0;
     }
 
     /** Adds the slots that were READ now. Other slots may have a header and no entries yet. */
-    Known with(TableSlice piece) {
+    Known with(TableSlice slice) {
       long present = 0;
-      for (long left = slots | piece.slots(); left != 0; left &= left - 1) {
+      for (long left = slots | slice.slots(); left != 0; left &= left - 1) {
         int slot = Long.numberOfTrailingZeros(left);
-        if (MapOutputHeader.isPresent(piece.headers(), slot * MapOutputHeader.LONGS)) {
+        if (MapOutputHeader.isPresent(slice.headers(), slot * MapOutputHeader.LONGS)) {
           present |= 1L << slot;
         }
       }
-      return new Known(piece.headers(), present);
+      return new Known(slice.headers(), present);
     }
   }
 
@@ -91,20 +91,20 @@ final class TableReader {
     this.maxReadBytes = maxReadBytes;
   }
 
-  /** Fills the pieces. Completes on a delivery thread, or at once; never exceptionally. */
+  /** Fills the slices. Completes on a delivery thread, or at once; never exceptionally. */
   CompletableFuture<Void> read(
       PeerAddress peer,
       int shuffleId,
-      Collection<TableSlice> pieces,
+      Collection<TableSlice> slices,
       long deadlineNanos,
       long bufferDeadlineNanos) {
-    if (pieces.isEmpty()) {
+    if (slices.isEmpty()) {
       return CompletableFuture.completedFuture(null);
     }
     List<Part> parts = new ArrayList<>();
     Map<TableSlice, Known> toKeep = new HashMap<>();
-    for (TableSlice piece : pieces) {
-      add(shuffleId, piece, parts, toKeep);
+    for (TableSlice slice : slices) {
+      add(shuffleId, slice, parts, toKeep);
     }
     List<CompletableFuture<Void>> answers = new ArrayList<>();
     for (List<Part> batch : batches(parts)) {
@@ -114,55 +114,55 @@ final class TableReader {
     return CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new))
         .thenRun(
             () -> {
-              toKeep.forEach((piece, before) -> keep(shuffleId, piece, before));
+              toKeep.forEach((slice, before) -> keep(shuffleId, slice, before));
               transport.touch(peer, shuffleId);
             });
   }
 
   private void add(
-      int shuffleId, TableSlice piece, List<Part> parts, Map<TableSlice, Known> toKeep) {
-    Known known = known(new Key(shuffleId, piece.segment()));
-    if (known.has(piece)) {
-      piece.headers(known.longs());
+      int shuffleId, TableSlice slice, List<Part> parts, Map<TableSlice, Known> toKeep) {
+    Known known = known(new Key(shuffleId, slice.segment()));
+    if (known.has(slice)) {
+      slice.headers(known.longs());
     } else {
-      toKeep.put(piece, known);
-      addUnknown(piece, known, parts);
+      toKeep.put(slice, known);
+      addUnknown(slice, known, parts);
     }
-    if (!piece.isWhole()) {
-      piece.rows().forEach(rows -> addEntries(piece, rows, parts));
+    if (!slice.isWhole()) {
+      slice.rows().forEach(rows -> addEntries(slice, rows, parts));
     }
   }
 
   /** Adds all of the segment, or the headers that are wanted. */
-  private void addUnknown(TableSlice piece, Known known, List<Part> parts) {
-    TableSegment segment = piece.segment();
-    if (piece.hasFewPartitions() && beginWhole(segment)) {
-      piece.headers(new long[piece.segmentLongs()]);
-      addParts(piece, List.of(segment.region()), piece.headers(), parts);
+  private void addUnknown(TableSlice slice, Known known, List<Part> parts) {
+    TableSegment segment = slice.segment();
+    if (slice.hasFewPartitions() && beginWhole(segment)) {
+      slice.headers(new long[slice.segmentLongs()]);
+      addParts(slice, List.of(segment.region()), slice.headers(), parts);
       return;
     }
     int longs = segment.slots() * MapOutputHeader.LONGS;
-    piece.headers(Arrays.copyOf(known.longs(), longs));
-    RemoteRegion region = segment.headers(piece.firstSlot(), piece.lastSlot() + 1);
-    int at = piece.firstSlot() * MapOutputHeader.LONGS;
-    parts.add(new Part(piece, region, piece.headers(), at));
+    slice.headers(Arrays.copyOf(known.longs(), longs));
+    RemoteRegion region = segment.headers(slice.firstSlot(), slice.lastSlot() + 1);
+    int at = slice.firstSlot() * MapOutputHeader.LONGS;
+    parts.add(new Part(slice, region, slice.headers(), at));
   }
 
-  private void addEntries(TableSlice piece, TableSlice.Rows rows, List<Part> parts) {
+  private void addEntries(TableSlice slice, TableSlice.Rows rows, List<Part> parts) {
     List<RemoteRegion> regions = rows.regions();
     long bytes = regions.stream().mapToLong(RemoteRegion::length).sum();
     long[] entries = new long[Math.toIntExact(bytes / Long.BYTES)];
     rows.entries(entries);
-    addParts(piece, regions, entries, parts);
+    addParts(slice, regions, entries, parts);
   }
 
   /** Adds READs that fill the target from the regions. */
   private void addParts(
-      TableSlice piece, List<RemoteRegion> regions, long[] target, List<Part> parts) {
+      TableSlice slice, List<RemoteRegion> regions, long[] target, List<Part> parts) {
     int at = 0;
     for (RemoteRegion region : regions) {
       for (RemoteRegion part : fitting(region)) {
-        parts.add(new Part(piece, part, target, at));
+        parts.add(new Part(slice, part, target, at));
         at += (int) (part.length() / Long.BYTES);
       }
     }
@@ -206,13 +206,13 @@ final class TableReader {
     return cached.getOrDefault(key, Known.NOTHING);
   }
 
-  private synchronized void keep(int shuffleId, TableSlice piece, Known before) {
-    wholeBytes -= piece.isWhole() ? piece.segment().region().length() : 0;
-    if (piece.failure() != null) {
+  private synchronized void keep(int shuffleId, TableSlice slice, Known before) {
+    wholeBytes -= slice.isWhole() ? slice.segment().region().length() : 0;
+    if (slice.failure() != null) {
       return;
     }
-    Known now = before.with(piece);
-    Known replaced = cached.put(new Key(shuffleId, piece.segment()), now);
+    Known now = before.with(slice);
+    Known replaced = cached.put(new Key(shuffleId, slice.segment()), now);
     cachedBytes += heapBytes(now) - heapBytes(replaced);
     Iterator<Known> eldest = cached.values().iterator();
     while (cachedBytes > maxCachedBytes) {
