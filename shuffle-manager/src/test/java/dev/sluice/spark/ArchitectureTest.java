@@ -104,7 +104,7 @@ class ArchitectureTest {
               "dev.sluice.blocks.server",
               "dev.sluice.blocks.handover");
 
-  /** A process has this side for map outputs of its own. */
+  /** Each layer of the serving side uses only those below it. */
   @ArchTest
   static final ArchRule BLOCKS_ARE_SERVED_IN_LAYERS =
       layeredArchitecture()
@@ -130,7 +130,7 @@ class ArchitectureTest {
           .whereLayer("handover")
           .mayNotBeAccessedByAnyLayer();
 
-  /** The two sides meet in the entry class alone. */
+  /** The driver takes Spark's transport from the executor's side, never the other way round. */
   @ArchTest
   static final ArchRule EXECUTORS_DO_NOT_USE_THE_DRIVERS_SIDE =
       noClasses()

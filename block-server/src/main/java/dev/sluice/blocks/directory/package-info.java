@@ -10,9 +10,9 @@
  * mapping, an open file, or a file that is not registered. {@link OpenFiles} keeps the last kind
  * open while they are read.
  *
- * <p>Two limits hold for the process: {@link RegistrationBudget} for registered bytes and regions,
- * {@link RegionLimit} for mappings and descriptors of the operating system. {@link RegistryCounter}
- * counts what happens here and in the registry.
+ * <p>{@link RegistrationBudget} limits the registered bytes and regions of one registry. {@link
+ * RegionLimit} derives limits of the process from those of the operating system. {@link
+ * RegistryCounter} counts what happens here and in the registry.
  *
  * <p>Nothing here knows a shuffle. Which file is registered, and when, is decided in {@link
  * dev.sluice.blocks.registry}.

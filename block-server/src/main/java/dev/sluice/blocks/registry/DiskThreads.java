@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * hang before others wait for them. Tasks of the same directories start in order of arrival.
  *
  * <p>Any thread executes tasks, and never blocks. Each task is run or refused. {@link
- * MapOutputRegistry} opens map outputs on it, and stops it. Tasks are run and refused without the
+ * RegistrationQueue} opens map outputs on it, and stops it. Tasks are run and refused without the
  * lock. While a thread is free, a task that arrives or ends looks at each set of directories that
  * has waiting tasks: some 2,000 sets of 24 directories.
  */

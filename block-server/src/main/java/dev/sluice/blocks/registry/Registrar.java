@@ -39,11 +39,11 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Finding a shuffle to withdraw looks at every shuffle once: cheap compared with mapping a file.
  */
-public final class Registrar {
+final class Registrar {
   private static final Logger LOG = LoggerFactory.getLogger(Registrar.class);
 
   /** Grace period; longer than the interval at which active readers send touch messages. */
-  public static final long GRACE_MS = Touch.INTERVAL_MS + 5_000;
+  static final long GRACE_MS = Touch.INTERVAL_MS + 5_000;
 
   private final RegistryLimits limits;
   private final RegistrationBudget budget;

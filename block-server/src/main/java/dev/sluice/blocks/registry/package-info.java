@@ -8,10 +8,11 @@
  *       MapOutputIndex} read and check the index, on a thread of {@link DiskThreads}.
  *   <li>{@link dev.sluice.blocks.directory.LocalDirectories} gives the method by which files of its
  *       directory register.
- *   <li>{@link Registrar} reserves room in the {@link
- *       dev.sluice.blocks.directory.RegistrationBudget}, and evicts idle shuffles early.
- *   <li>{@link ShuffleOutputs} registers the data file and a slot of a partition table ({@link
- *       TableSlot}). Otherwise the map output is to be staged ({@link IndexTable}).
+ *   <li>{@link ShuffleOutputs} reserves room in the {@link
+ *       dev.sluice.blocks.directory.RegistrationBudget}, and registers the data file and a slot of
+ *       a partition table ({@link TableSlot}).
+ *   <li>Without room, {@link Registrar} has the map output staged ({@link IndexTable}), and evicts
+ *       idle shuffles early.
  *   <li>{@link MapOutputListener} announces the location.
  * </ol>
  *

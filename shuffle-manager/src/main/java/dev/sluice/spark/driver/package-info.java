@@ -4,7 +4,7 @@
  * <p>{@link DriverRuntime} opens the location directory when the first shuffle is registered, and
  * listens to Spark for lost executors. {@link NodeLifetimes} watches node daemons, which hold map
  * outputs of executors that have ended. When a daemon is lost, it removes their locations from
- * Spark's {@link TrackedOutputs}, so that Spark runs the map tasks again.
+ * Spark's map output tracker, by {@link TrackedOutputs}, so that Spark runs the map tasks again.
  *
  * <p>No block passes the driver.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.sluice.blocks.directory;
+package dev.sluice.blocks.registry;
 
 import static dev.sluice.blocks.directory.RegistryCounter.EVICTIONS;
 import static dev.sluice.blocks.directory.RegistryCounter.REGISTERED_BYTES;
@@ -8,11 +8,11 @@ import static dev.sluice.blocks.directory.RegistryCounter.REJECTIONS;
 import static dev.sluice.blocks.directory.RegistryCounter.STAGED_OUTPUTS;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.blocks.registry.MapOutputListener;
-import dev.sluice.blocks.registry.MapOutputRegistry;
-import dev.sluice.blocks.registry.RecordingListener;
-import dev.sluice.blocks.registry.Registrar;
-import dev.sluice.blocks.registry.ResolvedOutput;
+import dev.sluice.blocks.directory.FakeProtectionDomain;
+import dev.sluice.blocks.directory.RegistrationMethod;
+import dev.sluice.blocks.directory.RegistryCounter;
+import dev.sluice.blocks.directory.RegistryLimits;
+import dev.sluice.blocks.directory.TestMapOutputs;
 import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.TableSegment;
