@@ -13,6 +13,7 @@ import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.rdma.transfer.PeerAddress;
 import java.io.IOException;
+import java.net.ConnectException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -228,7 +229,10 @@ public final class NodeClient implements AutoCloseable {
         awaySinceNanos = OptionalLong.empty();
         throw e;
       } catch (IOException e) {
-        if (isForbidden() || isAwayForLong()) {
+        // ECONNREFUSED shows that this process may use the socket. A daemon that starts replaces
+        // it, so that it may be missing a moment later.
+        boolean mayConnect = e instanceof ConnectException || !isForbidden();
+        if (!mayConnect || isAwayForLong()) {
           throw e;
         }
         sleep(e);
