@@ -88,7 +88,7 @@ public record MapOutput(
     }
     try {
       long start = TableEntry.offset(table.entries(startPartition, startPartition + 1)[0]);
-      long end = end(table.entries(endPartition - 1, endPartition));
+      long end = TableEntry.end(table.entries(endPartition - 1, endPartition));
       return new MapOutputRegistry.Segment(file, start, end - start, isMapped());
     } finally {
       table.release();
@@ -108,7 +108,7 @@ public record MapOutput(
       return null;
     }
     long start = TableEntry.offset(slot.entries(startPartition, startPartition + 1)[0]);
-    long end = end(slot.entries(endPartition - 1, endPartition));
+    long end = TableEntry.end(slot.entries(endPartition - 1, endPartition));
     if (start == end) {
       table.release();
       return null;
@@ -132,7 +132,7 @@ public record MapOutput(
     try {
       long[] entries = table.entries(startPartition, endPartition);
       long start = TableEntry.offset(entries[0]);
-      long length = end(entries) - start;
+      long length = TableEntry.bytes(entries, 0);
       if (length > target.length - offset) {
         return length > target.length ? MapOutputReader.UNREADABLE : MapOutputReader.NO_ROOM;
       }
@@ -172,11 +172,6 @@ public record MapOutput(
     } finally {
       table.release();
     }
-  }
-
-  private static long end(long[] entries) {
-    long first = entries[entries.length - 2];
-    return TableEntry.offset(first) + TableEntry.length(first, entries[entries.length - 1]);
   }
 
   /**

@@ -107,22 +107,10 @@ final class StagedBlocks {
 
   /** The table for the answer. The reader of a further part of a block knows its entries. */
   private long[] answered(MapOutput output, long[] entries) {
-    long[] table = table(output, entries);
-    if (stage.position() == 0) {
-      return table;
-    }
-    long length = length(table);
-    return table(
-        output,
-        new long[] {
-          TableEntry.first(TableEntry.offset(entries[0]), length), TableEntry.second(length, 0)
-        });
-  }
-
-  private static long[] table(MapOutput output, long[] entries) {
+    long[] told = stage.position() == 0 ? entries : TableEntry.sum(entries);
     long[] header = output.header().toLongs();
-    long[] table = Arrays.copyOf(header, MapOutputHeader.LONGS + entries.length);
-    System.arraycopy(entries, 0, table, MapOutputHeader.LONGS, entries.length);
+    long[] table = Arrays.copyOf(header, MapOutputHeader.LONGS + told.length);
+    System.arraycopy(told, 0, table, MapOutputHeader.LONGS, told.length);
     return table;
   }
 
@@ -195,7 +183,10 @@ final class StagedBlocks {
         table = Staged.UNREADABLE;
         tables[i] = table;
       }
-      long length = Staged.isTable(table) ? length(table) - stage.position() : 0;
+      long length =
+          Staged.isTable(table)
+              ? TableEntry.bytes(table, MapOutputHeader.LONGS) - stage.position()
+              : 0;
       long part = tables.length == 1 ? Math.min(length, room) : length;
       if (part > 0 && part <= room) {
         positions[i] = TableEntry.offset(table[MapOutputHeader.LONGS]) + stage.position();
@@ -207,12 +198,6 @@ final class StagedBlocks {
       }
     }
     return chosen;
-  }
-
-  private static long length(long[] table) {
-    long last = table[table.length - TableEntry.LONGS];
-    long end = TableEntry.offset(last) + TableEntry.length(last, table[table.length - 1]);
-    return end - TableEntry.offset(table[MapOutputHeader.LONGS]);
   }
 
   /** Blocks with bytes to copy. */

@@ -41,4 +41,25 @@ public final class TableEntry {
   public static long checksum(long second) {
     return second >>> Integer.SIZE;
   }
+
+  /** Returns the end of the partition whose entry is the last one of these longs. */
+  public static long end(long[] longs) {
+    long first = longs[longs.length - LONGS];
+    return offset(first) + length(first, longs[longs.length - 1]);
+  }
+
+  /**
+   * Returns the bytes of adjoining partitions.
+   *
+   * @param at index of their first entry; the last one ends the longs
+   */
+  public static long bytes(long[] longs, int at) {
+    return end(longs) - offset(longs[at]);
+  }
+
+  /** Returns one entry, without a checksum, for adjoining partitions. */
+  public static long[] sum(long[] entries) {
+    long bytes = bytes(entries, 0);
+    return new long[] {first(offset(entries[0]), bytes), second(bytes, 0)};
+  }
 }

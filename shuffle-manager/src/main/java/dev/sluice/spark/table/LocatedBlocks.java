@@ -345,10 +345,8 @@ public final class LocatedBlocks {
         || header.data().length() != outputs[block].data().length()) {
       return false;
     }
-    long last = table[table.length - TableEntry.LONGS];
-    long end = TableEntry.offset(last) + TableEntry.length(last, table[table.length - 1]);
     return TableEntry.offset(table[MapOutputHeader.LONGS]) == offsets[block]
-        && end - offsets[block] == lengths[block];
+        && TableEntry.bytes(table, MapOutputHeader.LONGS) == lengths[block];
   }
 
   /** Returns the end of each block of a span in a buffer with the blocks one after the other. */

@@ -19,6 +19,7 @@ import java.util.Random;
 import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
 import java.util.function.UnaryOperator;
+import java.util.stream.LongStream;
 import java.util.zip.CRC32C;
 
 /**
@@ -136,13 +137,9 @@ public final class FakeStager {
     if (!Staged.isTable(table)) {
       return table;
     }
-    long last = table[table.length - TableEntry.LONGS];
-    long offset = TableEntry.offset(table[MapOutputHeader.LONGS]);
-    long end = TableEntry.offset(last) + TableEntry.length(last, table[table.length - 1]);
-    long[] sum = Arrays.copyOf(table, MapOutputHeader.LONGS + TableEntry.LONGS);
-    sum[MapOutputHeader.LONGS] = TableEntry.first(offset, end - offset);
-    sum[MapOutputHeader.LONGS + 1] = TableEntry.second(end - offset, 0);
-    return sum;
+    int at = MapOutputHeader.LONGS;
+    long[] sum = TableEntry.sum(Arrays.copyOfRange(table, at, table.length));
+    return LongStream.concat(Arrays.stream(table, 0, at), Arrays.stream(sum)).toArray();
   }
 
   private Object answer(byte[] bytes, boolean verifiable, List<long[]> answered) {
