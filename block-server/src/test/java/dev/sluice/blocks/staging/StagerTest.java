@@ -116,7 +116,7 @@ class StagerTest {
     return (Staged) answer();
   }
 
-  /** What to stage, as in {@link Stage}. */
+  /** A request of any peer, as in {@link Stage}. */
   private record Wanted(long position, int maxBytes, Partitions... blocks) {
     Stage within(int timeLeftMs) {
       return new Stage(SHUFFLE, timeLeftMs, List.of(blocks), position, maxBytes);

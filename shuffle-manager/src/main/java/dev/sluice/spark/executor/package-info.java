@@ -1,5 +1,5 @@
 /**
- * What an executor runs, in the order in which it starts.
+ * Sluice's parts on an executor.
  *
  * <p>{@link LazyRuntime} starts a {@link SluiceRuntime} for the first task, from the services that
  * {@link ExecutorEnvironment} takes from Spark. {@link ReadingRuntime} opens the device, registers,
