@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.driver.DriverRuntime.LostExecutors;
-import dev.sluice.spark.locate.Broadcasts;
 import dev.sluice.spark.locate.DirectoryMessage.Arrival;
 import dev.sluice.spark.locate.DirectoryMessage.Locate;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.DirectoryMessage.Table;
 import dev.sluice.spark.locate.ExecutorEndpoint;
 import dev.sluice.spark.locate.LocationDirectory;
+import dev.sluice.spark.locate.NoBroadcasts;
 import java.io.IOException;
 import java.util.List;
 import org.apache.spark.scheduler.SparkListenerBlockManagerRemoved;
@@ -26,7 +26,7 @@ class LostExecutorsTest {
 
   private final LocationDirectory directory =
       new LocationDirectory(
-          new LocationDirectory.Shipping(new Unused(), Runnable::run, 1000),
+          new LocationDirectory.Shipping(new NoBroadcasts(), Runnable::run, 1000),
           1000,
           _ -> true,
           _ -> {});
@@ -54,17 +54,5 @@ class LostExecutorsTest {
 
   private List<Arrival> executors() throws IOException {
     return ((Table) directory.handle(new Locate(3, 0, 0, 0)).join()).executors().arrived();
-  }
-
-  private static final class Unused implements Broadcasts {
-    @Override
-    public Shipped ship(byte[] bytes) throws IOException {
-      throw new IOException("no broadcast is expected");
-    }
-
-    @Override
-    public byte[] fetch(byte[] handle) throws IOException {
-      throw new IOException("no broadcast is expected");
-    }
   }
 }

@@ -13,13 +13,13 @@ import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.TransferOptions;
 import dev.sluice.spark.driver.DriverRuntime.DecisionTimes;
 import dev.sluice.spark.locate.AwayNodes;
-import dev.sluice.spark.locate.Broadcasts;
 import dev.sluice.spark.locate.DirectoryMessage.Find;
 import dev.sluice.spark.locate.DirectoryMessage.Found;
 import dev.sluice.spark.locate.DirectoryMessage.Kept;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.ExecutorEndpoint;
 import dev.sluice.spark.locate.LocationDirectory;
+import dev.sluice.spark.locate.NoBroadcasts;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.ServerSocket;
@@ -52,7 +52,7 @@ class NodeLifetimesTest {
 
   private final LocationDirectory directory =
       new LocationDirectory(
-          new LocationDirectory.Shipping(new Unused(), Runnable::run, 1000),
+          new LocationDirectory.Shipping(new NoBroadcasts(), Runnable::run, 1000),
           1000,
           _ -> true,
           _ -> {});
@@ -232,13 +232,7 @@ class NodeLifetimesTest {
   /** Connections are refused meanwhile. */
   @Test
   void nothingIsLostAtANodeThatIsBeingStarted() throws Exception {
-    PeerAddress node;
-    try (NodeDaemon _ = startNode();
-        NodeClient entered = enter("1")) {
-      node = entered.endpoint().peer();
-      directory.handle(new Publish(new ExecutorEndpoint("1", node, "soft"), List.of()));
-      directory.executorLost("1");
-    }
+    PeerAddress node = stoppedNode();
     try (NodeLifetimes patient = lifetimes(TimeUnit.SECONDS.toMillis(DEADLINE_SECONDS))) {
       CompletableFuture<Void> decided = patient.check(node);
       try (NodeDaemon _ = startNode()) {
@@ -252,13 +246,7 @@ class NodeLifetimesTest {
   /** The driver gets no answer, and finds then that the daemon takes connections. */
   @Test
   void nothingIsLostAtANodeThatListensJustAfterItWasAskedLast() throws Exception {
-    PeerAddress node;
-    try (NodeDaemon _ = startNode();
-        NodeClient entered = enter("1")) {
-      node = entered.endpoint().peer();
-      directory.handle(new Publish(new ExecutorEndpoint("1", node, "soft"), List.of()));
-      directory.executorLost("1");
-    }
+    PeerAddress node = stoppedNode();
     AtomicReference<NodeDaemon> started = new AtomicReference<>();
     takesNoConnections =
         () -> {
@@ -273,6 +261,17 @@ class NodeLifetimesTest {
     try (NodeDaemon _ = started.get()) {
       assertThat(lost).isEmpty();
       assertThat(directory.nodes()).singleElement().isNotEqualTo(node);
+    }
+  }
+
+  /** Stops a node that has map outputs of a lost executor. */
+  private PeerAddress stoppedNode() throws Exception {
+    try (NodeDaemon _ = startNode();
+        NodeClient entered = enter("1")) {
+      PeerAddress node = entered.endpoint().peer();
+      directory.handle(new Publish(new ExecutorEndpoint("1", node, "soft"), List.of()));
+      directory.executorLost("1");
+      return node;
     }
   }
 
@@ -370,18 +369,6 @@ class NodeLifetimesTest {
     @Override
     public void lost(String executorId) {
       lost.add(executorId);
-    }
-  }
-
-  private static final class Unused implements Broadcasts {
-    @Override
-    public Shipped ship(byte[] bytes) throws IOException {
-      throw new IOException("no broadcast is expected");
-    }
-
-    @Override
-    public byte[] fetch(byte[] handle) throws IOException {
-      throw new IOException("no broadcast is expected");
     }
   }
 }

@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.conf.SluiceConf;
-import dev.sluice.spark.locate.Broadcasts;
 import dev.sluice.spark.locate.DirectoryMessage;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.ExecutorEndpoint;
 import dev.sluice.spark.locate.LocationDirectory;
+import dev.sluice.spark.locate.NoBroadcasts;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -133,17 +133,5 @@ class FallbackRuntimeTest {
 
     @Override
     public void close() {}
-  }
-
-  private static final class NoBroadcasts implements Broadcasts {
-    @Override
-    public Shipped ship(byte[] bytes) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public byte[] fetch(byte[] handle) {
-      throw new UnsupportedOperationException();
-    }
   }
 }
