@@ -6,7 +6,7 @@ import dev.sluice.testkit.Sums;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.SplittableRandom;
-import java.util.function.Supplier;
+import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 import org.apache.spark.HashPartitioner;
 import org.apache.spark.api.java.JavaPairRDD;
@@ -27,9 +27,6 @@ public final class RddStorm {
 
   /** With large blocks, bytes are to be measured rather than records. */
   private static final int LARGE_VALUE_BYTES = 1 << 16;
-
-  /** Shuffles of a repetition of RDD_ITERATIVE; {@code goals.txt} names the number. */
-  static final int ITERATIONS = 60;
 
   private RddStorm() {}
 
@@ -67,15 +64,12 @@ public final class RddStorm {
     return value;
   }
 
-  static Supplier<Sums> prepareIterative(JavaSparkContext spark, StormCase storm) {
+  /** Returns a shuffle of the same cached pairs for each job, with other partitions each time. */
+  static IntFunction<JavaRDD<long[]>> iterations(JavaSparkContext spark, StormCase storm) {
     int partitions = storm.partitions();
     JavaPairRDD<Integer, byte[]> cached =
         pairs(spark, storm.maps(), partitions, storm.blockBytes()).cache();
-    return () ->
-        IntStream.range(0, ITERATIONS)
-            .mapToObj(i -> Sums.of(moved(cached, i, partitions).collect()))
-            .reduce((_, last) -> last)
-            .orElseThrow();
+    return job -> moved(cached, job, partitions);
   }
 
   private static JavaRDD<long[]> moved(

@@ -2,6 +2,7 @@
 package dev.sluice.benchmarks.storm;
 
 import dev.sluice.benchmarks.Sizes;
+import dev.sluice.benchmarks.storm.StormJob.WrittenShuffle;
 import dev.sluice.testkit.Sums;
 import java.math.BigDecimal;
 import java.util.HashMap;
@@ -9,7 +10,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.BiFunction;
+import java.util.function.IntFunction;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.serializer.JavaSerializer;
@@ -88,35 +91,46 @@ record StormCase(
      * Pairs of a number and bytes with Kryo, which {@code DriverProcess} sets. Spark does least
      * work per block with it.
      */
-    RDD_KRYO(Map.of("spark.shuffle.compress", "false"), RddStorm::partitioned),
+    RDD_KRYO(1, Map.of("spark.shuffle.compress", "false"), always(RddStorm::partitioned)),
     /** The same with Java's serializer, whose serialized streams cannot be concatenated. */
     RDD_JAVA(
+        1,
         Map.of(
             "spark.shuffle.compress", "false", "spark.serializer", JavaSerializer.class.getName()),
-        RddStorm::partitioned),
+        always(RddStorm::partitioned)),
     /**
-     * Shuffles ({@link RddStorm#ITERATIONS}) of the same cached pairs, one after the other, with
-     * Spark's default serializer and compression; each shuffle is garbage after its job.
+     * Shuffles of the same cached pairs, one after the other, with Spark's default serializer and
+     * compression; each shuffle is garbage after its job. {@code goals.txt} names their number.
      */
     RDD_ITERATIVE(
-        Map.of("spark.serializer", JavaSerializer.class.getName()), RddStorm::partitioned) {
-      @Override
-      Supplier<Sums> prepare(JavaSparkContext spark, StormCase storm) {
-        return RddStorm.prepareIterative(spark, storm);
-      }
-    },
+        60, Map.of("spark.serializer", JavaSerializer.class.getName()), RddStorm::iterations),
     /** Rows distributed round-robin; one reduce task per partition, whatever its size. */
-    SQL_REPARTITION(Map.of("spark.sql.adaptive.enabled", "false"), SqlStorm::repartitioned),
+    SQL_REPARTITION(
+        1, Map.of("spark.sql.adaptive.enabled", "false"), always(SqlStorm::repartitioned)),
     /** Rows grouped by a key; AQE coalesces small partitions into few reduce tasks. */
-    SQL_AGGREGATE(Map.of(), SqlStorm::aggregated);
+    SQL_AGGREGATE(1, Map.of(), always(SqlStorm::aggregated));
 
+    private final int jobs;
     private final Map<String, String> conf;
-    private final BiFunction<JavaSparkContext, StormCase, JavaRDD<long[]>> sums;
+    private final BiFunction<JavaSparkContext, StormCase, IntFunction<JavaRDD<long[]>>> reductions;
 
+    /**
+     * @param jobs jobs of a repetition
+     * @param reductions prepares the reduction of each job by its index
+     */
     Workload(
-        Map<String, String> conf, BiFunction<JavaSparkContext, StormCase, JavaRDD<long[]>> sums) {
+        int jobs,
+        Map<String, String> conf,
+        BiFunction<JavaSparkContext, StormCase, IntFunction<JavaRDD<long[]>>> reductions) {
+      this.jobs = jobs;
       this.conf = conf;
-      this.sums = sums;
+      this.reductions = reductions;
+    }
+
+    /** Returns the same reduction for each job, so that all read the shuffle of the first one. */
+    private static BiFunction<JavaSparkContext, StormCase, IntFunction<JavaRDD<long[]>>> always(
+        BiFunction<JavaSparkContext, StormCase, JavaRDD<long[]>> reduction) {
+      return reduction.andThen(one -> _ -> one);
     }
 
     /** Returns the name for rows and for the command line. */
@@ -132,7 +146,7 @@ record StormCase(
 
     /** Returns the number of jobs in each call of the {@link #prepare prepared} supplier. */
     int jobs() {
-      return this == RDD_ITERATIVE ? RddStorm.ITERATIONS : 1;
+      return jobs;
     }
 
     /**
@@ -141,13 +155,17 @@ record StormCase(
      * shuffles.
      */
     Supplier<Sums> prepare(JavaSparkContext spark, StormCase storm) {
-      JavaRDD<long[]> reduction = sums.apply(spark, storm);
-      return () -> Sums.of(reduction.collect());
+      IntFunction<JavaRDD<long[]>> reduction = reductions.apply(spark, storm);
+      return () ->
+          IntStream.range(0, jobs)
+              .mapToObj(job -> Sums.of(reduction.apply(job).collect()))
+              .reduce((_, last) -> last)
+              .orElseThrow();
     }
 
     /** Writes a new shuffle, which the caller reads and removes. Not for {@link #RDD_ITERATIVE}. */
     WrittenShuffle write(JavaSparkContext spark, StormCase storm) throws Exception {
-      return WrittenShuffle.write(spark, sums.apply(spark, storm));
+      return WrittenShuffle.write(spark, reductions.apply(spark, storm).apply(0));
     }
   }
 }

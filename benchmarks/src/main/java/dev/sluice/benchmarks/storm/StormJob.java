@@ -19,9 +19,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
+import org.apache.spark.Dependency;
+import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkConf;
+import org.apache.spark.SparkContext;
+import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.rdd.RDD;
 import org.apache.spark.scheduler.StageInfo;
+import scala.concurrent.Await;
+import scala.concurrent.duration.Duration;
 
 /**
  * The driver process of a storm: reads the same map outputs repeatedly or, with {@link
@@ -116,6 +123,38 @@ public record StormJob(StormCase storm, Path localDirectory) {
       bytes += Files.size(file);
     }
     return bytes;
+  }
+
+  /**
+   * A shuffle whose map stage is over. It is written, read and removed in three steps on the
+   * driver's main thread, so that each can be measured.
+   */
+  record WrittenShuffle(SparkContext spark, int id, JavaRDD<long[]> sums) {
+    /**
+     * Runs the map stage.
+     *
+     * @param sums reads one shuffle
+     */
+    static WrittenShuffle write(JavaSparkContext spark, JavaRDD<long[]> sums) throws Exception {
+      ShuffleDependency<?, ?, ?> shuffle = shuffle(sums.rdd());
+      Await.result(spark.sc().submitMapStage(shuffle), Duration.Inf());
+      return new WrittenShuffle(spark.sc(), shuffle.shuffleId(), sums);
+    }
+
+    private static ShuffleDependency<?, ?, ?> shuffle(RDD<?> rdd) {
+      Dependency<?> parent = rdd.dependencies().head();
+      return parent instanceof ShuffleDependency<?, ?, ?> shuffle ? shuffle : shuffle(parent.rdd());
+    }
+
+    /** Runs the reduce stage. */
+    Sums read() {
+      return Sums.of(sums.collect());
+    }
+
+    /** Removes the shuffle everywhere, as Spark does when the program has dropped it. */
+    void remove() {
+      spark.cleaner().get().doCleanupShuffle(id, true);
+    }
   }
 
   /**
