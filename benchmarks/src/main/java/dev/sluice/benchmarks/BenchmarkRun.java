@@ -46,6 +46,10 @@ public record BenchmarkRun(
     @JsonProperty("others_cpu_share") double others,
     @JsonProperty("stolen_cpu_share") double stolen) {
 
+  // Versions of the documented figures: names of their rows have no version.
+  private static final String SPARK = "4.2";
+  private static final int JDK = 25;
+
   /** Above these limits, ratios of neighbouring rounds scatter more than the measured effects. */
   private static final double MOST_OTHERS = 0.05;
 
@@ -69,6 +73,21 @@ public record BenchmarkRun(
         List.copyOf(options),
         thousandths(end.othersSince(start)),
         thousandths(end.stolenSince(start)));
+  }
+
+  /**
+   * Returns the end of the names of this process's rows: {@code @spark-4.1-java-21}, so that a row of
+   * these versions replaces none of others; empty on Spark 4.2 and JDK 25.
+   */
+  public static String variant() {
+    return variant(package$.MODULE$.SPARK_VERSION(), Runtime.version().feature());
+  }
+
+  static String variant(String spark, int jdk) {
+    String release = spark.replaceFirst("(\\d+\\.\\d+).*", "$1");
+    String others =
+        (release.equals(SPARK) ? "" : "-spark-" + release) + (jdk == JDK ? "" : "-java-" + jdk);
+    return others.replaceFirst("-", "@");
   }
 
   private static double thousandths(double share) {

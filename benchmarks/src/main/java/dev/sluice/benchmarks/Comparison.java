@@ -28,7 +28,8 @@ import org.jspecify.annotations.Nullable;
  * <p>It does not change, and its arrays are not copied. It is stored as JSON: names of components
  * and of annotated methods are the format of result files.
  *
- * @param name name of the quantity, words with hyphens: {@code storm-rdd-kryo-400x400-1KB-task}
+ * @param name name of the quantity, words with hyphens: {@code storm-rdd-kryo-400x400-1KB-task};
+ *     ends with versions that are not those of the documented figures: {@code terasort-1g@java-21}
  * @param unit unit of the values
  * @param better direction in which the value improves
  * @param sluice Sluice's values by round
@@ -122,9 +123,10 @@ public record Comparison(
     return verdict().map(Verdict::rounds).filter(rounds -> rounds > 0).orElse(null);
   }
 
-  /** Returns the same row with its origin. */
-  Comparison from(BenchmarkRun origin) {
-    return new Comparison(name, unit, better, sluice, partner, partnerValues, origin);
+  /** Returns the same row of this process with its origin, and with its versions in the name. */
+  public Comparison from(BenchmarkRun origin) {
+    return new Comparison(
+        name + BenchmarkRun.variant(), unit, better, sluice, partner, partnerValues, origin);
   }
 
   /**

@@ -50,20 +50,20 @@ public final class ComparisonOutput {
    * @return the command's exit status: 0 only without problems
    */
   public int write(Collection<Comparison> rows, List<String> problems) throws IOException {
-    List<Comparison> list = List.copyOf(rows);
+    BenchmarkRun run = run();
+    List<Comparison> list = rows.stream().map(row -> row.from(run)).toList();
     out().print(ComparisonTable.plain(list));
     problems.forEach(problem -> out().println("INVALID " + problem));
-    BenchmarkRun run = run();
     run.warning().ifPresent(out()::println);
     if (json != null) {
-      writeRows(list, run);
+      writeRows(list);
     }
     return problems.isEmpty() ? 0 : 1;
   }
 
-  /** Writes rows with their origin. Call it only if {@link #json} is not null. */
-  public void writeRows(List<Comparison> rows, BenchmarkRun run) throws IOException {
-    new ResultFile(requireNonNull(json)).write(rows.stream().map(row -> row.from(run)).toList());
+  /** Writes rows, which have their origin. Call it only if {@link #json} is not null. */
+  public void writeRows(List<Comparison> rows) throws IOException {
+    new ResultFile(requireNonNull(json)).write(rows);
   }
 
   /** Returns the run so far, as if it ended now. */

@@ -164,8 +164,9 @@ public record Goal(String what, Better better, double ratio, RowPattern names) {
   }
 
   /**
-   * Chooses rows by name: a list of words, one of which must match; {@code *} matches any text.
-   * Goals, parts of {@code bench all} and tables of documents have one. Immutable.
+   * Chooses rows by name: a list of words, one of which must match; {@code *} matches any text
+   * without an {@code @}, behind which a name has its versions. Goals, parts of {@code bench all}
+   * and tables of documents have one. Immutable.
    */
   public static final class RowPattern {
     private final Pattern names;
@@ -174,7 +175,7 @@ public record Goal(String what, Better better, double ratio, RowPattern names) {
       names =
           Pattern.compile(
               Arrays.stream(words.split(" "))
-                  .map(word -> "\\Q" + word.replace("*", "\\E.*\\Q") + "\\E")
+                  .map(word -> "\\Q" + word.replace("*", "\\E[^@]*\\Q") + "\\E")
                   .collect(Collectors.joining("|")));
     }
 

@@ -60,6 +60,14 @@ class ComparisonTest {
   }
 
   @Test
+  void aRowOfOtherVersionsReplacesNoneOfTheDefault() {
+    assertThat(BenchmarkRun.variant("4.2.0", 25)).isEmpty();
+    assertThat(BenchmarkRun.variant("4.2.1", 21)).isEqualTo("@java-21");
+    assertThat(BenchmarkRun.variant("4.1.2", 25)).isEqualTo("@spark-4.1");
+    assertThat(BenchmarkRun.variant("4.1.2", 21)).isEqualTo("@spark-4.1-java-21");
+  }
+
+  @Test
   void roundsThatLackAPartnerAreRefused() {
     assertThatThrownBy(() -> comparison(1, 2)).isInstanceOf(IllegalArgumentException.class);
   }

@@ -37,6 +37,15 @@ class GoalTest {
     assertThat(more.isReached(0.96)).isFalse();
   }
 
+  /** A goal of a version has the version in its pattern. */
+  @Test
+  void rowsOfOtherVersionsHaveNoGoal() {
+    assertThat(Goal.of("tpcds-sf1-q1")).isPresent();
+    assertThat(Goal.of("tpcds-sf1-q1@spark-4.1")).isEmpty();
+    assertThat(Goal.of("terasort-1g@java-21")).isEmpty();
+    assertThat(Goal.of("start-jdk-first-block@java-21")).isPresent();
+  }
+
   /** Rows with another depth, with a secondary figure, and with a label. */
   @Test
   void rowsWithSimilarNamesHaveNoGoal() {

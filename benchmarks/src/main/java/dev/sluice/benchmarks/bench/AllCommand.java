@@ -3,6 +3,7 @@ package dev.sluice.benchmarks.bench;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.sluice.benchmarks.BenchmarkRun;
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.Goal.RowPattern;
 import dev.sluice.benchmarks.ResultFile;
@@ -70,7 +71,7 @@ public final class AllCommand implements Callable<Integer> {
     List<Part> parts = quick ? Part.QUICK : Part.FULL;
     List<Part> left = new ArrayList<>(parts);
     List<Comparison> before = results.read();
-    left.removeIf(part -> part.isIn(before));
+    left.removeIf(part -> part.isIn(before, BenchmarkRun.variant()));
     List<String> failed = new ArrayList<>();
     Path directory = Directories.ofRun("all");
     while (!left.isEmpty()) {
@@ -126,7 +127,7 @@ public final class AllCommand implements Callable<Integer> {
       end(process);
     }
     List<Comparison> measured = new ResultFile(rows).read();
-    if (process.exitValue() != 0 || !part.isIn(measured)) {
+    if (process.exitValue() != 0 || !part.isIn(measured, BenchmarkRun.variant())) {
       return false;
     }
     results.add(measured);
@@ -148,12 +149,12 @@ public final class AllCommand implements Callable<Integer> {
    * runs the parts of a list in the order of {@code parts.txt}, which has a line for each: list,
    * name, rows, minutes, command.
    *
-   * @param rows rows that it writes; one of them shows that the part is done
+   * @param names names of rows that it writes; one of them shows that the part is done
    * @param minutes minutes that it takes on two cores
    * @param words command of bin/bench with its arguments; "with-verbs" before it if it needs an
    *     RDMA device, which bin/with-verbs provides
    */
-  record Part(String name, RowPattern rows, int minutes, List<String> words) {
+  record Part(String name, RowPattern names, int minutes, List<String> words) {
     /** A part is ended after its minutes times this factor, which leaves room for slow machines. */
     private static final int PATIENCE = 6;
 
@@ -186,9 +187,16 @@ public final class AllCommand implements Callable<Integer> {
           List.of(cells[4].split(" ")));
     }
 
-    /** Returns true if the part's rows are there. */
-    boolean isIn(List<Comparison> rows) {
-      return !this.rows.of(rows).isEmpty();
+    /**
+     * Returns true if the part's rows are there.
+     *
+     * @param variant end of the names of rows of these versions, as {@link BenchmarkRun#variant} has
+     */
+    boolean isIn(List<Comparison> rows, String variant) {
+      return rows.stream()
+          .map(Comparison::name)
+          .filter(name -> name.endsWith(variant))
+          .anyMatch(name -> names.isOne(name.substring(0, name.length() - variant.length())));
     }
 
     int timeoutMinutes() {

@@ -94,8 +94,7 @@ public final class StartCommand implements Callable<Integer> {
     StartJob.Result sluice = requireNonNull(results.get(Kind.SLUICE));
     add("start", sluice, "stock", requireNonNull(results.get(Kind.STOCK)));
     if (kinds.contains(Kind.SLUICE_ON_BUILD_JDK)) {
-      String name = "start-java-" + Runtime.version().feature();
-      add(name, sluice, "java of the build", requireNonNull(results.get(Kind.SLUICE_ON_BUILD_JDK)));
+      add("start-jdk", sluice, "java of the build", requireNonNull(results.get(Kind.SLUICE_ON_BUILD_JDK)));
     }
   }
 

@@ -4,6 +4,7 @@ package dev.sluice.benchmarks.terasort;
 import static java.util.Objects.requireNonNull;
 
 import dev.sluice.benchmarks.BenchmarkRun;
+import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.ComparisonOutput;
 import dev.sluice.benchmarks.Sizes;
 import dev.sluice.benchmarks.terasort.SortJob.SortResult;
@@ -235,12 +236,13 @@ public final class TeraSortCommand implements Callable<Integer> {
             + (node ? "-node" : "")
             + (label == null ? "" : "-" + label);
     BenchmarkRun measured = output.run();
-    output.out().print(report.table(name));
+    List<Comparison> rows = report.rows(name).stream().map(row -> row.from(measured)).toList();
+    output.out().print(report.text(rows));
     measured.warning().ifPresent(output.out()::println);
     if (output.json() != null && !asRows) {
       Files.writeString(output.json(), report.json(measured) + System.lineSeparator());
     } else if (output.json() != null && report.valid()) {
-      output.writeRows(report.rows(name), measured);
+      output.writeRows(rows);
     }
   }
 }

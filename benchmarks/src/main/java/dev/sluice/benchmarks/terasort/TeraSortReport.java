@@ -83,12 +83,12 @@ final class TeraSortReport {
   }
 
   /**
-   * @param name name of its rows
+   * @param rows its {@link #rows}
    */
-  String table(String name) {
+  String text(List<Comparison> rows) {
     StringBuilder table = new StringBuilder();
     table.append("%d records, checksum %s%n".formatted(input.records(), input.checksum()));
-    table.append(ComparisonTable.plain(rows(name)));
+    table.append(ComparisonTable.plain(rows));
     if (!results(Shuffle.SLUICE).isEmpty()) {
       appendTransfer(table);
     }

@@ -21,11 +21,20 @@ class PartTest {
   @Test
   void aPartIsDoneWhenItsRowsExistWhateverLabelsOthersHave() {
     Part terasort = part("terasort-3g");
-    assertThat(terasort.isIn(List.of(row("stage-63-peers"), row("terasort-3g")))).isTrue();
-    assertThat(terasort.isIn(List.of(row("terasort-3g-staged")))).isFalse();
-    assertThat(part("storm").isIn(List.of(row("storm-rdd-iterative-16x16-1KB-jobs")))).isFalse();
-    assertThat(part("node").isIn(List.of(row("node-stopped-lost-verbs")))).isFalse();
-    assertThat(part("node-stopped").isIn(List.of(row("node-stopped-lost")))).isFalse();
+    assertThat(terasort.isIn(List.of(row("stage-63-peers"), row("terasort-3g")), "")).isTrue();
+    assertThat(terasort.isIn(List.of(row("terasort-3g-staged")), "")).isFalse();
+    assertThat(part("storm").isIn(List.of(row("storm-rdd-iterative-16x16-1KB-jobs")), "")).isFalse();
+    assertThat(part("node").isIn(List.of(row("node-stopped-lost-verbs")), "")).isFalse();
+    assertThat(part("node-stopped").isIn(List.of(row("node-stopped-lost")), "")).isFalse();
+  }
+
+  @Test
+  void rowsOfOtherVersionsAreOfAnotherPart() {
+    Part terasort = part("terasort-3g");
+    assertThat(terasort.isIn(List.of(row("terasort-3g@java-21")), "")).isFalse();
+    assertThat(terasort.isIn(List.of(row("terasort-3g@java-21")), "@java-21")).isTrue();
+    assertThat(terasort.isIn(List.of(row("terasort-3g")), "@java-21")).isFalse();
+    assertThat(part("tpcds").isIn(List.of(row("tpcds-sf1-q1@spark-4.1")), "")).isFalse();
   }
 
   private static Part part(String name) {

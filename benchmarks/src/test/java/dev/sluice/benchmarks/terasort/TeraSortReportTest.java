@@ -35,7 +35,7 @@ class TeraSortReportTest {
     TeraSortReport report = report(false);
     Map<String, Long> staged = Map.of("read.bytes", 700L, "staged.bytes", 500L);
     report.add(Shuffle.SLUICE, sluice(2.5, 700, staged), List.of());
-    assertThat(report.table("terasort-1k")).contains("read 700 (500 staged)");
+    assertThat(report.text(report.rows("terasort-1k"))).contains("read 700 (500 staged)");
     assertThat(report.json(null)).contains("\"staged_bytes\":500");
   }
 
@@ -44,7 +44,7 @@ class TeraSortReportTest {
     TeraSortReport report = report(false);
     report.add(Shuffle.SLUICE, sluice(2.5, 700, Map.of("read.bytes", 700L)), List.of());
     report.add(Shuffle.STOCK, stock(2.0), List.of());
-    assertThat(report.table("terasort-1k"))
+    assertThat(report.text(report.rows("terasort-1k")))
         .containsPattern("terasort-1k-cpu +s +5.00 +stock 3.00 +1.67");
     assertThat(report.json(null)).contains("\"sluice_cpu_s\":[5.0],\"stock_cpu_s\":[3.0]");
   }
@@ -54,7 +54,7 @@ class TeraSortReportTest {
     TeraSortReport report = report(false);
     report.add(Shuffle.SLUICE, sluice(1, 701, Map.of("read.bytes", 700L)), List.of());
     assertThat(report.valid()).isFalse();
-    assertThat(report.table("terasort-1k"))
+    assertThat(report.text(report.rows("terasort-1k")))
         .contains("INVALID sluice 1: 700 bytes came by READ")
         .contains("701");
   }
@@ -82,7 +82,7 @@ class TeraSortReportTest {
     TeraSortReport report = report(false);
     report.add(Shuffle.STOCK, stock(1), List.of("output has checksum 1, but the input has 5abc"));
     assertThat(report.valid()).isFalse();
-    assertThat(report.table("terasort-1k")).contains("INVALID stock 1: output has checksum 1");
+    assertThat(report.text(report.rows("terasort-1k"))).contains("INVALID stock 1: output has checksum 1");
   }
 
   @Test
