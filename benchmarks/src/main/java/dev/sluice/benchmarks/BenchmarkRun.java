@@ -19,7 +19,7 @@ import org.apache.spark.package$;
 
 /**
  * Origin of rows: time, machine, versions, options, and CPU time of other processes. {@link
- * ComparisonOutput} creates it when a command ends; it is part of each row in a {@link ResultFile},
+ * Benchmark} creates it when a command ends; it is part of each row in a {@link ResultFile},
  * so a new component is a new field of that JSON.
  *
  * @param date end of the run, UTC
@@ -125,7 +125,7 @@ public record BenchmarkRun(
    * CPU time of the machine and of this process, in clock ticks, at one moment. The difference
    * between two moments shows how much of the machine other processes used during a measurement.
    * The fields are those of proc(5), {@code /proc/stat} and {@code /proc/PID/stat}. {@link
-   * ComparisonOutput} takes it when a command begins, the run when it ends.
+   * Benchmark} takes it when a command begins, the run when it ends.
    *
    * @param total ticks of all processors
    * @param busy ticks of all processes, including interrupts

@@ -4,7 +4,7 @@ package dev.sluice.benchmarks;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.benchmarks.Comparison.Better;
-import dev.sluice.benchmarks.ComparisonOutput.ComparisonTable;
+import dev.sluice.benchmarks.Benchmark.ComparisonTable;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -2,7 +2,7 @@
 package dev.sluice.benchmarks.bench;
 
 import dev.sluice.benchmarks.Comparison;
-import dev.sluice.benchmarks.ComparisonOutput.ComparisonTable;
+import dev.sluice.benchmarks.Benchmark.ComparisonTable;
 import dev.sluice.benchmarks.Goal;
 import dev.sluice.benchmarks.Goal.RowPattern;
 import dev.sluice.benchmarks.ResultFile;

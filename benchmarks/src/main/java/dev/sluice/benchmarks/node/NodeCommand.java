@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.node;
 
-import dev.sluice.benchmarks.Comparison;
+import dev.sluice.benchmarks.Benchmark;
 import dev.sluice.benchmarks.Comparison.Pairs;
-import dev.sluice.benchmarks.ComparisonOutput;
 import dev.sluice.benchmarks.stage.SampleOutputs;
 import dev.sluice.benchmarks.storm.StormRunner;
 import dev.sluice.blocks.handover.NodeClient;
 import dev.sluice.blocks.wire.ProcessName;
-import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.NodeCluster;
 import dev.sluice.testkit.NodeProcess;
 import dev.sluice.testkit.Shuffle;
@@ -17,17 +15,13 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Set;
-import java.util.concurrent.Callable;
 import org.apache.commons.lang3.function.FailableIntConsumer;
 import org.apache.commons.lang3.function.FailableRunnable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** The command {@code bin/bench node}: the node daemon against Spark's external shuffle service. */
@@ -39,7 +33,7 @@ import picocli.CommandLine.Option;
       "Restarts a daemon, and stops a server. Then measures a storm of small blocks, and the time"
           + " of a hand-over."
     })
-public final class NodeCommand implements Callable<Integer> {
+public final class NodeCommand extends Benchmark {
   private static final int CORES = 2;
 
   /** Parts of the benchmark. */
@@ -59,15 +53,8 @@ public final class NodeCommand implements Callable<Integer> {
       description = "Parts: ${COMPLETION-CANDIDATES} (default: all)")
   private Set<Part> only = EnumSet.allOf(Part.class);
 
-  @Mixin private ComparisonOutput output;
-
-  private final Pairs pairs = new Pairs();
-  private final List<String> problems = new ArrayList<>();
-  private final List<Comparison> rows = new ArrayList<>();
-
   @Override
-  public Integer call() throws Exception {
-    Path directory = Directories.ofRun("node");
+  protected void measure(Path directory) throws Exception {
     Set<Sums> answers = new HashSet<>();
     StruckServers struck = new StruckServers(directory.resolve("struck"), pairs, answers);
     measure(Part.RESTARTED_SERVER, inRounds(struck::restarted));
@@ -77,11 +64,6 @@ public final class NodeCommand implements Callable<Integer> {
     }
     measure(Part.STORM, () -> storm(directory.resolve("storm")));
     measure(Part.HAND_OVER, () -> HandOvers.measure(directory.resolve("hand-over"), pairs));
-    rows.addAll(0, pairs.comparisons());
-    if (problems.isEmpty()) {
-      Directories.delete(directory);
-    }
-    return output.write(rows, problems);
   }
 
   /** Runs a part; if it fails, the other parts still run. */

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.stage;
 
+import dev.sluice.benchmarks.Benchmark;
 import dev.sluice.benchmarks.Comparison.Pairs;
-import dev.sluice.benchmarks.ComparisonOutput;
 import dev.sluice.blocks.staging.Stager;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.testkit.AnsweringProcess;
 import dev.sluice.testkit.Commands;
-import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.ReadLimit;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -16,12 +15,10 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
@@ -38,7 +35,7 @@ import picocli.CommandLine.Option;
       "Measures a task of an executor from which 63 peers stage, and, as root, 15 servers next to"
           + " one whose disk is slow. Uses the software provider."
     })
-public final class StageCommand implements Callable<Integer> {
+public final class StageCommand extends Benchmark {
   // Both numbers are in names of rows, by which goals.txt finds them.
   private static final int READERS = 63;
   private static final int SERVERS = 16;
@@ -65,9 +62,6 @@ public final class StageCommand implements Callable<Integer> {
       description = "Measurements of each (default: ${DEFAULT-VALUE})")
   private int rounds = 10;
 
-  @Mixin private ComparisonOutput output;
-
-  private final Pairs pairs = new Pairs();
   private final List<NetworkParts> readers = new ArrayList<>();
   private final Set<String> failures = new ConcurrentSkipListSet<>();
 
@@ -79,8 +73,7 @@ public final class StageCommand implements Callable<Integer> {
   private long[][] checksums;
 
   @Override
-  public Integer call() throws IOException, InterruptedException {
-    Path directory = Directories.ofRun("stage");
+  protected void measure(Path directory) throws IOException, InterruptedException {
     try {
       outputs = outputs(directory.resolve("outputs"));
       checksums = outputs.write();
@@ -95,10 +88,9 @@ public final class StageCommand implements Callable<Integer> {
       } else {
         System.err.println("the slow disk is skipped: " + unavailable);
       }
-      return output.write(pairs.comparisons(), List.copyOf(failures));
+      problems.addAll(failures);
     } finally {
       readers.forEach(NetworkParts::close);
-      Directories.delete(directory);
     }
   }
 

@@ -3,9 +3,7 @@ package dev.sluice.benchmarks.start;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.sluice.benchmarks.Comparison.Pairs;
-import dev.sluice.benchmarks.ComparisonOutput;
-import dev.sluice.testkit.Directories;
+import dev.sluice.benchmarks.Benchmark;
 import dev.sluice.testkit.DriverProcess;
 import dev.sluice.testkit.DriverProcess.ClusterConf;
 import dev.sluice.testkit.JsonFile;
@@ -20,9 +18,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
@@ -37,7 +33,7 @@ import picocli.CommandLine.Option;
       "Measure new executors up to their first blocks, compared with the stock shuffle",
       "With --java also Sluice on that JDK, compared with Sluice on the JDK that builds it."
     })
-public final class StartCommand implements Callable<Integer> {
+public final class StartCommand extends Benchmark {
   private static final int EXECUTORS = 2;
   private static final int MEMORY_MB = 1000;
 
@@ -47,10 +43,6 @@ public final class StartCommand implements Callable<Integer> {
       description = "Driver processes of each kind (default: ${DEFAULT-VALUE})")
   private int rounds = 7;
 
-  @Mixin private ComparisonOutput output;
-
-  private final Pairs pairs = new Pairs();
-  private final List<String> problems = new ArrayList<>();
   private final Set<Sums> sums = new LinkedHashSet<>();
 
   /** A driver process: its shuffle, and the JDK of its executors. */
@@ -67,18 +59,13 @@ public final class StartCommand implements Callable<Integer> {
   }
 
   @Override
-  public Integer call() throws IOException, InterruptedException {
-    Path directory = Directories.ofRun("start");
+  protected void measure(Path directory) throws IOException, InterruptedException {
     for (int round = 0; round < rounds; round++) {
       measure(directory, round);
     }
     if (sums.size() > 1) {
       problems.add("answers differ: " + sums);
     }
-    if (problems.isEmpty()) {
-      Directories.delete(directory);
-    }
-    return output.write(pairs.comparisons(), problems);
   }
 
   private void measure(Path directory, int round) throws IOException, InterruptedException {

@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.storm;
 
-import dev.sluice.benchmarks.Comparison;
-import dev.sluice.benchmarks.ComparisonOutput;
+import dev.sluice.benchmarks.Benchmark;
 import dev.sluice.benchmarks.storm.StormCase.Workload;
-import dev.sluice.testkit.Directories;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** The command bin/bench storm: reduce stages over many small blocks, by Sluice and stock. */
 @Command(
@@ -27,7 +20,7 @@ import picocli.CommandLine.Spec;
       "Measure reduce stages over many small blocks, compared with the stock shuffle",
       "Seven storms run unless options choose one."
     })
-public final class StormCommand implements Callable<Integer> {
+public final class StormCommand extends Benchmark {
   @Option(
       names = "--workload",
       description = "Workload: ${COMPLETION-CANDIDATES} (default: rdd-kryo)")
@@ -59,17 +52,10 @@ public final class StormCommand implements Callable<Integer> {
           "Write a new shuffle in each repetition, and measure its map stage and the whole job, too")
   private boolean newShuffles;
 
-  @Spec private CommandSpec spec;
-
   @Mixin private StormRunner runner;
 
-  @Mixin private ComparisonOutput output;
-
   @Override
-  public Integer call() throws IOException, InterruptedException {
-    Path directory = Directories.ofRun("storm");
-    List<Comparison> rows = new ArrayList<>();
-    List<String> problems = new ArrayList<>();
+  protected void measure(Path directory) throws IOException, InterruptedException {
     for (StormCase storm : cases()) {
       StormRounds rounds = runner.run(directory, storm);
       problems.addAll(rounds.problems());
@@ -78,15 +64,12 @@ public final class StormCommand implements Callable<Integer> {
       }
     }
     StormRounds.growth(rows).ifPresent(rows::add);
-    return output.write(rows, problems);
   }
 
   /** Returns the case that the options choose, or all. */
   List<StormCase> cases() {
     if (newShuffles && workload == Workload.RDD_ITERATIVE) {
-      throw new ParameterException(
-          spec.commandLine(),
-          "--new-shuffles: each repetition of rdd-iterative writes new shuffles");
+      throw misuse("--new-shuffles: each repetition of rdd-iterative writes new shuffles");
     }
     boolean chosen =
         cold

@@ -3,9 +3,9 @@ package dev.sluice.benchmarks.terasort;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.sluice.benchmarks.Benchmark;
 import dev.sluice.benchmarks.BenchmarkRun;
 import dev.sluice.benchmarks.Comparison;
-import dev.sluice.benchmarks.ComparisonOutput;
 import dev.sluice.benchmarks.Sizes;
 import dev.sluice.benchmarks.terasort.SortJob.SortResult;
 import dev.sluice.testkit.Directories;
@@ -22,11 +22,9 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
@@ -43,7 +41,7 @@ import picocli.CommandLine.Option;
           + " through Spark's own shuffle, and checks every output. The exit status is 0 only if"
           + " all outputs are valid."
     })
-public final class TeraSortCommand implements Callable<Integer> {
+public final class TeraSortCommand extends Benchmark {
   private static final String OUTPUT = "output";
 
   /** Heap of the driver. A JVM with 256 MB of heap runs next to it; both may take 1.5 GB in all. */
@@ -128,9 +126,10 @@ public final class TeraSortCommand implements Callable<Integer> {
       description = "Fail if Sluice noticed no corrupted READ; inject them by --conf")
   private boolean expectCorruption;
 
-  @Mixin private ComparisonOutput output;
-
   private final boolean asRows;
+
+  @SuppressWarnings("NullAway.Init") // set by measure()
+  private TeraSortReport report;
 
   private TeraSortCommand(boolean asRows) {
     this.asRows = asRows;
@@ -151,25 +150,35 @@ public final class TeraSortCommand implements Callable<Integer> {
   }
 
   @Override
-  public Integer call() throws Exception {
-    Path run = Directories.ofRun("terasort");
+  protected void measure(Path run) throws Exception {
     Path directory = requireNonNull(run.getParent());
     TeraData data = new TeraData(directory, run, executors * cores);
     System.err.printf("input: %s of TeraGen's records under %s%n", Sizes.format(size), directory);
     TeraData.Input input = data.input(size);
-    TeraSortReport report = new TeraSortReport(input, expectCorruption);
+    report = new TeraSortReport(input, expectCorruption);
     try {
-      sortAll(data, input, run, report);
+      sortAll(data, input, run);
     } catch (IOException e) {
       report.failed(e);
     }
-    finish(report, run);
-    return report.valid() ? 0 : 1;
+    String suffix = (node ? "-node" : "") + (label == null ? "" : "-" + label);
+    rows.addAll(report.rows("terasort-" + Sizes.format(size) + suffix));
+    problems.addAll(report.problems());
+    out().print(report.transfer());
+  }
+
+  @Override
+  protected void write(Path file, List<Comparison> withOrigin, BenchmarkRun run)
+      throws IOException {
+    if (asRows) {
+      super.write(file, withOrigin, run);
+    } else {
+      Files.writeString(file, report.json(run) + System.lineSeparator());
+    }
   }
 
   /** Runs all sorts; the first takes longer, whichever shuffle it is, and does not count. */
-  private void sortAll(TeraData data, TeraData.Input input, Path run, TeraSortReport report)
-      throws Exception {
+  private void sortAll(TeraData data, TeraData.Input input, Path run) throws Exception {
     if (!noStock) {
       Path warmUp = run.resolve("stock-warm-up");
       sort(input, Shuffle.STOCK, warmUp);
@@ -224,25 +233,5 @@ public final class TeraSortCommand implements Callable<Integer> {
   private int defaultPartitions() {
     return Math.toIntExact(
         Math.max((long) TASKS_PER_CORE * executors * cores, Math.ceilDiv(size, TASK_BYTES)));
-  }
-
-  private void finish(TeraSortReport report, Path run) throws IOException {
-    if (report.valid()) {
-      Directories.delete(run);
-    }
-    String name =
-        "terasort-"
-            + Sizes.format(size)
-            + (node ? "-node" : "")
-            + (label == null ? "" : "-" + label);
-    BenchmarkRun measured = output.run();
-    List<Comparison> rows = report.rows(name).stream().map(row -> row.from(measured)).toList();
-    output.out().print(report.text(rows));
-    measured.warning().ifPresent(output.out()::println);
-    if (output.json() != null && !asRows) {
-      Files.writeString(output.json(), report.json(measured) + System.lineSeparator());
-    } else if (output.json() != null && report.valid()) {
-      output.writeRows(rows);
-    }
   }
 }

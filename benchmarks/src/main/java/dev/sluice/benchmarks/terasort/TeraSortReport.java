@@ -5,7 +5,6 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.benchmarks.BenchmarkRun;
 import dev.sluice.benchmarks.Comparison;
-import dev.sluice.benchmarks.ComparisonOutput.ComparisonTable;
 import dev.sluice.benchmarks.SluiceTotals;
 import dev.sluice.benchmarks.terasort.SortJob.SortResult;
 import dev.sluice.testkit.Shuffle;
@@ -69,8 +68,11 @@ final class TeraSortReport {
     }
   }
 
-  boolean valid() {
-    return problems.isEmpty() && !results(Shuffle.SLUICE).isEmpty();
+  /** Returns why the sorts are not valid; empty if they are. */
+  List<String> problems() {
+    return problems.isEmpty() && results(Shuffle.SLUICE).isEmpty()
+        ? List.of("nothing was sorted through Sluice")
+        : problems;
   }
 
   /** Returns the totals of all sorts through Sluice. */
@@ -82,24 +84,13 @@ final class TeraSortReport {
     return results(Shuffle.SLUICE).stream().mapToLong(SortResult::remoteBytes).sum();
   }
 
-  /**
-   * @param rows its {@link #rows}
-   */
-  String text(List<Comparison> rows) {
-    StringBuilder table = new StringBuilder();
-    table.append("%d records, checksum %s%n".formatted(input.records(), input.checksum()));
-    table.append(ComparisonTable.plain(rows));
-    if (!results(Shuffle.SLUICE).isEmpty()) {
-      appendTransfer(table);
-    }
-    problems.forEach(problem -> table.append("INVALID ").append(problem).append('\n'));
-    return table.append(valid() ? "valid\n" : "not valid\n").toString();
-  }
-
-  private void appendTransfer(StringBuilder table) {
+  /** Describes the input, and the way of the bytes through Sluice. */
+  String transfer() {
     SluiceTotals totals = totals();
-    table.append("device  %s%n".formatted(totals.devices()));
-    table.append(
+    StringBuilder text = new StringBuilder();
+    text.append("%d records, checksum %s%n".formatted(input.records(), input.checksum()));
+    text.append("device  %s%n".formatted(totals.devices()));
+    text.append(
         "bytes   read %d (%d staged), local %d, fallback %d; Spark counted %d remote%n"
             .formatted(
                 totals.readBytes(),
@@ -107,11 +98,12 @@ final class TeraSortReport {
                 totals.localBytes(),
                 totals.fallbackBytes(),
                 remoteBytes()));
-    table.append("blocks that fell back: ");
-    table.append(totals.fallbackBlocks().isEmpty() ? "none" : totals.fallbackBlocks()).append('\n');
+    text.append("blocks that fell back: ");
+    text.append(totals.fallbackBlocks().isEmpty() ? "none" : totals.fallbackBlocks()).append('\n');
     if (expectCorruption) {
-      table.append("corrupted READs noticed: %d%n".formatted(totals.corruptions()));
+      text.append("corrupted READs noticed: %d%n".formatted(totals.corruptions()));
     }
+    return text.toString();
   }
 
   /**
@@ -124,7 +116,7 @@ final class TeraSortReport {
     bytes.put("local", totals.localBytes());
     bytes.put("fallback", totals.fallbackBytes());
     Map<String, Object> json = new LinkedHashMap<>();
-    json.put("valid", valid());
+    json.put("valid", problems().isEmpty());
     json.put("records", input.records());
     json.put("checksum", input.checksum());
     json.put("provider", totals.provider());
@@ -138,7 +130,7 @@ final class TeraSortReport {
     json.put("staged_bytes", totals.stagedBytes());
     json.put("sluice_cpu_s", each(Shuffle.SLUICE, SortResult::cpuSeconds));
     json.put("stock_cpu_s", each(Shuffle.STOCK, SortResult::cpuSeconds));
-    json.put("problems", problems);
+    json.put("problems", problems());
     json.put("run", run);
     return new ObjectMapper().writeValueAsString(json);
   }

@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.tpcds;
 
-import dev.sluice.benchmarks.ComparisonOutput;
+import dev.sluice.benchmarks.Benchmark;
 import dev.sluice.benchmarks.tpcds.TpcdsReport.ProcessResult;
-import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.Shuffle;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /**
  * The command {@code bin/bench tpcds}: the TPC-DS queries of Spark's tests through Sluice and the
@@ -28,7 +22,7 @@ import picocli.CommandLine.Spec;
       "Run the TPC-DS queries, compared with the stock shuffle, and check every answer",
       "The exit status is 0 only if all answers are right."
     })
-public final class TpcdsCommand implements Callable<Integer> {
+public final class TpcdsCommand extends Benchmark {
   @Option(
       names = "--queries",
       split = ",",
@@ -57,14 +51,9 @@ public final class TpcdsCommand implements Callable<Integer> {
       description = "Compare answers through Sluice with Spark's golden answers, without measuring")
   private boolean check;
 
-  @Mixin private ComparisonOutput output;
-
-  @Spec private CommandSpec spec;
-
   @Override
-  public Integer call() throws IOException, InterruptedException {
+  protected void measure(Path run) throws IOException, InterruptedException {
     validate();
-    Path run = Directories.ofRun("tpcds");
     TpcdsData.ensure(run.resolve("data"));
     QueryProcesses processes = new QueryProcesses(TpcdsData.directory(), run);
     List<ProcessResult> results = new ArrayList<>();
@@ -77,23 +66,23 @@ public final class TpcdsCommand implements Callable<Integer> {
     }
     TpcdsReport report = new TpcdsReport(queries, results);
     if (check) {
-      output.out().print(report.checks());
+      out().print(report.checks());
+    } else {
+      rows.addAll(report.comparisons());
     }
-    output.out().println(report.transfer());
-    Directories.delete(run);
-    return output.write(check ? List.of() : report.comparisons(), report.problems());
+    out().println(report.transfer());
+    problems.addAll(report.problems());
   }
 
   private void validate() {
     List<String> known = Query.all().stream().map(Query::name).toList();
     for (String query : queries) {
       if (!known.contains(query)) {
-        throw new ParameterException(spec.commandLine(), "unknown query " + query);
+        throw misuse("unknown query " + query);
       }
     }
     if (repetitions < 2) {
-      throw new ParameterException(
-          spec.commandLine(),
+      throw misuse(
           "--repetitions is " + repetitions + ", but must be at least 2: the first warms up");
     }
   }

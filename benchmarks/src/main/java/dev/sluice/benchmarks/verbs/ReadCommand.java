@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.verbs;
 
-import dev.sluice.benchmarks.Comparison.Pairs;
-import dev.sluice.benchmarks.ComparisonOutput;
+import dev.sluice.benchmarks.Benchmark;
 import dev.sluice.benchmarks.verbs.MeasuringTool.Workload;
 import dev.sluice.benchmarks.verbs.MeasuringTool.Workload.Operation;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
@@ -27,7 +25,7 @@ import picocli.CommandLine.Option;
           + " latency, where less is better; more messages show bandwidth. Needs perftest and a"
           + " device (bin/with-verbs)."
     })
-public final class ReadCommand implements Callable<Integer> {
+public final class ReadCommand extends Benchmark {
   private static final int K = 1 << 10;
   private static final int M = 1 << 20;
 
@@ -58,19 +56,14 @@ public final class ReadCommand implements Callable<Integer> {
               + " GID of its IPv4 address)")
   private int gidIndex = 1;
 
-  @Mixin private ComparisonOutput output;
-
-  private final Pairs pairs = new Pairs();
-
   @Override
-  public Integer call() throws IOException, InterruptedException {
+  protected void measure(Path directory) throws IOException, InterruptedException {
     for (Workload workload : workloads()) {
       System.err.println(workload.name());
       for (int round = 0; round < rounds; round++) {
         measure(workload, round % 2 == 0);
       }
     }
-    return output.write(pairs.comparisons());
   }
 
   private List<Workload> workloads() {

@@ -2,10 +2,8 @@
 package dev.sluice.benchmarks.verbs;
 
 import com.sun.management.ThreadMXBean;
-import dev.sluice.benchmarks.Comparison.Pairs;
-import dev.sluice.benchmarks.ComparisonOutput;
+import dev.sluice.benchmarks.Benchmark;
 import dev.sluice.testkit.Commands;
-import dev.sluice.testkit.Directories;
 import dev.sluice.verbs.ProviderUnavailableException;
 import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.ffi.Failure;
@@ -29,9 +27,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
@@ -48,7 +44,7 @@ import picocli.CommandLine.Option;
           + " adapter that completes them at once. A run is invalid if posting and polling allocate"
           + " memory. Needs gcc and rdma-core's headers, but no RDMA device."
     })
-public final class ReadLoopCommand implements Callable<Integer> {
+public final class ReadLoopCommand extends Benchmark {
   /** READs of a chain; {@code read_loop.c} has room for 64. */
   private static final List<Integer> CHAINS = List.of(1, 32);
 
@@ -67,15 +63,10 @@ public final class ReadLoopCommand implements Callable<Integer> {
       description = "Measurements of each (default: ${DEFAULT-VALUE})")
   private int rounds = 15;
 
-  @Mixin private ComparisonOutput output;
-
-  private final Pairs pairs = new Pairs();
-  private final List<String> problems = new ArrayList<>();
   private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
   @Override
-  public Integer call() throws IOException {
-    Path directory = Directories.ofRun("verbs");
+  protected void measure(Path directory) throws IOException {
     try {
       loadAdapter(directory);
       NativeFunction inC = compileLoop(directory);
@@ -86,12 +77,8 @@ public final class ReadLoopCommand implements Callable<Integer> {
           }
         }
       }
-      return output.write(pairs.comparisons(), problems);
     } catch (ProviderUnavailableException e) {
-      System.err.println("skipped: " + e.getMessage());
-      return 1;
-    } finally {
-      Directories.delete(directory);
+      problems.add(e.getMessage());
     }
   }
 

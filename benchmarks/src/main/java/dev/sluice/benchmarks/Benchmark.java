@@ -1,30 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks;
 
-import static java.util.Objects.requireNonNull;
-
 import dev.sluice.benchmarks.BenchmarkRun.MachineLoad;
+import dev.sluice.benchmarks.Comparison.Pairs;
 import dev.sluice.benchmarks.Goal.Verdict;
 import dev.sluice.testkit.Columns;
+import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.Spread;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * Options and output that the commands of bin/bench share. Picocli creates it with its command,
- * before that runs, so the {@link MachineLoad} spans the whole run. The command's thread uses it,
- * and calls {@link #write} or {@link #writeRows} last.
+ * A command of bin/bench that measures. It collects rows and problems, prints them, and writes the
+ * rows with their origin. Picocli creates it before it runs, so the {@link MachineLoad} spans the
+ * whole run. All of it runs on the main thread, apart from threads of a subclass.
  */
-public final class ComparisonOutput {
+public abstract class Benchmark implements Callable<Integer> {
   private final MachineLoad start = MachineLoad.now();
 
   @Option(
@@ -33,51 +35,69 @@ public final class ComparisonOutput {
       description = "Also write the results to this file")
   private @Nullable Path json;
 
-  @Spec(Spec.Target.MIXEE)
-  private CommandSpec command;
+  @Spec private CommandSpec command;
 
-  /** Returns the command's writer, for text other than rows. */
-  public PrintWriter out() {
-    return command.commandLine().getOut();
-  }
+  /** Rounds of quantities, which become the first rows. */
+  protected final Pairs pairs = new Pairs();
 
-  public int write(Collection<Comparison> rows) throws IOException {
-    return write(rows, List.of());
-  }
+  /** Rows of rounds that a report has put together. */
+  protected final List<Comparison> rows = new ArrayList<>();
+
+  /** Reasons why the rows are worthless. */
+  protected final List<String> problems = new ArrayList<>();
 
   /**
-   * @param problems reasons why the rows are worthless
-   * @return the command's exit status: 0 only without problems
+   * Measures, and adds to pairs, rows and problems.
+   *
+   * @param directory directory for this run's files, which is kept after a problem
    */
-  public int write(Collection<Comparison> rows, List<String> problems) throws IOException {
-    BenchmarkRun run = run();
-    List<Comparison> list = rows.stream().map(row -> row.from(run)).toList();
-    out().print(ComparisonTable.plain(list));
+  protected abstract void measure(Path directory) throws Exception;
+
+  @Override
+  public Integer call() throws Exception {
+    Path directory = Directories.ofRun(command.name());
+    measure(directory);
+    if (problems.isEmpty()) {
+      Directories.delete(directory);
+    }
+    return report();
+  }
+
+  /** Prints and writes the results; returns the exit status, which is 0 only without problems. */
+  int report() throws IOException {
+    BenchmarkRun run =
+        BenchmarkRun.ended(start, command.commandLine().getParseResult().originalArgs());
+    List<Comparison> all =
+        Stream.concat(pairs.comparisons().stream(), rows.stream())
+            .map(row -> row.from(run))
+            .toList();
+    out().print(ComparisonTable.plain(all));
     problems.forEach(problem -> out().println("INVALID " + problem));
     run.warning().ifPresent(out()::println);
     if (json != null) {
-      writeRows(list);
+      write(json, all, run);
     }
     return problems.isEmpty() ? 0 : 1;
   }
 
-  /** Writes rows, which have their origin. Call it only if {@link #json} is not null. */
-  public void writeRows(List<Comparison> rows) throws IOException {
-    new ResultFile(requireNonNull(json)).write(rows);
+  /** Returns the command's writer, for text other than rows. */
+  protected final PrintWriter out() {
+    return command.commandLine().getOut();
   }
 
-  /** Returns the run so far, as if it ended now. */
-  public BenchmarkRun run() {
-    return BenchmarkRun.ended(start, command.commandLine().getParseResult().originalArgs());
+  /** Returns an exception that says that the options are wrong. */
+  protected final ParameterException misuse(String problem) {
+    return new ParameterException(command.commandLine(), problem);
   }
 
-  /** Returns the file that --json names; null without --json. */
-  public @Nullable Path json() {
-    return json;
+  /** Writes the file of --json; {@code run} is the origin of the rows. */
+  protected void write(Path file, List<Comparison> withOrigin, BenchmarkRun run)
+      throws IOException {
+    new ResultFile(file).write(withOrigin);
   }
 
   /**
-   * The one table format for results, on a terminal ({@link ComparisonOutput}) and in documents
+   * The one table format for results, on a terminal ({@link Benchmark}) and in documents
    * ({@code ReportCommand}, {@code TeraSortReport}). Called on the command's thread; no state. A
    * change of the columns changes docs/figures/performance-tables.md.
    */

@@ -3,7 +3,7 @@ package dev.sluice.benchmarks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.benchmarks.ComparisonOutput.ComparisonTable;
+import dev.sluice.benchmarks.Benchmark.ComparisonTable;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;
@@ -12,9 +12,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 
-class ComparisonOutputTest {
+class BenchmarkTest {
   private static final Comparison ROW =
       Comparison.less("storm", "s", new double[] {1, 2}, "stock", new double[] {10, 10});
 
@@ -25,7 +24,7 @@ class ComparisonOutputTest {
   @Test
   void theFileHoldsTheRowsThatAreShown() throws Exception {
     Path json = directory.resolve("out.json");
-    assertThat(write(List.of(), "--json", json.toString())).isZero();
+    assertThat(report(List.of(), "--json", json.toString())).isZero();
     List<Comparison> rows = new ResultFile(json).read();
     assertThat(rows)
         .singleElement()
@@ -40,18 +39,23 @@ class ComparisonOutputTest {
 
   @Test
   void aProblemIsPrintedAndFailsTheCommand() throws Exception {
-    assertThat(write(List.of("sums differ"))).isEqualTo(1);
+    assertThat(report(List.of("sums differ"))).isEqualTo(1);
     assertThat(printed.toString()).contains("INVALID sums differ");
   }
 
-  private int write(List<String> problems, String... arguments) throws Exception {
-    Options options = new Options();
-    new CommandLine(options).setOut(new PrintWriter(printed)).parseArgs(arguments);
-    return options.output.write(List.of(ROW), problems);
+  private int report(List<String> problems, String... arguments) throws Exception {
+    Measured benchmark = new Measured();
+    new CommandLine(benchmark).setOut(new PrintWriter(printed)).parseArgs(arguments);
+    benchmark.measure(directory);
+    benchmark.problems.addAll(problems);
+    return benchmark.report();
   }
 
   @Command
-  private static final class Options {
-    @Mixin private ComparisonOutput output;
+  private static final class Measured extends Benchmark {
+    @Override
+    protected void measure(Path directory) {
+      rows.add(ROW);
+    }
   }
 }
