@@ -3,6 +3,7 @@ package dev.sluice.benchmarks;
 
 import dev.sluice.spark.RdmaShuffleManager;
 import dev.sluice.testkit.Poll;
+import dev.sluice.testkit.Stages;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -17,11 +18,12 @@ import org.apache.spark.SparkEnv;
  * driver waits for them when its jobs are over, and sends them to the command as JSON.
  *
  * @param devices the different devices of the executors, each with its provider
+ * @param remoteBytes remote bytes that Spark counted in all jobs
  * @param counters sums over the executors
  */
-public record SluiceTotals(String devices, Map<String, Long> counters) {
+public record SluiceTotals(String devices, long remoteBytes, Map<String, Long> counters) {
   /** Totals of an application that uses the stock shuffle. */
-  public static final SluiceTotals NONE = new SluiceTotals("", Map.of());
+  public static final SluiceTotals NONE = new SluiceTotals("", 0, Map.of());
 
   private static final String FALLBACK_BLOCKS = "fallback.blocks.";
   private static final String FALLBACK_BYTES = "fallback.bytes.";
@@ -32,20 +34,20 @@ public record SluiceTotals(String devices, Map<String, Long> counters) {
   /**
    * Waits for reports of executors, which arrive shortly after their tasks have ended.
    *
-   * @param remoteBytes remote bytes that Spark counted in all jobs, which are over
+   * @param stages has watched all jobs, which are over
    * @return the reports so far, when none is missing or at the deadline; {@link #NONE} with the
    *     stock shuffle
    */
-  public static SluiceTotals await(SparkConf conf, long remoteBytes) throws InterruptedException {
+  public static SluiceTotals await(SparkConf conf, Stages stages) throws InterruptedException {
     if (!conf.get("spark.shuffle.manager", "sort").endsWith("RdmaShuffleManager")) {
       return NONE;
     }
-    Poll.until(TIMEOUT_MS, () -> now().areComplete(remoteBytes));
-    return now();
+    Poll.until(TIMEOUT_MS, () -> now(stages).areComplete());
+    return now(stages);
   }
 
   /** Returns true if no report is missing. Spark does not count the bytes of killed tasks. */
-  boolean areComplete(long remoteBytes) {
+  boolean areComplete() {
     return readBytes() + fallbackBytes() >= remoteBytes;
   }
 
@@ -57,7 +59,7 @@ public record SluiceTotals(String devices, Map<String, Long> counters) {
   private SluiceTotals plus(SluiceTotals other) {
     Map<String, Long> sums = new TreeMap<>(counters);
     other.counters.forEach((name, value) -> sums.merge(name, value, Long::sum));
-    return new SluiceTotals(other.devices, sums);
+    return new SluiceTotals(other.devices, remoteBytes + other.remoteBytes, sums);
   }
 
   /** Returns the first word of {@code provider device}. */
@@ -92,12 +94,8 @@ public record SluiceTotals(String devices, Map<String, Long> counters) {
     return byReason(FALLBACK_BLOCKS);
   }
 
-  /**
-   * Returns the reasons why the job did not READ all of its remote bytes; empty if it did.
-   *
-   * @param remoteBytes remote bytes that Spark counted
-   */
-  public List<String> problems(long remoteBytes) {
+  /** Returns the reasons why the jobs did not READ all of their remote bytes; empty if they did. */
+  public List<String> problems() {
     List<String> found = new ArrayList<>();
     if (readBytes() != remoteBytes) {
       found.add(
@@ -125,9 +123,11 @@ public record SluiceTotals(String devices, Map<String, Long> counters) {
     return byReason;
   }
 
-  private static SluiceTotals now() {
+  private static SluiceTotals now(Stages stages) {
     RdmaShuffleManager manager = (RdmaShuffleManager) SparkEnv.get().shuffleManager();
     return new SluiceTotals(
-        String.join(", ", new TreeSet<>(manager.devices().values())), manager.totals());
+        String.join(", ", new TreeSet<>(manager.devices().values())),
+        stages.remoteBytes(),
+        manager.totals());
   }
 }

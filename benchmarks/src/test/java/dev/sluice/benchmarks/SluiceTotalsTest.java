@@ -7,17 +7,19 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class SluiceTotalsTest {
-  private final SluiceTotals totals =
-      new SluiceTotals("soft", Map.of("read.bytes", 60L, "fallback.bytes.disabled", 40L));
+  private static SluiceTotals totals(long remoteBytes) {
+    return new SluiceTotals(
+        "soft", remoteBytes, Map.of("read.bytes", 60L, "fallback.bytes.disabled", 40L));
+  }
 
   @Test
   void totalsAreCompleteOnceTheyHaveAllBytesThatSparkCounted() {
-    assertThat(totals.areComplete(101)).isFalse();
-    assertThat(totals.areComplete(100)).isTrue();
+    assertThat(totals(101).areComplete()).isFalse();
+    assertThat(totals(100).areComplete()).isTrue();
   }
 
   @Test
   void bytesOfKilledTasksDoNotMakeTotalsIncomplete() {
-    assertThat(totals.areComplete(99)).isTrue();
+    assertThat(totals(99).areComplete()).isTrue();
   }
 }

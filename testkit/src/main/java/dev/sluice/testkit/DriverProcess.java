@@ -2,12 +2,17 @@
 package dev.sluice.testkit;
 
 import java.io.IOException;
+import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.apache.commons.lang3.ArrayUtils;
+import org.apache.commons.lang3.function.FailableBiFunction;
+import org.apache.spark.SparkConf;
+import org.apache.spark.api.java.JavaSparkContext;
 
 /**
  * Runs a Spark driver in a new process, so that no run gets a JVM that an earlier run has warmed
@@ -40,6 +45,38 @@ public record DriverProcess(Path directory, String memory) {
     try (AnsweringProcess driver = of(main, shuffle, cluster, arguments)) {
       driver.end();
     }
+  }
+
+  /**
+   * Runs a driver that measures to its end, and returns its result.
+   *
+   * @param main calls {@link #main} with its last argument, the result file, which is added here
+   */
+  public <T> T result(
+      Class<T> type, Class<?> main, Shuffle shuffle, ClusterConf cluster, String... arguments)
+      throws IOException, InterruptedException {
+    Path result = directory.resolve("result.json");
+    run(main, shuffle, cluster, ArrayUtils.add(arguments, result.toString()));
+    return JsonFile.read(result, type);
+  }
+
+  /**
+   * Runs the driver's side of {@link #result}: jobs on executors that are all there.
+   *
+   * @param result file to which the result is written
+   * @param jobs runs the jobs, whose stages are watched, and returns the result
+   */
+  public static void main(
+      String result, FailableBiFunction<JavaSparkContext, Stages, Object, Exception> jobs)
+      throws Exception {
+    PrintStream out = AnsweringProcess.claimOutput();
+    try (JavaSparkContext spark = new JavaSparkContext(new SparkConf())) {
+      Stages stages = new Stages();
+      spark.sc().addSparkListener(stages);
+      Executors.await(spark);
+      JsonFile.write(Path.of(result), jobs.apply(spark, stages));
+    }
+    out.println("done");
   }
 
   /** Starts a driver that answers line by line; returns when it is ready. The caller closes it. */

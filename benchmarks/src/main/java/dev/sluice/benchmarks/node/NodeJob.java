@@ -103,7 +103,7 @@ public final class NodeJob {
     double seconds = (System.nanoTime() - start) / 1e9;
     spark.sc().listenerBus().waitUntilEmpty(TimeUnit.SECONDS.toMillis(WAIT_SECONDS));
     readers = executors();
-    SluiceTotals totals = SluiceTotals.await(spark.getConf(), stages.remoteBytes());
+    SluiceTotals totals = SluiceTotals.await(spark.getConf(), stages);
     return new Reduced(sums, seconds, totals.provider());
   }
 

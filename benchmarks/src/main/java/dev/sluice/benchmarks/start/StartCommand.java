@@ -6,7 +6,6 @@ import static java.util.Objects.requireNonNull;
 import dev.sluice.benchmarks.Benchmark;
 import dev.sluice.testkit.DriverProcess;
 import dev.sluice.testkit.DriverProcess.ClusterConf;
-import dev.sluice.testkit.JsonFile;
 import dev.sluice.testkit.Shuffle;
 import dev.sluice.testkit.Sums;
 import java.io.IOException;
@@ -107,20 +106,16 @@ public final class StartCommand extends Benchmark {
         kind == Kind.SLUICE_ON_BUILD_JDK
             ? Map.of("spark.executorEnv.JAVA_HOME", buildJdk())
             : Map.of();
-    Path file = directory.resolve("result.json");
-    new DriverProcess(directory)
-        .run(
-            StartJob.class,
-            kind.shuffle,
-            new ClusterConf(EXECUTORS, 1, MEMORY_MB, "auto", conf),
-            file.toString());
-    StartJob.Result result = JsonFile.read(file, StartJob.Result.class);
+    StartJob.Result result =
+        new DriverProcess(directory)
+            .result(
+                StartJob.Result.class,
+                StartJob.class,
+                kind.shuffle,
+                new ClusterConf(EXECUTORS, 1, MEMORY_MB, "auto", conf));
     sums.add(result.sums());
     if (kind.shuffle == Shuffle.SLUICE) {
-      result
-          .totals()
-          .problems(result.remoteBytes())
-          .forEach(problem -> problems.add(directory + ": " + problem));
+      result.totals().problems().forEach(problem -> problems.add(directory + ": " + problem));
     }
     return result;
   }

@@ -3,13 +3,10 @@ package dev.sluice.benchmarks.start;
 
 import dev.sluice.benchmarks.SluiceTotals;
 import dev.sluice.benchmarks.storm.RddStorm;
-import dev.sluice.testkit.AnsweringProcess;
+import dev.sluice.testkit.DriverProcess;
 import dev.sluice.testkit.Executors;
-import dev.sluice.testkit.JsonFile;
 import dev.sluice.testkit.Stages;
 import dev.sluice.testkit.Sums;
-import java.io.PrintStream;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
@@ -18,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.apache.spark.HashPartitioner;
-import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaSparkContext;
 import scala.Tuple2;
@@ -43,29 +39,19 @@ public final class StartJob {
    *     task has read its blocks; mean over the executors
    * @param reduceStageSeconds wall time of the reduce stage
    * @param cpuSeconds CPU time of all executors from their start to the end of the stage
-   * @param remoteBytes Spark's remoteBytesRead of all tasks
    */
   record Result(
       double firstBlockSeconds,
       double reduceStageSeconds,
       double cpuSeconds,
       Sums sums,
-      long remoteBytes,
       SluiceTotals totals) {}
 
   /**
    * @param arguments the result file
    */
   public static void main(String[] arguments) throws Exception {
-    PrintStream out = AnsweringProcess.claimOutput();
-    SparkConf conf = new SparkConf();
-    try (JavaSparkContext spark = new JavaSparkContext(conf)) {
-      Stages stages = new Stages();
-      spark.sc().addSparkListener(stages);
-      Executors.await(spark);
-      JsonFile.write(Path.of(arguments[0]), run(spark, stages));
-    }
-    out.println("done");
+    DriverProcess.main(arguments[0], StartJob::run);
   }
 
   private static Result run(JavaSparkContext spark, Stages stages) throws Exception {
@@ -76,14 +62,12 @@ public final class StartJob {
             .collect();
     double cpu = Executors.usedSince(Map.of());
     double stage = Stages.wallSeconds(stages.await());
-    long remoteBytes = stages.remoteBytes();
     return new Result(
         firstBlockSeconds(reads),
         stage,
         cpu,
         Sums.of(reads.stream().map(Tuple2::_2).toList()),
-        remoteBytes,
-        SluiceTotals.await(spark.getConf(), remoteBytes));
+        SluiceTotals.await(spark.getConf(), stages));
   }
 
   /** Returns the executor, the {@link Sums} of the task, and the age of its process in ns. */

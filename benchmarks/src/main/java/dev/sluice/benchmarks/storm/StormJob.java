@@ -3,15 +3,13 @@ package dev.sluice.benchmarks.storm;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.benchmarks.SluiceTotals;
-import dev.sluice.testkit.AnsweringProcess;
 import dev.sluice.testkit.Commands;
 import dev.sluice.testkit.Directories;
+import dev.sluice.testkit.DriverProcess;
 import dev.sluice.testkit.Executors;
-import dev.sluice.testkit.JsonFile;
 import dev.sluice.testkit.Stages;
 import dev.sluice.testkit.Sums;
 import java.io.IOException;
-import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -46,20 +44,14 @@ public record StormJob(StormCase storm, Path localDirectory) {
   public static void main(String[] arguments) throws Exception {
     StormCase storm = new ObjectMapper().readValue(arguments[0], StormCase.class);
     int count = Integer.parseInt(arguments[1]);
-    Path result = Path.of(arguments[2]);
-    PrintStream out = AnsweringProcess.claimOutput();
-    SparkConf conf = new SparkConf();
-    try (JavaSparkContext spark = new JavaSparkContext(conf)) {
-      Stages stages = new Stages();
-      spark.sc().addSparkListener(stages);
-      Executors.await(spark);
-      StormJob job = new StormJob(storm, Path.of(conf.get("spark.local.dir", "")));
-      List<Repetition> repetitions = job.repeat(spark, count, stages);
-      long remoteBytes = stages.remoteBytes();
-      SluiceTotals totals = SluiceTotals.await(conf, remoteBytes);
-      JsonFile.write(result, new StormResult(repetitions, remoteBytes, totals));
-    }
-    out.println("done");
+    DriverProcess.main(
+        arguments[2],
+        (spark, stages) -> {
+          SparkConf conf = spark.getConf();
+          StormJob job = new StormJob(storm, Path.of(conf.get("spark.local.dir", "")));
+          List<Repetition> repetitions = job.repeat(spark, count, stages);
+          return new StormResult(repetitions, SluiceTotals.await(conf, stages));
+        });
   }
 
   private List<Repetition> repeat(JavaSparkContext spark, int count, Stages stages)
@@ -161,10 +153,9 @@ public record StormJob(StormCase storm, Path localDirectory) {
    * Result of a driver process ({@link StormJob}), which sends it to the command in a file of JSON.
    *
    * @param repetitions repetitions in order; the first ones have warmed the executors up
-   * @param remoteBytes sum of Spark's remoteBytesRead over all tasks
    * @param totals Sluice's counters
    */
-  record StormResult(List<Repetition> repetitions, long remoteBytes, SluiceTotals totals) {}
+  record StormResult(List<Repetition> repetitions, SluiceTotals totals) {}
 
   /**
    * One run of the reduce stage and, with new shuffles, of the map stage before it.

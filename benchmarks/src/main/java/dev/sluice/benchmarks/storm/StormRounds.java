@@ -64,7 +64,7 @@ final class StormRounds {
       found.add("sums of the shuffled records differ between runs: " + sums);
     }
     if (shuffle == Shuffle.SLUICE) {
-      found.addAll(result.totals().problems(result.remoteBytes()));
+      found.addAll(result.totals().problems());
     }
     return found;
   }

@@ -9,7 +9,6 @@ import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.DriverProcess;
 import dev.sluice.testkit.DriverProcess.ClusterConf;
 import dev.sluice.testkit.Executors;
-import dev.sluice.testkit.JsonFile;
 import dev.sluice.testkit.Shuffle;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -155,16 +154,14 @@ public final class StormRunner {
     Map<String, String> all = new HashMap<>(storm.conf());
     all.putAll(conf);
     all.putAll(clusters.apply(shuffle));
-    Path result = directory.resolve("result.json");
-    new DriverProcess(directory)
-        .run(
+    return new DriverProcess(directory)
+        .result(
+            StormResult.class,
             StormJob.class,
             shuffle,
             new ClusterConf(EXECUTORS, 1, MEMORY_MB, "auto", all),
             new ObjectMapper().writeValueAsString(storm),
-            Integer.toString(warmUp(storm) + repetitions),
-            result.toString());
-    return JsonFile.read(result, StormResult.class);
+            Integer.toString(warmUp(storm) + repetitions));
   }
 
   private int warmUp(StormCase storm) {

@@ -2,12 +2,10 @@
 package dev.sluice.benchmarks.terasort;
 
 import dev.sluice.benchmarks.SluiceTotals;
-import dev.sluice.testkit.AnsweringProcess;
+import dev.sluice.testkit.DriverProcess;
 import dev.sluice.testkit.Executors;
-import dev.sluice.testkit.JsonFile;
 import dev.sluice.testkit.Stages;
 import java.io.IOException;
-import java.io.PrintStream;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.Map;
@@ -20,7 +18,6 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.spark.Partitioner;
-import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.api.java.JavaSparkContext;
 import scala.Tuple2;
@@ -38,30 +35,26 @@ public final class SortJob {
    *     file
    */
   public static void main(String[] arguments) throws Exception {
-    PrintStream out = AnsweringProcess.claimOutput();
     Path input = new Path(arguments[0]);
     Path output = new Path(arguments[1]);
     int reducers = Integer.parseInt(arguments[2]);
-    java.nio.file.Path result = java.nio.file.Path.of(arguments[3]);
-    SparkConf conf = new SparkConf();
-    try (JavaSparkContext spark = new JavaSparkContext(conf)) {
-      KeyRanges ranges =
-          KeyRanges.sample(
-              spark.hadoopConfiguration(), input, reducers, output.suffix("-split-points"));
-      Stages stages = new Stages();
-      spark.sc().addSparkListener(stages);
-      Executors.await(spark);
-      Map<String, Double> cpu = Executors.cpuSeconds();
-      long start = System.nanoTime();
-      sort(spark, input, output, ranges);
-      double seconds = (System.nanoTime() - start) / 1e9;
-      double cpuSeconds = Executors.usedSince(cpu);
-      stages.await();
-      long remoteBytes = stages.remoteBytes();
-      SluiceTotals totals = SluiceTotals.await(conf, remoteBytes);
-      JsonFile.write(result, new SortResult(seconds, cpuSeconds, remoteBytes, totals));
-    }
-    out.println("sorted");
+    DriverProcess.main(
+        arguments[3], (spark, stages) -> sort(spark, stages, input, output, reducers));
+  }
+
+  private static SortResult sort(
+      JavaSparkContext spark, Stages stages, Path input, Path output, int reducers)
+      throws Exception {
+    Path splitPoints = output.suffix("-split-points");
+    KeyRanges ranges =
+        KeyRanges.sample(spark.hadoopConfiguration(), input, reducers, splitPoints);
+    Map<String, Double> cpu = Executors.cpuSeconds();
+    long start = System.nanoTime();
+    sort(spark, input, output, ranges);
+    double seconds = (System.nanoTime() - start) / 1e9;
+    double cpuSeconds = Executors.usedSince(cpu);
+    stages.await();
+    return new SortResult(seconds, cpuSeconds, SluiceTotals.await(spark.getConf(), stages));
   }
 
   private static void sort(JavaSparkContext spark, Path input, Path output, KeyRanges ranges) {
@@ -91,10 +84,9 @@ public final class SortJob {
    * @param seconds time from the start of the job to the committed output
    * @param cpuSeconds CPU time of the executor processes meanwhile, user and system; 0 on a
    *     cluster, where they are not children of the driver
-   * @param remoteBytes sum of Spark's remoteBytesRead over all tasks
    * @param totals Sluice's counters
    */
-  record SortResult(double seconds, double cpuSeconds, long remoteBytes, SluiceTotals totals) {}
+  record SortResult(double seconds, double cpuSeconds, SluiceTotals totals) {}
 
   /**
    * TeraSort's range partitioner. Its split points are sampled from the input; keys are compared as

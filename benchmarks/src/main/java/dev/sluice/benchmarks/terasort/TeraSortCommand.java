@@ -11,7 +11,6 @@ import dev.sluice.benchmarks.terasort.SortJob.SortResult;
 import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.DriverProcess;
 import dev.sluice.testkit.DriverProcess.ClusterConf;
-import dev.sluice.testkit.JsonFile;
 import dev.sluice.testkit.NodeCluster;
 import dev.sluice.testkit.Shuffle;
 import dev.sluice.testkit.Usage;
@@ -216,17 +215,15 @@ public final class TeraSortCommand extends Benchmark {
   private SortResult sort(
       TeraData.Input input, Shuffle shuffle, Path directory, Map<String, String> conf)
       throws IOException, InterruptedException {
-    Path result = directory.resolve("result.json");
-    new DriverProcess(directory, DRIVER_MEMORY)
-        .run(
+    return new DriverProcess(directory, DRIVER_MEMORY)
+        .result(
+            SortResult.class,
             SortJob.class,
             shuffle,
             new ClusterConf(executors, cores, memory / 1_000_000, provider, conf),
             input.directory().toString(),
             directory.resolve(OUTPUT).toString(),
-            Integer.toString(partitions != null ? partitions : defaultPartitions()),
-            result.toString());
-    return JsonFile.read(result, SortResult.class);
+            Integer.toString(partitions != null ? partitions : defaultPartitions()));
   }
 
   /** Enough tasks that no executor idles for long while another runs the last one. */

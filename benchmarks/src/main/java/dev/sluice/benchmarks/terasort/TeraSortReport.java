@@ -43,7 +43,8 @@ final class TeraSortReport {
     runs.add(result);
     List<String> found = new ArrayList<>(outputProblems);
     if (shuffle == Shuffle.SLUICE) {
-      addTransferProblems(result.totals(), result.remoteBytes(), found);
+      SluiceTotals totals = result.totals();
+      found.addAll(expectCorruption ? corruptionProblems(totals) : totals.problems());
     }
     found.forEach(problem -> problems.add(shuffle.label() + " " + runs.size() + ": " + problem));
   }
@@ -53,19 +54,17 @@ final class TeraSortReport {
     problems.add(failure.getMessage());
   }
 
-  private void addTransferProblems(SluiceTotals totals, long remoteBytes, List<String> found) {
-    if (totals.readBytes() + totals.fallbackBytes() != remoteBytes) {
+  private static List<String> corruptionProblems(SluiceTotals totals) {
+    List<String> found = new ArrayList<>();
+    if (totals.readBytes() + totals.fallbackBytes() != totals.remoteBytes()) {
       found.add(
           "%d bytes came by READ and %d by fallback, but Spark counted %d remote bytes"
-              .formatted(totals.readBytes(), totals.fallbackBytes(), remoteBytes));
+              .formatted(totals.readBytes(), totals.fallbackBytes(), totals.remoteBytes()));
     }
-    Map<String, Long> fallback = totals.fallbackBlocks();
-    if (!expectCorruption && !fallback.isEmpty()) {
-      found.add("blocks fell back to Spark's own transfer: " + fallback);
-    }
-    if (expectCorruption && totals.corruptions() == 0) {
+    if (totals.corruptions() == 0) {
       found.add("no corrupted READ was noticed");
     }
+    return found;
   }
 
   /** Returns why the sorts are not valid; empty if they are. */
@@ -78,10 +77,6 @@ final class TeraSortReport {
   /** Returns the totals of all sorts through Sluice. */
   private SluiceTotals totals() {
     return SluiceTotals.sum(results(Shuffle.SLUICE).stream().map(SortResult::totals));
-  }
-
-  private long remoteBytes() {
-    return results(Shuffle.SLUICE).stream().mapToLong(SortResult::remoteBytes).sum();
   }
 
   /** Describes the input, and the way of the bytes through Sluice. */
@@ -97,7 +92,7 @@ final class TeraSortReport {
                 totals.stagedBytes(),
                 totals.localBytes(),
                 totals.fallbackBytes(),
-                remoteBytes()));
+                totals.remoteBytes()));
     text.append("blocks that fell back: ");
     text.append(totals.fallbackBlocks().isEmpty() ? "none" : totals.fallbackBlocks()).append('\n');
     if (expectCorruption) {
@@ -125,7 +120,7 @@ final class TeraSortReport {
     json.put("bytes", bytes);
     json.put("fallbacks", totals.fallbackBlocks());
     json.put("device", totals.devices());
-    json.put("spark_remote_bytes", remoteBytes());
+    json.put("spark_remote_bytes", totals.remoteBytes());
     json.put("corruptions", totals.corruptions());
     json.put("staged_bytes", totals.stagedBytes());
     json.put("sluice_cpu_s", each(Shuffle.SLUICE, SortResult::cpuSeconds));

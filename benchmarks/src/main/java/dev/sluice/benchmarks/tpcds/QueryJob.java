@@ -90,6 +90,6 @@ record QueryJob(SparkSession spark, Stages stages) {
 
   private SluiceTotals totals() throws Exception {
     spark.sparkContext().listenerBus().waitUntilEmpty(LISTENER_MS);
-    return SluiceTotals.await(spark.sparkContext().getConf(), stages.remoteBytes());
+    return SluiceTotals.await(spark.sparkContext().getConf(), stages);
   }
 }

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 class StormRoundsTest {
   private static final StormCase STORM = StormCase.of(Workload.RDD_KRYO, 400, 400, 1000);
   private static final Sums SUMS = new Sums(10, 123);
-  private static final SluiceTotals READ = new SluiceTotals("soft", Map.of("read.bytes", 700L));
+  private static final SluiceTotals READ = totals(Map.of("read.bytes", 700L));
 
   private final StormRounds rounds = new StormRounds(STORM, STORM.name(), 1);
 
@@ -87,7 +87,7 @@ class StormRoundsTest {
     rounds.add(Shuffle.STOCK, result(SluiceTotals.NONE, 1, 1));
     Repetition other =
         new Repetition(new Sums(10, 124), Effort.NONE, Effort.NONE, new ReduceStage(1, 1));
-    rounds.add(Shuffle.SLUICE, new StormResult(List.of(other), 700, READ));
+    rounds.add(Shuffle.SLUICE, new StormResult(List.of(other), READ));
     assertThat(rounds.problems())
         .singleElement()
         .asString()
@@ -96,7 +96,7 @@ class StormRoundsTest {
 
   @Test
   void allRemoteBytesMustHaveBeenRead() {
-    SluiceTotals less = new SluiceTotals("soft", Map.of("read.bytes", 699L));
+    SluiceTotals less = totals(Map.of("read.bytes", 699L));
     rounds.add(Shuffle.SLUICE, result(less, 1, 1));
     assertThat(rounds.problems())
         .singleElement()
@@ -107,7 +107,7 @@ class StormRoundsTest {
   @Test
   void aFallbackIsAProblem() {
     Map<String, Long> counters = Map.of("read.bytes", 700L, "fallback.blocks.CHECKSUM", 1L);
-    rounds.add(Shuffle.SLUICE, result(new SluiceTotals("soft", counters), 1, 1));
+    rounds.add(Shuffle.SLUICE, result(totals(counters), 1, 1));
     assertThat(rounds.problems()).singleElement().asString().contains("CHECKSUM=1");
   }
 
@@ -115,6 +115,10 @@ class StormRoundsTest {
   void aDriverThatFailedIsAProblem() {
     rounds.failed(new IOException("stock: driver ended with status 1"));
     assertThat(rounds.problems()).singleElement().asString().contains("ended with status 1");
+  }
+
+  private static SluiceTotals totals(Map<String, Long> counters) {
+    return new SluiceTotals("soft", 700, counters);
   }
 
   private static StormResult result(SluiceTotals totals, double... seconds) {
@@ -132,6 +136,6 @@ class StormRoundsTest {
                         new Effort(s, Map.of("0", s, "1", 3 * s)),
                         new ReduceStage(s, s)))
             .toList();
-    return new StormResult(repetitions, 700, totals);
+    return new StormResult(repetitions, totals);
   }
 }

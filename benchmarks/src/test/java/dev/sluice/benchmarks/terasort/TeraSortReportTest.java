@@ -121,12 +121,13 @@ class TeraSortReportTest {
   }
 
   private static SortResult sluice(double seconds, long remoteBytes, Map<String, Long> counters) {
-    SluiceTotals totals = new SluiceTotals("soft soft0", with(counters, "local.bytes", 300L));
-    return new SortResult(seconds, 2 * seconds, remoteBytes, totals);
+    SluiceTotals totals =
+        new SluiceTotals("soft soft0", remoteBytes, with(counters, "local.bytes", 300L));
+    return new SortResult(seconds, 2 * seconds, totals);
   }
 
   private static SortResult stock(double seconds) {
-    return new SortResult(seconds, 1.5 * seconds, 700, SluiceTotals.NONE);
+    return new SortResult(seconds, 1.5 * seconds, SluiceTotals.NONE);
   }
 
   private static Map<String, Long> with(Map<String, Long> totals, String name, long value) {

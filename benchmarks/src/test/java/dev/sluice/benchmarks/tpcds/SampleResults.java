@@ -17,7 +17,7 @@ final class SampleResults {
     SluiceTotals totals =
         shuffle == Shuffle.STOCK
             ? SluiceTotals.NONE
-            : new SluiceTotals("soft soft0", Map.of("read.bytes", 7L));
+            : new SluiceTotals("soft soft0", 7, Map.of("read.bytes", 7L));
     return new ProcessResult(shuffle, round, List.of(queries), totals);
   }
 
