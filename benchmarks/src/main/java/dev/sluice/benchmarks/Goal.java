@@ -2,11 +2,8 @@
 package dev.sluice.benchmarks;
 
 import dev.sluice.benchmarks.Comparison.Better;
+import dev.sluice.testkit.Resource;
 import dev.sluice.testkit.Spread;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
@@ -27,18 +24,8 @@ import org.apache.commons.math3.stat.inference.TestUtils;
  * @param names pattern of the rows' names
  */
 public record Goal(String what, Better better, double ratio, RowPattern names) {
-  private static final List<Goal> ALL = read("goals.txt");
-
-  private static List<Goal> read(String resource) {
-    try (InputStream lines = Goal.class.getResourceAsStream(resource)) {
-      return new String(lines.readAllBytes(), StandardCharsets.UTF_8)
-          .lines()
-          .map(Goal::parse)
-          .toList();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-  }
+  private static final List<Goal> ALL =
+      Resource.text(Goal.class, "goals.txt").lines().map(Goal::parse).toList();
 
   /**
    * @param line such as {@code 0.15 or less | names of rows | description}

@@ -10,10 +10,8 @@ import dev.sluice.benchmarks.ResultFile;
 import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.Installation;
 import dev.sluice.testkit.Poll;
+import dev.sluice.testkit.Resource;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.LocalDateTime;
@@ -167,16 +165,12 @@ public final class AllCommand implements Callable<Integer> {
     static final List<Part> FULL = read("full");
 
     private static List<Part> read(String list) {
-      try (InputStream lines = Part.class.getResourceAsStream("parts.txt")) {
-        return new String(lines.readAllBytes(), StandardCharsets.UTF_8)
-            .lines()
-            .map(line -> line.replace("STAGED", STAGED).split(" \\| "))
-            .filter(cells -> cells[0].equals(list))
-            .map(Part::of)
-            .toList();
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
+      return Resource.text(Part.class, "parts.txt")
+          .lines()
+          .map(line -> line.replace("STAGED", STAGED).split(" \\| "))
+          .filter(cells -> cells[0].equals(list))
+          .map(Part::of)
+          .toList();
     }
 
     private static Part of(String[] cells) {

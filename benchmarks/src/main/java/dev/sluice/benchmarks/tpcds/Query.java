@@ -2,10 +2,7 @@
 package dev.sluice.benchmarks.tpcds;
 
 import dev.sluice.benchmarks.tpcds.Answer.GoldenAnswer;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
+import dev.sluice.testkit.Resource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -47,22 +44,12 @@ record Query(String name) {
   }
 
   String text() {
-    return resource("/tpcds/" + name + ".sql");
+    return Resource.text(Query.class, "/tpcds/" + name + ".sql");
   }
 
   /** Returns its answer at scale 1; only for a query that is not {@link #exclusion excluded}. */
   GoldenAnswer golden() {
-    return GoldenAnswer.parse(resource("/tpcds-query-results/v1_4/" + name + ".sql.out"));
-  }
-
-  private static String resource(String path) {
-    try (InputStream resource = Query.class.getResourceAsStream(path)) {
-      if (resource == null) {
-        throw new IllegalStateException(path + " is not on the class path");
-      }
-      return new String(resource.readAllBytes(), StandardCharsets.UTF_8);
-    } catch (IOException e) {
-      throw new UncheckedIOException("reading " + path + " failed", e);
-    }
+    String file = "/tpcds-query-results/v1_4/" + name + ".sql.out";
+    return GoldenAnswer.parse(Resource.text(Query.class, file));
   }
 }

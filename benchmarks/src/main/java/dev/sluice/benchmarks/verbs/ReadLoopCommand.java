@@ -4,6 +4,7 @@ package dev.sluice.benchmarks.verbs;
 import com.sun.management.ThreadMXBean;
 import dev.sluice.benchmarks.Benchmark;
 import dev.sluice.testkit.Commands;
+import dev.sluice.testkit.Resource;
 import dev.sluice.verbs.ProviderUnavailableException;
 import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.ffi.Failure;
@@ -20,7 +21,6 @@ import dev.sluice.verbs.ibv.IbvQpInitAttr;
 import dev.sluice.verbs.ibv.IbvSendWrList;
 import dev.sluice.verbs.ibv.IbvWcArray;
 import java.io.IOException;
-import java.io.InputStream;
 import java.lang.foreign.Arena;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
@@ -99,9 +99,7 @@ public final class ReadLoopCommand extends Benchmark {
 
   private static NativeFunction compileLoop(Path directory) throws IOException {
     Path source = directory.resolve(SOURCE);
-    try (InputStream in = ReadLoopCommand.class.getResourceAsStream(SOURCE)) {
-      Files.copy(in, source);
-    }
+    Files.writeString(source, Resource.text(ReadLoopCommand.class, SOURCE));
     return NativeFunction.exported(
         compile(source, directory.resolve("read_loop.so")),
         "int read_loop(ptr qp, ptr cq, ptr mr, int chain, int reads)",

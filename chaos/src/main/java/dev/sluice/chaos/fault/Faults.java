@@ -13,10 +13,7 @@ import dev.sluice.chaos.fault.Fault.Moment;
 import dev.sluice.chaos.fault.Fault.Setup;
 import dev.sluice.chaos.fault.FaultAction.Evidence;
 import dev.sluice.chaos.inject.Injection;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
+import dev.sluice.testkit.Resource;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -64,15 +61,11 @@ public final class Faults {
 
   /** Returns the lines of a resource without comments, and with continued lines as one. */
   private static List<String> lines(String resource) {
-    try (InputStream in = Faults.class.getResourceAsStream(resource)) {
-      return new String(in.readAllBytes(), StandardCharsets.UTF_8)
-          .replaceAll("\\\\\n\\s*", "")
-          .lines()
-          .filter(line -> !line.isBlank() && !line.startsWith("#"))
-          .toList();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return Resource.text(Faults.class, resource)
+        .replaceAll("\\\\\n\\s*", "")
+        .lines()
+        .filter(line -> !line.isBlank() && !line.startsWith("#"))
+        .toList();
   }
 
   /** Reads settings by the names of clusters, several of which may be in a heading. */
