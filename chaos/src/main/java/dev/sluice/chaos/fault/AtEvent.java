@@ -3,7 +3,6 @@ package dev.sluice.chaos.fault;
 
 import dev.sluice.chaos.cluster.Cluster;
 import dev.sluice.chaos.fault.ExecutorFaults.SlowDisk;
-import dev.sluice.chaos.fault.ExecutorFaults.StoppedProcess;
 import dev.sluice.chaos.fault.FaultAction.Evidence;
 import dev.sluice.chaos.inject.Injection;
 import java.util.List;
@@ -43,7 +42,7 @@ class AtEvent implements FaultAction {
    */
   static AtEvent stopped(Map<Injection, Double> rates) {
     Evidence evidence = Evidence.of(rates.keySet().iterator().next());
-    return new AtEvent(rates, evidence, new StoppedProcess(Cluster::any));
+    return new AtEvent(rates, evidence, ExecutorFaults.stopped(Cluster::any));
   }
 
   @Override

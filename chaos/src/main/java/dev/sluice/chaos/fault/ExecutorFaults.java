@@ -6,6 +6,7 @@ import dev.sluice.chaos.fault.FaultAction.Evidence;
 import dev.sluice.chaos.inject.Injection;
 import dev.sluice.testkit.Commands;
 import dev.sluice.testkit.ExecutorProcess;
+import dev.sluice.testkit.NodeProcess;
 import dev.sluice.testkit.ReadLimit;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -13,40 +14,117 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.function.BiConsumer;
 import org.apache.commons.lang3.function.FailableBiFunction;
+import org.apache.commons.lang3.function.FailableRunnable;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ways to strike executors: injections, signals, killed tasks, a removed shuffle, a slow disk, and
- * resources that the kernel limits. {@link Faults} lists them; {@code FaultedJob} strikes and heals
- * on the driver's main thread.
+ * Ways to strike executors and the node daemon that they use: injections, signals, killed tasks, a
+ * removed shuffle, a slow disk, and resources that the kernel limits. {@link Faults} lists them;
+ * {@code FaultedJob} strikes and heals on the driver's main thread.
  */
 final class ExecutorFaults {
+  /** Time for an executor that leaves to end; it may migrate map outputs first. */
+  private static final long END_MS = 30_000;
+
   private ExecutorFaults() {}
 
-  /**
-   * Leaves an executor hardly any descriptors for further files and sockets. RLIMIT_NOFILE bounds
-   * the numbers of new descriptors. The limit becomes the present count plus one, so at least one
-   * number is free. Open descriptors stay. {@link #heal} restores the limit.
-   */
-  static final class Descriptors implements FaultAction {
-    private @Nullable ExecutorProcess victim;
-    private int limit;
+  /** A strike that returns how to heal it. */
+  @FunctionalInterface
+  private interface Strike {
+    FailableRunnable<Exception> on(Cluster cluster, Random random) throws Exception;
+  }
+
+  /** Heals as its strike has said, until that succeeds once. */
+  private static final class Healed implements FaultAction {
+    private final Strike strike;
+    private @Nullable FailableRunnable<Exception> healing;
+
+    Healed(Strike strike) {
+      this.strike = strike;
+    }
 
     @Override
     public void strike(Cluster cluster, Random random) throws Exception {
-      victim = cluster.any(random);
-      limit = victim.descriptorLimit();
-      victim.limitDescriptors(victim.descriptors().size() + 1);
+      healing = strike.on(cluster, random);
     }
 
     @Override
     public void heal(Cluster cluster) throws Exception {
-      if (victim != null) {
-        victim.limitDescriptors(limit);
-        victim = null;
+      if (healing != null) {
+        healing.run();
+        healing = null;
       }
     }
+  }
+
+  /**
+   * Leaves an executor hardly any descriptors for further files and sockets, until it is healed.
+   * RLIMIT_NOFILE bounds the numbers of new descriptors. The limit becomes the present count plus
+   * one, so at least one number is free. Open descriptors stay.
+   */
+  static FaultAction fewDescriptors() {
+    return new Healed(
+        (cluster, random) -> {
+          ExecutorProcess victim = cluster.any(random);
+          int limit = victim.descriptorLimit();
+          victim.limitDescriptors(victim.descriptors().size() + 1);
+          return () -> victim.limitDescriptors(limit);
+        });
+  }
+
+  /**
+   * Stops an executor or the node daemon by SIGSTOP until it is healed: its connections stay open,
+   * but it answers nothing. {@link AtEvent} uses it for the stock shuffle.
+   *
+   * @param choice chooses the process
+   */
+  static FaultAction stopped(
+      FailableBiFunction<Cluster, Random, ExecutorProcess, IOException> choice) {
+    return new Healed(
+        (cluster, random) -> {
+          ExecutorProcess victim = choice.apply(cluster, random);
+          victim.signal("STOP");
+          return () -> victim.signal("CONT");
+        });
+  }
+
+  /**
+   * Sends an executor away while reduce tasks read. Healing waits for its end, so that the next run
+   * does not lose it.
+   *
+   * @param sending asks Spark to decommission or remove it
+   */
+  static FaultAction leaving(BiConsumer<Cluster, ExecutorProcess> sending) {
+    return new Healed(
+        (cluster, random) -> {
+          ExecutorProcess victim = cluster.any(random);
+          sending.accept(cluster, victim);
+          return () -> victim.awaitEnd(END_MS);
+        });
+  }
+
+  /** Kills the node daemon; healing starts it again. */
+  static FaultAction nodeKilled() {
+    return new Healed(
+        (cluster, _) -> {
+          cluster.node().kill();
+          return cluster.node()::start;
+        });
+  }
+
+  /** Removes the node daemon's socket; executors that have registered stay. */
+  static FaultAction nodeSocketGone() {
+    return new Healed(
+        (cluster, _) -> {
+          NodeProcess node = cluster.node();
+          Files.deleteIfExists(node.socket());
+          return () -> {
+            node.kill();
+            node.start();
+          };
+        });
   }
 
   /**
@@ -161,37 +239,6 @@ final class ExecutorFaults {
     private static void deleteFiles(Cluster cluster) throws IOException {
       for (Path file : cluster.shuffleFiles("")) {
         Files.deleteIfExists(file);
-      }
-    }
-  }
-
-  /**
-   * Stops an executor or the node daemon by SIGSTOP: its connections stay open, but it answers
-   * nothing. The driver's main thread stops it, and continues it by healing after the fault's time.
-   * {@link AtEvent} uses it for the stock shuffle.
-   */
-  static final class StoppedProcess implements FaultAction {
-    private final FailableBiFunction<Cluster, Random, ExecutorProcess, IOException> choice;
-    private @Nullable ExecutorProcess victim;
-
-    /**
-     * @param choice chooses the process
-     */
-    StoppedProcess(FailableBiFunction<Cluster, Random, ExecutorProcess, IOException> choice) {
-      this.choice = choice;
-    }
-
-    @Override
-    public void strike(Cluster cluster, Random random) throws IOException {
-      victim = choice.apply(cluster, random);
-      victim.signal("STOP");
-    }
-
-    @Override
-    public void heal(Cluster cluster) throws IOException {
-      if (victim != null) {
-        victim.signal("CONT");
-        victim = null;
       }
     }
   }

@@ -2,17 +2,16 @@
 package dev.sluice.chaos.fault;
 
 import dev.sluice.chaos.cluster.Cluster;
-import dev.sluice.chaos.fault.ExecutorFaults.Descriptors;
 import dev.sluice.chaos.fault.ExecutorFaults.InjectedFault;
 import dev.sluice.chaos.fault.ExecutorFaults.Mappings;
 import dev.sluice.chaos.fault.ExecutorFaults.ShuffleRemoved;
 import dev.sluice.chaos.fault.ExecutorFaults.SlowDisk;
-import dev.sluice.chaos.fault.ExecutorFaults.StoppedProcess;
 import dev.sluice.chaos.fault.ExecutorFaults.TasksKilled;
 import dev.sluice.chaos.fault.Fault.Moment;
 import dev.sluice.chaos.fault.Fault.Setup;
 import dev.sluice.chaos.fault.FaultAction.Evidence;
 import dev.sluice.chaos.inject.Injection;
+import dev.sluice.testkit.ExecutorProcess;
 import dev.sluice.testkit.Resource;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -121,9 +120,9 @@ public final class Faults {
 
   private static Setup setup(String cluster, FaultAction action) {
     return switch (cluster) {
-      case "node" -> new NodeServer.Server();
-      case "allocation-service" -> new ExecutorLeaving.ShuffleService();
-      case "decommission-fallback" -> ExecutorLeaving::fallbackStorage;
+      case "node" -> new Setups.NodeDaemon();
+      case "allocation-service" -> new Setups.ShuffleService();
+      case "decommission-fallback" -> Setups::fallbackStorage;
       default -> action instanceof Setup own ? own : _ -> Map.of();
     };
   }
@@ -134,26 +133,26 @@ public final class Faults {
       case "inject" -> InjectedFault.of(rates(words));
       case "configured" -> new InjectedFault(Map.of(), List.of(Evidence.of(words[1])));
       case "mappings" -> new Mappings();
-      case "descriptors" -> new Descriptors();
+      case "descriptors" -> ExecutorFaults.fewDescriptors();
       case "kill" -> KILL;
       case "kill-at" -> AtEvent.killed(rates(words));
       case "kill-copying" -> new AtEvent.Copying(AtEvent.killed(rates(words)));
-      case "stop" -> new StoppedProcess(Cluster::any);
+      case "stop" -> ExecutorFaults.stopped(Cluster::any);
       case "stop-at" -> AtEvent.stopped(rates(words));
       case "stop-copying" -> new AtEvent.Copying(AtEvent.stopped(rates(words)));
       case "damage" -> new FilesDamaged(cluster -> cluster.shuffleFiles(words[1]), words[2]);
       case "unregister" -> new ShuffleRemoved();
       case "kill-tasks" -> new TasksKilled();
-      case "decommission" -> new ExecutorLeaving(Cluster::decommission);
-      case "remove" -> new ExecutorLeaving(Cluster::remove);
-      case "fill-disk" -> new OwnDisk.Full();
-      case "silence-disk" -> new OwnDisk.Silent();
+      case "decommission" -> ExecutorFaults.leaving(Cluster::decommission);
+      case "remove" -> ExecutorFaults.leaving(Cluster::remove);
+      case "fill-disk" -> new MachineFaults.FullDisk();
+      case "silence-disk" -> new MachineFaults.SilentDisk();
       case "slow-disk" -> new SlowDisk();
-      case "cable" -> new Cable(Stream.of(words).skip(1).toList());
-      case "kill-node" -> new NodeServer.Killed();
-      case "stop-node" -> new StoppedProcess(NodeServer::process);
-      case "remove-socket" -> new NodeServer.SocketGone();
-      case "damage-node" -> new FilesDamaged(NodeServer::indexes, words[1]);
+      case "cable" -> new MachineFaults.Cable(Stream.of(words).skip(1).toList());
+      case "kill-node" -> ExecutorFaults.nodeKilled();
+      case "stop-node" -> ExecutorFaults.stopped((cluster, _) -> ExecutorProcess.of(cluster.node()));
+      case "remove-socket" -> ExecutorFaults.nodeSocketGone();
+      case "damage-node" -> new FilesDamaged(FilesDamaged::nodeIndexes, words[1]);
       default -> throw new IllegalArgumentException("unknown action " + words[0]);
     };
   }

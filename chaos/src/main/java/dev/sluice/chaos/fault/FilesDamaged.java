@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.sluice.chaos.cluster.Cluster;
 import dev.sluice.testkit.Commands;
+import dev.sluice.testkit.Directories;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -50,6 +51,12 @@ final class FilesDamaged implements FaultAction {
   FilesDamaged(FailableFunction<Cluster, List<Path>, IOException> files, String kind) {
     this.files = files;
     this.damage = requireNonNull(KINDS.get(kind));
+  }
+
+  /** Returns the index files of the node daemon's own copies; executors' own stay intact. */
+  static List<Path> nodeIndexes(Cluster cluster) throws IOException {
+    Path folder = Path.of(cluster.setting("spark.local.dir"), ".sluice");
+    return Directories.files(folder, "index"::equals);
   }
 
   @Override

@@ -20,9 +20,9 @@ class OwnDiskTest {
       throws IOException {
     assumeTrue(mayMount(directory), "mounting a file system is not possible here");
     Path disk = Files.createDirectory(directory.resolve("disk"));
-    new OwnDisk.Full().mount(directory, disk);
+    new MachineFaults.FullDisk().mount(directory, disk);
     try {
-      assertThatThrownBy(() -> new OwnDisk.Silent().end(directory)).hasMessageContaining("pkill");
+      assertThatThrownBy(() -> new MachineFaults.SilentDisk().end(directory)).hasMessageContaining("pkill");
       assertThat(isMounted(disk)).isFalse();
     } finally {
       if (isMounted(disk)) {
@@ -37,7 +37,7 @@ class OwnDiskTest {
     }
     Path tried = Files.createDirectory(directory.resolve("tried"));
     try {
-      new OwnDisk.Full().mount(directory, tried);
+      new MachineFaults.FullDisk().mount(directory, tried);
     } catch (IOException e) {
       return false;
     }

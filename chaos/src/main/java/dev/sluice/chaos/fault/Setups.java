@@ -2,51 +2,24 @@
 package dev.sluice.chaos.fault;
 
 import dev.sluice.chaos.cluster.Cluster;
-import dev.sluice.testkit.ExecutorProcess;
 import dev.sluice.testkit.NodeProcess;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
-import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.BiConsumer;
 import org.apache.spark.SecurityManager;
 import org.apache.spark.SparkConf;
 import org.apache.spark.deploy.ExternalShuffleService;
 import org.apache.spark.internal.config.package$;
-import org.jspecify.annotations.Nullable;
 import scala.Option;
 
 /**
- * Sends an executor away while reduce tasks read, by decommissioning or removing it. The driver's
- * main thread asks Spark for it.
+ * Setups of clusters with services that some faults need. {@link Faults} makes them; {@code
+ * ChaosDriver} starts and ends them on the command's thread.
  */
-final class ExecutorLeaving implements FaultAction {
-  /** Time for the executor to end; it may migrate map outputs first. */
-  private static final long END_MS = 30_000;
-
-  private final BiConsumer<Cluster, ExecutorProcess> sending;
-  private @Nullable ExecutorProcess leaving;
-
-  ExecutorLeaving(BiConsumer<Cluster, ExecutorProcess> sending) {
-    this.sending = sending;
-  }
-
-  @Override
-  public void strike(Cluster cluster, Random random) {
-    ExecutorProcess chosen = cluster.any(random);
-    leaving = chosen;
-    sending.accept(cluster, chosen);
-  }
-
-  /** Waits for the end of the executor, so that the next run does not lose it. */
-  @Override
-  public void heal(Cluster cluster) throws InterruptedException {
-    if (leaving != null) {
-      leaving.awaitEnd(END_MS);
-    }
-  }
+final class Setups {
+  private Setups() {}
 
   /** Settings to migrate map outputs to storage that all executors can read. */
   static Map<String, String> fallbackStorage(Path directory) throws IOException {
@@ -55,8 +28,30 @@ final class ExecutorLeaving implements FaultAction {
   }
 
   /**
+   * A node daemon to which executors hand over all map outputs. In the meantime the driver may kill,
+   * stop and start it.
+   */
+  static final class NodeDaemon implements Fault.Setup {
+    private static final String FOLDER = "node";
+
+    @Override
+    public Map<String, String> settings(Path directory) throws Exception {
+      NodeProcess node =
+          NodeProcess.configure(
+              directory.resolve(FOLDER), directory.resolve("local"), "127.0.0.1", "soft");
+      node.start();
+      return Map.of("spark.shuffle.rdma.node", "on", Cluster.NODE_SOCKET, node.socket().toString());
+    }
+
+    @Override
+    public void end(Path directory) throws IOException {
+      new NodeProcess(directory.resolve(FOLDER)).kill();
+    }
+  }
+
+  /**
    * A shuffle service that serves map outputs, with dynamic allocation. It runs in the command's
-   * process, one for each cluster directory, until {@code ChaosDriver} ends the setup.
+   * process, one for each cluster directory, until the setup ends.
    */
   static final class ShuffleService implements Fault.Setup {
     private final Map<Path, ExternalShuffleService> services = new ConcurrentHashMap<>();
