@@ -62,12 +62,7 @@ final class ChaosDevice {
     return (int) queuePairs.stream().filter(queuePair -> queuePair.isServing() == serving).count();
   }
 
-  /** Records that a queue pair with so many outstanding READs is broken on purpose. */
-  void breaks(int underWay) {
-    mostBroken.accumulate(underWay);
-  }
-
-  /** Returns the maximum of outstanding READs of such queue pairs. */
+  /** Returns the maximum of outstanding READs of queue pairs that were broken on purpose. */
   int mostBroken() {
     return mostBroken.intValue();
   }
@@ -79,11 +74,6 @@ final class ChaosDevice {
         queuePair.fail();
       }
     }
-  }
-
-  void closed(ChaosQueuePair queuePair) {
-    queuePairs.remove(queuePair);
-    audit.destroyed(queuePair.number());
   }
 
   @Replaces
@@ -141,7 +131,7 @@ final class ChaosDevice {
       }
       QueuePair created =
           domain.createQueuePair(Wrapper.unwrap(CompletionQueue.class, completions), depth);
-      ChaosQueuePair queuePair = new ChaosQueuePair(created, ChaosDevice.this, agent, audit);
+      ChaosQueuePair queuePair = new ChaosQueuePair(created);
       queuePairs.add(queuePair);
       return Wrapper.of(QueuePair.class, created, queuePair);
     }
@@ -205,27 +195,20 @@ final class ChaosDevice {
   }
 
   /**
-   * Methods that replace those of a queue pair, whose READs fail when ordered. {@link ChaosDevice}
-   * creates it. The threads are those of the wrapped queue pair, but any thread may {@link #fail}
+   * Methods that replace those of a queue pair, whose READs fail when ordered. The threads are those of the wrapped queue pair, but any thread may {@link #fail}
    * it. READs are in the audit before they are posted, since a completion may come at once.
    */
-  static final class ChaosQueuePair {
+  private final class ChaosQueuePair {
     private static final Logger LOG = LoggerFactory.getLogger(ChaosQueuePair.class);
 
     /** Distance that is outside any region, but within the addresses that verbs accept. */
     private static final long FAR = 1L << 46;
 
     private final QueuePair queuePair;
-    private final ChaosDevice device;
-    private final ChaosAgent agent;
-    private final ReadAudit audit;
     private volatile boolean serving;
 
-    ChaosQueuePair(QueuePair queuePair, ChaosDevice device, ChaosAgent agent, ReadAudit audit) {
+    ChaosQueuePair(QueuePair queuePair) {
       this.queuePair = queuePair;
-      this.device = device;
-      this.agent = agent;
-      this.audit = audit;
     }
 
     /** Returns true if peers READ through it. */
@@ -258,7 +241,7 @@ final class ChaosDevice {
         throw e;
       }
       if (agent.strikes(Injection.READER_ERROR)) {
-        device.breaks(audit.underWay(number()));
+        mostBroken.accumulate(audit.underWay(number()));
         fail();
       }
       agent.stopAt(Injection.STOP_READING);
@@ -289,7 +272,8 @@ final class ChaosDevice {
     @Replaces
     void close() {
       queuePair.close();
-      device.closed(this);
+      queuePairs.remove(this);
+      audit.destroyed(number());
     }
   }
 }
