@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
 /**
  * The harness's agent in an executor. It reads orders from a file and answers each with a file of
  * the executor's {@link Status}. It uses files, because the harness disturbs every other way
- * between driver and executor. {@link ChaosBackends} starts it; it ends with the process. Its
+ * between driver and executor. {@link ChaosShuffleManager} starts it; it ends with the process. Its
  * thread polls every 10 ms; when an order changes, it first runs the callback and then answers. Any
  * thread asks whether an injection acts.
  */
@@ -236,7 +236,7 @@ public final class ChaosAgent {
   }
 
   /**
-   * State of an executor, as its agent reports it. {@link ChaosBackends} creates it on the agent's
+   * State of an executor, as its agent reports it. {@link ChaosShuffleManager} creates it on the agent's
    * thread; {@code Cluster} reads it in the driver.
    *
    * @param sequence sequence of the last order that it has taken

@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Methods that replace those of a device of any provider ({@link Wrapper}), and of the objects
  * created from it. They carry out the agent's orders, count queue pairs and the regions that peers
- * may READ, and audit every READ. {@link ChaosBackends} creates it. Sluice's endpoint uses and
+ * may READ, and audit every READ. {@link ChaosShuffleManager} creates it. Sluice's endpoint uses and
  * closes {@link #wrapped} on its own threads, as any device. The agent's thread reads the counts.
  * The thread {@code chaos-serving} calls {@link #disturbServing}.
  */

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Proxy between peers and this executor's block server, which disturbs their connections when
- * ordered. {@link ChaosBackends} makes it. {@link ChaosDriverChannel} opens its port on the thread
+ * ordered. {@link ChaosShuffleManager} makes it. {@link ChaosDriverChannel} opens its port on the thread
  * that publishes the executor, and publishes that port. At each order the agent's thread cuts
  * connections, and closes or opens the port.
  *
