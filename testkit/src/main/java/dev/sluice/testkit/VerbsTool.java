@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * The command bin/verbs as a process, for benchmarks that measure by it: {@code MeasuringTool} and
- * {@code RowReads}, on the command's thread. They start it, wait for it and destroy it.
+ * {@code RowCommand}, on the command's thread. They start it, wait for it and destroy it.
  */
 public final class VerbsTool {
   private VerbsTool() {}

@@ -20,8 +20,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A machine's row of the table in docs/dev/hardware-rows.md. {@link RowCommand} creates it on its
- * thread; {@link RowReads} fills the cells of READs there.
+ * A machine's row of the table in docs/dev/hardware-rows.md. {@link RowCommand} creates and fills
+ * it on its thread.
  */
 final class HardwareRow {
   private static final String UNKNOWN = "?";

@@ -4,7 +4,9 @@ package dev.sluice.benchmarks.verbs;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.benchmarks.verbs.HardwareRow.RowColumn;
+import dev.sluice.testkit.Commands;
 import dev.sluice.testkit.Spread;
+import dev.sluice.testkit.VerbsTool;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
@@ -33,6 +35,19 @@ import picocli.CommandLine.Spec;
 public final class RowCommand implements Callable<Integer> {
   /** Bytes of a TeraGen record. */
   private static final int RECORD_BYTES = 100;
+
+  /** Limit for a process of bin/verbs; its own deadline ends it earlier. */
+  private static final long PATIENCE_SECONDS = 3_600;
+
+  /** Measurements in the order of their ports, which server and client must agree on. */
+  private static final List<Size> SIZES =
+      List.of(
+          new Size("bw", 64 << 10, RowColumn.READ_64_KIB),
+          new Size("bw", 1 << 20, RowColumn.READ_1_MIB),
+          new Size("lat", 2, RowColumn.READ_2_B));
+
+  /** READs of so many bytes by a command of bin/verbs. */
+  private record Size(String command, int bytes, RowColumn column) {}
 
   @Spec private CommandSpec spec;
 
@@ -102,11 +117,10 @@ public final class RowCommand implements Callable<Integer> {
   @Override
   public Integer call() throws InterruptedException {
     try {
-      RowReads reads = new RowReads(options(), port);
       if (server == null) {
-        reads.serve(spec.commandLine().getErr());
+        serve();
       } else {
-        print(row(reads, server));
+        print(row(server));
       }
       return 0;
     } catch (IOException e) {
@@ -115,28 +129,66 @@ public final class RowCommand implements Callable<Integer> {
     }
   }
 
-  private List<String> options() {
-    List<String> options =
-        new ArrayList<>(List.of("-i", "" + devicePort, "-l", "" + serviceLevel, "--timeout"));
-    options.add("" + timeoutSeconds);
-    if (device != null) {
-      options.addAll(List.of("-d", device));
+  /** Serves one client, by a process of bin/verbs for each size. */
+  private void serve() throws IOException, InterruptedException {
+    List<Process> servers = new ArrayList<>();
+    try {
+      for (Size size : SIZES) {
+        servers.add(Commands.start(command(size)));
+      }
+      int ports = SIZES.size();
+      VerbsTool.awaitListening(servers, port, ports, PATIENCE_SECONDS);
+      spec.commandLine().getErr().printf("listening on ports %d to %d%n", port, port + ports - 1);
+      for (int i = 0; i < ports; i++) {
+        Commands.await(servers.get(i), command(SIZES.get(i)), PATIENCE_SECONDS);
+      }
+    } finally {
+      servers.forEach(Process::destroyForcibly);
     }
-    if (gidIndex != null) {
-      options.addAll(List.of("-g", "" + gidIndex));
-    }
-    return options;
   }
 
-  private HardwareRow row(RowReads reads, String host) throws IOException, InterruptedException {
+  private HardwareRow row(String host) throws IOException {
     boolean isLocal = NetworkInterface.getByInetAddress(InetAddress.getByName(host)) != null;
     HardwareRow row =
         new HardwareRow()
             .with(RowColumn.TERASORT, teraSort == null ? "" : teraSort(teraSort))
             .withFacts(device, devicePort)
             .with(RowColumn.HOSTS, isLocal ? "1" : "2");
-    reads.measure(host, iters, events, row);
+    for (Size size : SIZES) {
+      List<String> client = command(size);
+      client.addAll(List.of("--json", "-s", "" + size.bytes, "-n", "" + iters, host));
+      if (events) {
+        client.add("-e");
+      }
+      row.with(size.column, cell(Commands.output(client, PATIENCE_SECONDS)));
+    }
     return row;
+  }
+
+  /** Returns the command line of either side, to which the client adds. */
+  private List<String> command(Size size) {
+    List<String> arguments = new ArrayList<>(List.of(size.command));
+    arguments.addAll(List.of("-p", "" + (port + SIZES.indexOf(size)), "-i", "" + devicePort));
+    arguments.addAll(List.of("-l", "" + serviceLevel, "--timeout", "" + timeoutSeconds));
+    if (device != null) {
+      arguments.addAll(List.of("-d", device));
+    }
+    if (gidIndex != null) {
+      arguments.addAll(List.of("-g", "" + gidIndex));
+    }
+    return VerbsTool.command(arguments);
+  }
+
+  /** Returns MiB/s, or the median and 99th percentile of latencies in microseconds. */
+  static String cell(String json) throws IOException {
+    JsonNode result = new ObjectMapper().readTree(json);
+    return result.has("typicalUsec")
+        ? String.format(
+            Locale.ROOT,
+            "%.1f, 99%%: %.1f",
+            result.get("typicalUsec").asDouble(),
+            result.get("p99Usec").asDouble())
+        : String.format(Locale.ROOT, "%.0f", result.get("bwAverageMiBPerSecond").asDouble());
   }
 
   private void print(HardwareRow row) {

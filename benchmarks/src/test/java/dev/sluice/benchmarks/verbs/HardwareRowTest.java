@@ -62,9 +62,9 @@ final class HardwareRowTest {
 
   @Test
   void cellsHaveTheFiguresOfBwAndLat() throws Exception {
-    assertThat(RowReads.cell("{\"op\":\"read\",\"bwAverageMiBPerSecond\":398.49}"))
+    assertThat(RowCommand.cell("{\"op\":\"read\",\"bwAverageMiBPerSecond\":398.49}"))
         .isEqualTo("398");
-    assertThat(RowReads.cell("{\"typicalUsec\":33.80,\"p99Usec\":605.44}"))
+    assertThat(RowCommand.cell("{\"typicalUsec\":33.80,\"p99Usec\":605.44}"))
         .isEqualTo("33.8, 99%: 605.4");
   }
 
