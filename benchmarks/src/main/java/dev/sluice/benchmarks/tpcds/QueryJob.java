@@ -24,7 +24,7 @@ import scala.jdk.javaapi.CollectionConverters;
 /**
  * The driver process that runs queries. Its main thread reads a line that is the name of a query,
  * runs the query and answers with a {@link QueryAttempt}. It answers the line {@link #TOTALS} with
- * Sluice's totals. The command sends one line at a time. {@link QueryProcesses} starts and ends it.
+ * Sluice's totals. The command sends one line at a time. {@link TpcdsCommand} starts and ends it.
  */
 record QueryJob(SparkSession spark, Stages stages) {
   static final String TOTALS = "totals";

@@ -2,12 +2,22 @@
 package dev.sluice.benchmarks.tpcds;
 
 import dev.sluice.benchmarks.Benchmark;
+import dev.sluice.benchmarks.SluiceTotals;
+import dev.sluice.benchmarks.tpcds.TpcdsReport.ProcessResult.QueryAttempt;
+import dev.sluice.benchmarks.tpcds.TpcdsReport.ProcessResult.QueryResult;
 import dev.sluice.benchmarks.tpcds.TpcdsReport.ProcessResult;
+import dev.sluice.testkit.AnsweringProcess;
+import dev.sluice.testkit.DriverProcess.ClusterConf;
+import dev.sluice.testkit.DriverProcess;
 import dev.sluice.testkit.Shuffle;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.SequencedMap;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -23,6 +33,11 @@ import picocli.CommandLine.Option;
       "The exit status is 0 only if all answers are right."
     })
 public final class TpcdsCommand extends Benchmark {
+  private static final int EXECUTORS = 2;
+
+  /** Memory of an executor; the drivers of both shuffles and their executors fit into 24 GB. */
+  private static final int MEMORY_MB = 2000;
+
   @Option(
       names = "--queries",
       split = ",",
@@ -55,13 +70,12 @@ public final class TpcdsCommand extends Benchmark {
   protected void measure(Path run) throws IOException, InterruptedException {
     validate();
     TpcdsData.ensure(run.resolve("data"));
-    QueryProcesses processes = new QueryProcesses(TpcdsData.directory(), run);
     List<ProcessResult> results = new ArrayList<>();
     if (check) {
-      results.addAll(processes.run(0, List.of(Shuffle.SLUICE), queries, 1));
+      results.addAll(run(run, 0, List.of(Shuffle.SLUICE), 1));
     } else {
       for (int round = 0; round < rounds; round++) {
-        results.addAll(processes.run(round, Shuffle.PAIR, queries, repetitions));
+        results.addAll(run(run, round, Shuffle.PAIR, repetitions));
       }
     }
     TpcdsReport report = new TpcdsReport(queries, results);
@@ -84,6 +98,87 @@ public final class TpcdsCommand extends Benchmark {
     if (repetitions < 2) {
       throw misuse(
           "--repetitions is " + repetitions + ", but must be at least 2: the first warms up");
+    }
+  }
+
+  /**
+   * Runs one round in new processes, one for each shuffle: each query so many times, in changing
+   * order, so that other load on a shared machine affects all of them.
+   *
+   * @param run directory for the output of the processes
+   * @param round index of the round, from 0
+   */
+  private List<ProcessResult> run(Path run, int round, List<Shuffle> shuffles, int times)
+      throws IOException, InterruptedException {
+    List<QueryProcess> processes = new ArrayList<>();
+    try {
+      for (Shuffle shuffle : shuffles) {
+        processes.add(start(run.resolve(shuffle.label() + "-" + (round + 1)), shuffle));
+      }
+      for (int i = 0; i < queries.size(); i++) {
+        for (int repetition = 0; repetition < times; repetition++) {
+          boolean inOrder = (round + i + repetition) % 2 == 0;
+          for (QueryProcess process : inOrder ? processes : processes.reversed()) {
+            process.run(queries.get(i));
+          }
+        }
+        String last = processes.stream().map(QueryProcess::last).collect(Collectors.joining("; "));
+        System.err.printf("round %d: %d/%d %s%n", round + 1, i + 1, queries.size(), last);
+      }
+      List<ProcessResult> results = new ArrayList<>();
+      for (QueryProcess process : processes) {
+        results.add(process.end(round));
+      }
+      return results;
+    } finally {
+      processes.forEach(process -> process.driver().close());
+    }
+  }
+
+  private static QueryProcess start(Path directory, Shuffle shuffle)
+      throws IOException, InterruptedException {
+    String warehouse = directory.resolve("warehouse").toUri().toString();
+    Map<String, String> conf = Map.of("spark.sql.warehouse.dir", warehouse);
+    AnsweringProcess driver =
+        new DriverProcess(directory)
+            .start(
+                QueryJob.class,
+                shuffle,
+                new ClusterConf(EXECUTORS, 1, MEMORY_MB, "auto", conf),
+                TpcdsData.directory().toString());
+    return new QueryProcess(shuffle, driver, new LinkedHashMap<>());
+  }
+
+  /**
+   * A driver process that runs queries on request.
+   *
+   * @param driver a {@link QueryJob}
+   * @param results results so far by query
+   */
+  private record QueryProcess(
+      Shuffle shuffle, AnsweringProcess driver, SequencedMap<String, QueryResult> results) {
+    /** Runs a query once more, unless it has had a problem. */
+    void run(String query) throws IOException, InterruptedException {
+      QueryResult result =
+          results.computeIfAbsent(query, _ -> new QueryResult(query, new ArrayList<>()));
+      if (result.problem() == null) {
+        result.attempts().add(driver.ask(query, QueryAttempt.class));
+      }
+    }
+
+    /** Describes the last query's result. */
+    String last() {
+      QueryResult result = results.lastEntry().getValue();
+      String how =
+          result.problem() == null ? "%.2f s".formatted(result.last().seconds()) : result.problem();
+      return "%s %s: %s".formatted(result.query(), shuffle.label(), how);
+    }
+
+    /** Ends the process and returns its results. */
+    ProcessResult end(int round) throws IOException, InterruptedException {
+      SluiceTotals totals = driver.ask(QueryJob.TOTALS, SluiceTotals.class);
+      driver.end();
+      return new ProcessResult(shuffle, round, List.copyOf(results.values()), totals);
     }
   }
 }

@@ -116,7 +116,7 @@ record TpcdsReport(List<String> queries, List<ProcessResult> processes) {
   }
 
   /**
-   * Results of all queries in one driver process, which {@link QueryProcesses} collects.
+   * Results of all queries in one driver process, which {@link TpcdsCommand} collects.
    *
    * @param round index of the round, from 0
    * @param queries results in the order in which the queries ran
@@ -154,7 +154,7 @@ record TpcdsReport(List<String> queries, List<ProcessResult> processes) {
         @Nullable String problem) {}
 
     /**
-     * Results of one query in one driver process. {@link QueryProcesses} adds the attempts; the
+     * Results of one query in one driver process. {@link TpcdsCommand} adds the attempts; the
      * list is not changed after its process has ended.
      *
      * @param query name of the query
