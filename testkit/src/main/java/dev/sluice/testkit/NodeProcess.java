@@ -111,10 +111,6 @@ public record NodeProcess(Path folder) {
     return Files.exists(pidFile()) ? ProcessHandle.of(pid()) : Optional.empty();
   }
 
-  public boolean isAlive() throws IOException {
-    return process().isPresent();
-  }
-
   /** Kills the daemon as kill -9 does, and waits for its end. Does nothing if it does not run. */
   public void kill() throws IOException {
     process()

@@ -31,11 +31,6 @@ final class HardwareRow {
 
   private final Map<RowColumn, String> cells = new EnumMap<>(RowColumn.class);
 
-  /** Returns the header line of the table. */
-  static String header() {
-    return line(Arrays.stream(RowColumn.values()).map(RowColumn::title));
-  }
-
   /**
    * @param text text of the cell; blank if the fact is unknown
    */
