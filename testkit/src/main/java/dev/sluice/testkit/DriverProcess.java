@@ -50,7 +50,8 @@ public record DriverProcess(Path directory, String memory) {
   /**
    * Runs a driver that measures to its end, and returns its result.
    *
-   * @param main calls {@link #main} with its last argument, the result file, which is added here
+   * @param main calls {@link #measure} with its last argument, the result file, which is added
+   *     here
    */
   public <T> T result(
       Class<T> type, Class<?> main, Shuffle shuffle, ClusterConf cluster, String... arguments)
@@ -66,7 +67,7 @@ public record DriverProcess(Path directory, String memory) {
    * @param result file to which the result is written
    * @param jobs runs the jobs, whose stages are watched, and returns the result
    */
-  public static void main(
+  public static void measure(
       String result, FailableBiFunction<JavaSparkContext, Stages, Object, Exception> jobs)
       throws Exception {
     PrintStream out = AnsweringProcess.claimOutput();

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Limits the rate at which a process reads from a disk, by a control group. Reads from the page
- * cache are not limited. The fault {@code SlowDisk} and the benchmark {@code StagePeers} set it,
+ * cache are not limited. The fault {@code SlowDisk} and {@code bench stage} set it,
  * each on one thread, and must lift it: the group stays until then, even if the process has ended.
  */
 public final class ReadLimit {

@@ -51,7 +51,7 @@ public final class StartJob {
    * @param arguments the result file
    */
   public static void main(String[] arguments) throws Exception {
-    DriverProcess.main(arguments[0], StartJob::run);
+    DriverProcess.measure(arguments[0], StartJob::run);
   }
 
   private static Result run(JavaSparkContext spark, Stages stages) throws Exception {

@@ -44,7 +44,7 @@ public record StormJob(StormCase storm, Path localDirectory) {
   public static void main(String[] arguments) throws Exception {
     StormCase storm = new ObjectMapper().readValue(arguments[0], StormCase.class);
     int count = Integer.parseInt(arguments[1]);
-    DriverProcess.main(
+    DriverProcess.measure(
         arguments[2],
         (spark, stages) -> {
           SparkConf conf = spark.getConf();

@@ -38,7 +38,7 @@ public final class SortJob {
     Path input = new Path(arguments[0]);
     Path output = new Path(arguments[1]);
     int reducers = Integer.parseInt(arguments[2]);
-    DriverProcess.main(
+    DriverProcess.measure(
         arguments[3], (spark, stages) -> sort(spark, stages, input, output, reducers));
   }
 
