@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.Callable;
 import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -92,15 +93,36 @@ public final class Executors {
   }
 
   /** Returns the seconds that each has used between two calls of {@link #cpuSeconds}. */
-  public static Map<String, Double> used(Map<String, Double> start, Map<String, Double> end) {
+  static Map<String, Double> used(Map<String, Double> start, Map<String, Double> end) {
     Map<String, Double> used = new TreeMap<>(end);
     start.forEach((executor, seconds) -> used.merge(executor, -seconds, Double::sum));
     return used;
   }
 
-  /** Returns the seconds that all have used since an earlier {@link #cpuSeconds}. */
-  public static double usedSince(Map<String, Double> start) {
-    return used(start, cpuSeconds()).values().stream().mapToDouble(Double::doubleValue).sum();
+  /** Does some work, and measures its effort. */
+  public static <T> Measured<T> measure(Callable<T> work) throws Exception {
+    Map<String, Double> before = cpuSeconds();
+    long start = System.nanoTime();
+    T result = work.call();
+    double seconds = (System.nanoTime() - start) / 1e9;
+    return new Measured<>(result, new Effort(seconds, used(before, cpuSeconds())));
+  }
+
+  /** Result of some work, and its effort. */
+  public record Measured<T>(T result, Effort effort) {}
+
+  /**
+   * Time that some work took.
+   *
+   * @param seconds wall time
+   * @param cpuSeconds CPU time meanwhile, as {@link #cpuSeconds} has it
+   */
+  public record Effort(double seconds, Map<String, Double> cpuSeconds) {
+    public static final Effort NONE = new Effort(0, Map.of());
+
+    public double allCpuSeconds() {
+      return cpuSeconds.values().stream().mapToDouble(Double::doubleValue).sum();
+    }
   }
 
   /** Returns the bytes that all {@link #processes} have read from disks since their start. */

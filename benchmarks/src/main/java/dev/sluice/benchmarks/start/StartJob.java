@@ -4,6 +4,7 @@ package dev.sluice.benchmarks.start;
 import dev.sluice.benchmarks.SluiceTotals;
 import dev.sluice.benchmarks.storm.RddStorm;
 import dev.sluice.testkit.DriverProcess;
+import dev.sluice.testkit.Executors.Effort;
 import dev.sluice.testkit.Executors;
 import dev.sluice.testkit.Stages;
 import dev.sluice.testkit.Sums;
@@ -60,7 +61,7 @@ public final class StartJob {
             .partitionBy(new HashPartitioner(TASKS))
             .mapPartitions(StartJob::read)
             .collect();
-    double cpu = Executors.usedSince(Map.of());
+    double cpu = new Effort(0, Executors.cpuSeconds()).allCpuSeconds();
     double stage = Stages.wallSeconds(stages.await());
     return new Result(
         firstBlockSeconds(reads),

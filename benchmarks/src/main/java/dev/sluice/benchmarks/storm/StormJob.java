@@ -6,6 +6,8 @@ import dev.sluice.benchmarks.SluiceTotals;
 import dev.sluice.testkit.Commands;
 import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.DriverProcess;
+import dev.sluice.testkit.Executors.Effort;
+import dev.sluice.testkit.Executors.Measured;
 import dev.sluice.testkit.Executors;
 import dev.sluice.testkit.Stages;
 import dev.sluice.testkit.Sums;
@@ -14,8 +16,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.Callable;
 import java.util.function.Supplier;
 import org.apache.spark.Dependency;
 import org.apache.spark.ShuffleDependency;
@@ -59,7 +59,7 @@ public record StormJob(StormCase storm, Path localDirectory) {
     List<Repetition> repetitions = new ArrayList<>();
     if (storm.newShuffles()) {
       for (int i = 0; i < count; i++) {
-        Measured<WrittenShuffle> written = measure(() -> storm.workload().write(spark, storm));
+        Measured<WrittenShuffle> written = Executors.measure(() -> storm.workload().write(spark, storm));
         repetitions.add(read(written.effort(), written.result()::read, stages));
         written.result().remove();
       }
@@ -75,24 +75,13 @@ public record StormJob(StormCase storm, Path localDirectory) {
   private Repetition read(Effort map, Supplier<Sums> job, Stages stages) throws Exception {
     long cold = storm.cold() ? dropMapOutputs() : 0;
     long disk = Executors.diskBytes();
-    Measured<Sums> sums = measure(job::get);
+    Measured<Sums> sums = Executors.measure(job::get);
     if (Executors.diskBytes() - disk < MIN_FROM_DISK * cold) {
       throw new IllegalStateException(
           "only %d of %d bytes of map outputs were read from disk, the others from memory"
               .formatted(Executors.diskBytes() - disk, cold));
     }
     return new Repetition(sums.result(), map, sums.effort(), reduceStages(stages));
-  }
-
-  private record Measured<T>(T result, Effort effort) {}
-
-  private static <T> Measured<T> measure(Callable<T> work) throws Exception {
-    Map<String, Double> before = Executors.cpuSeconds();
-    long start = System.nanoTime();
-    T result = work.call();
-    double seconds = (System.nanoTime() - start) / 1e9;
-    return new Measured<>(
-        result, new Effort(seconds, Executors.used(before, Executors.cpuSeconds())));
   }
 
   private ReduceStage reduceStages(Stages stages) throws Exception {
@@ -165,20 +154,6 @@ public record StormJob(StormCase storm, Path localDirectory) {
    * @param stage sum of the reduce stages of all these jobs
    */
   record Repetition(Sums sums, Effort map, Effort reduce, ReduceStage stage) {}
-
-  /**
-   * Time that a part of a repetition took.
-   *
-   * @param seconds wall time
-   * @param cpuSeconds CPU time of the executor processes, by executor id, and of the server
-   */
-  record Effort(double seconds, Map<String, Double> cpuSeconds) {
-    static final Effort NONE = new Effort(0, Map.of());
-
-    double allCpuSeconds() {
-      return cpuSeconds.values().stream().mapToDouble(Double::doubleValue).sum();
-    }
-  }
 
   /**
    * A stage that read one or more shuffles, in Spark's metrics; sums over its tasks.

@@ -3,12 +3,12 @@ package dev.sluice.benchmarks.terasort;
 
 import dev.sluice.benchmarks.SluiceTotals;
 import dev.sluice.testkit.DriverProcess;
+import dev.sluice.testkit.Executors.Effort;
 import dev.sluice.testkit.Executors;
 import dev.sluice.testkit.Stages;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.Comparator;
-import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.examples.terasort.TeraInputFormat;
 import org.apache.hadoop.examples.terasort.TeraOutputFormat;
@@ -48,13 +48,16 @@ public final class SortJob {
     Path splitPoints = output.suffix("-split-points");
     KeyRanges ranges =
         KeyRanges.sample(spark.hadoopConfiguration(), input, reducers, splitPoints);
-    Map<String, Double> cpu = Executors.cpuSeconds();
-    long start = System.nanoTime();
-    sort(spark, input, output, ranges);
-    double seconds = (System.nanoTime() - start) / 1e9;
-    double cpuSeconds = Executors.usedSince(cpu);
+    Effort effort =
+        Executors.measure(
+                () -> {
+                  sort(spark, input, output, ranges);
+                  return null;
+                })
+            .effort();
     stages.await();
-    return new SortResult(seconds, cpuSeconds, SluiceTotals.await(spark.getConf(), stages));
+    SluiceTotals totals = SluiceTotals.await(spark.getConf(), stages);
+    return new SortResult(effort.seconds(), effort.allCpuSeconds(), totals);
   }
 
   private static void sort(JavaSparkContext spark, Path input, Path output, KeyRanges ranges) {

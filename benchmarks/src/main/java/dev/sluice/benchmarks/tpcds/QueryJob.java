@@ -5,12 +5,12 @@ import dev.sluice.benchmarks.SluiceTotals;
 import dev.sluice.benchmarks.tpcds.TpcdsData.TableColumns;
 import dev.sluice.benchmarks.tpcds.TpcdsReport.ProcessResult.QueryAttempt;
 import dev.sluice.testkit.AnsweringProcess;
+import dev.sluice.testkit.Executors.Measured;
 import dev.sluice.testkit.Executors;
 import dev.sluice.testkit.Stages;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
@@ -58,21 +58,18 @@ record QueryJob(SparkSession spark, Stages stages) {
   }
 
   private QueryAttempt run(Query query) {
-    Map<String, Double> before = Executors.cpuSeconds();
-    long start = System.nanoTime();
     try {
-      Answer answer = answer(query.text());
-      double seconds = (System.nanoTime() - start) / 1e9;
-      double cpuSeconds = Executors.usedSince(before);
+      Measured<Answer> measured = Executors.measure(() -> answer(query.text()));
+      Answer answer = measured.result();
       return new QueryAttempt(
-          seconds,
-          cpuSeconds,
+          measured.effort().seconds(),
+          measured.effort().allCpuSeconds(),
           answer.rows(),
           answer.digest(),
           query.exclusion() != null ? null : answer.differenceFrom(query.golden()));
     } catch (Exception e) { // Scala throws checked exceptions that it does not declare.
       String problem = e.toString().lines().findFirst().orElseThrow();
-      return new QueryAttempt((System.nanoTime() - start) / 1e9, 0, 0, null, problem);
+      return new QueryAttempt(0, 0, 0, null, problem);
     }
   }
 

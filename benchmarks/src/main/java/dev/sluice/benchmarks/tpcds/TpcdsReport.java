@@ -139,8 +139,8 @@ record TpcdsReport(List<String> queries, List<ProcessResult> processes) {
     /**
      * One repetition of a query, which {@link QueryJob} sends to the command as JSON.
      *
-     * @param seconds time from the query's text to the answer's text
-     * @param cpuSeconds CPU time of the executor processes meanwhile
+     * @param seconds time from the query's text to the answer's text; 0 if it failed
+     * @param cpuSeconds CPU time of the executor processes meanwhile; 0 if it failed
      * @param rows number of rows of its answer
      * @param answer {@link Answer#digest} of its answer; null if it failed
      * @param problem failure, or difference from the golden answer; null if there is none, or no
