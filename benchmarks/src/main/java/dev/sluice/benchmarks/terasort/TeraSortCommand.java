@@ -196,34 +196,26 @@ public final class TeraSortCommand extends Benchmark {
   private SortResult sort(TeraData.Input input, Shuffle shuffle, Path directory)
       throws IOException, InterruptedException {
     System.err.printf("sort %s: ", directory.getFileName());
-    SortResult result =
-        node ? sortOnNode(input, shuffle, directory) : sort(input, shuffle, directory, conf);
-    System.err.printf("%.2f s, CPU %.2f s%n", result.seconds(), result.cpuSeconds());
-    return result;
-  }
-
-  private SortResult sortOnNode(TeraData.Input input, Shuffle shuffle, Path directory)
-      throws IOException, InterruptedException {
-    Path cluster = directory.resolveSibling(directory.getFileName() + "-cluster");
-    try (NodeCluster own = NodeCluster.start(cluster, shuffle, executors * cores)) {
-      Map<String, String> all = new LinkedHashMap<>(own.conf(executors, cores));
+    Path nodes = directory.resolveSibling(directory.getFileName() + "-cluster");
+    try (NodeCluster own = node ? NodeCluster.start(nodes, shuffle, executors * cores) : null) {
+      Map<String, String> all = new LinkedHashMap<>();
+      if (own != null) {
+        all.putAll(own.conf(executors, cores));
+      }
       all.putAll(conf);
-      return sort(input, shuffle, directory, all);
+      SortResult result =
+          new DriverProcess(directory, DRIVER_MEMORY)
+              .result(
+                  SortResult.class,
+                  SortJob.class,
+                  shuffle,
+                  new ClusterConf(executors, cores, memory / 1_000_000, provider, all),
+                  input.directory().toString(),
+                  directory.resolve(OUTPUT).toString(),
+                  Integer.toString(partitions != null ? partitions : defaultPartitions()));
+      System.err.printf("%.2f s, CPU %.2f s%n", result.seconds(), result.cpuSeconds());
+      return result;
     }
-  }
-
-  private SortResult sort(
-      TeraData.Input input, Shuffle shuffle, Path directory, Map<String, String> conf)
-      throws IOException, InterruptedException {
-    return new DriverProcess(directory, DRIVER_MEMORY)
-        .result(
-            SortResult.class,
-            SortJob.class,
-            shuffle,
-            new ClusterConf(executors, cores, memory / 1_000_000, provider, conf),
-            input.directory().toString(),
-            directory.resolve(OUTPUT).toString(),
-            Integer.toString(partitions != null ? partitions : defaultPartitions()));
   }
 
   /** Enough tasks that no executor idles for long while another runs the last one. */
