@@ -97,9 +97,9 @@ public abstract class Benchmark implements Callable<Integer> {
   }
 
   /**
-   * The one table format for results, on a terminal ({@link Benchmark}) and in documents
-   * ({@code ReportCommand}, {@code TeraSortReport}). Called on the command's thread; no state. A
-   * change of the columns changes docs/figures/performance-tables.md.
+   * The one table format for results, on a terminal ({@link Benchmark}) and in documents ({@code
+   * ReportCommand}). Called on the command's thread; no state. A change of the columns changes
+   * docs/figures/performance-tables.md.
    */
   public static final class ComparisonTable {
     private static final List<String> HEADER =

@@ -19,8 +19,8 @@ import org.apache.spark.package$;
 
 /**
  * Origin of rows: time, machine, versions, options, and CPU time of other processes. {@link
- * Benchmark} creates it when a command ends; it is part of each row in a {@link ResultFile},
- * so a new component is a new field of that JSON.
+ * Benchmark} creates it when a command ends; it is part of each row in a {@link ResultFile}, so a
+ * new component is a new field of that JSON.
  *
  * @param date end of the run, UTC
  * @param host name of the machine
@@ -76,8 +76,8 @@ public record BenchmarkRun(
   }
 
   /**
-   * Returns the end of the names of this process's rows: {@code @spark-4.1-java-21}, so that a row of
-   * these versions replaces none of others; empty on Spark 4.2 and JDK 25.
+   * Returns the end of the names of this process's rows: {@code @spark-4.1-java-21}, so that a row
+   * of these versions replaces none of others; empty on Spark 4.2 and JDK 25.
    */
   public static String variant() {
     return variant(package$.MODULE$.SPARK_VERSION(), Runtime.version().feature());

@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A row of a benchmark's results: values of the same quantity by Sluice and by a partner, measured
  * in turn, round by round, in one run. {@link Pairs} and the reports of single benchmarks make it
- * on the command's thread when the rounds are over. {@link Benchmark} prints and writes it;
- * {@link ResultFile} reads it again for {@code bench all} and the report.
+ * on the command's thread when the rounds are over. {@link Benchmark} prints and writes it; {@link
+ * ResultFile} reads it again for {@code bench all} and the report.
  *
  * <p>It does not change, and its arrays are not copied. It is stored as JSON: names of components
  * and of annotated methods are the format of result files.
@@ -35,8 +35,8 @@ import org.jspecify.annotations.Nullable;
  * @param sluice Sluice's values by round
  * @param partner name of the partner, such as stock, socket or ib_read_bw
  * @param partnerValues the partner's values of the same rounds
- * @param run command, machine and versions that the row is from; null until {@link
- *     Benchmark} adds it, and in files that have none
+ * @param run command, machine and versions that the row is from; null until {@link Benchmark} adds
+ *     it, and in files that have none
  */
 @JsonPropertyOrder({
   "name",

@@ -3,8 +3,8 @@ package dev.sluice.benchmarks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.benchmarks.Comparison.Better;
 import dev.sluice.benchmarks.Benchmark.ComparisonTable;
+import dev.sluice.benchmarks.Comparison.Better;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

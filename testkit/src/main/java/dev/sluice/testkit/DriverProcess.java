@@ -50,8 +50,7 @@ public record DriverProcess(Path directory, String memory) {
   /**
    * Runs a driver that measures to its end, and returns its result.
    *
-   * @param main calls {@link #measure} with its last argument, the result file, which is added
-   *     here
+   * @param main calls {@link #measure} with its last argument, the result file, which is added here
    */
   public <T> T result(
       Class<T> type, Class<?> main, Shuffle shuffle, ClusterConf cluster, String... arguments)

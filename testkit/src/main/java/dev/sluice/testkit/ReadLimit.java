@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Limits the rate at which a process reads from a disk, by a control group. Reads from the page
- * cache are not limited. The fault {@code SlowDisk} and {@code bench stage} set it, each
- * on one thread, and must lift it: the group stays until then, even if the process has ended.
+ * cache are not limited. The fault {@code SlowDisk} and {@code bench stage} set it, each on one
+ * thread, and must lift it: the group stays until then, even if the process has ended.
  */
 public final class ReadLimit {
   /** Control groups version 1: in version 2, a group with processes cannot limit its children. */

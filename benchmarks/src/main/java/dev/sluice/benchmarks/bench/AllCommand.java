@@ -184,7 +184,7 @@ public final class AllCommand implements Callable<Integer> {
     /**
      * Returns true if the part's rows are there.
      *
-     * @param variant end of the names of rows of these versions, as {@link BenchmarkRun#variant} has
+     * @param variant the end of the names of its rows ({@link BenchmarkRun#variant})
      */
     boolean isIn(List<Comparison> rows, String variant) {
       return rows.stream()

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.bench;
 
-import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.Benchmark.ComparisonTable;
+import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.Goal;
 import dev.sluice.benchmarks.Goal.RowPattern;
 import dev.sluice.benchmarks.ResultFile;

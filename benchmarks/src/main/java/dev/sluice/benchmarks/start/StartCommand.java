@@ -80,7 +80,11 @@ public final class StartCommand extends Benchmark {
     StartJob.Result sluice = requireNonNull(results.get(Kind.SLUICE));
     add("start", sluice, "stock", requireNonNull(results.get(Kind.STOCK)));
     if (kinds.contains(Kind.SLUICE_ON_BUILD_JDK)) {
-      add("start-jdk", sluice, "java of the build", requireNonNull(results.get(Kind.SLUICE_ON_BUILD_JDK)));
+      add(
+          "start-jdk",
+          sluice,
+          "java of the build",
+          requireNonNull(results.get(Kind.SLUICE_ON_BUILD_JDK)));
     }
   }
 

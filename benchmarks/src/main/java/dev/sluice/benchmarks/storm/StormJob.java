@@ -6,9 +6,9 @@ import dev.sluice.benchmarks.SluiceTotals;
 import dev.sluice.testkit.Commands;
 import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.DriverProcess;
+import dev.sluice.testkit.Executors;
 import dev.sluice.testkit.Executors.Effort;
 import dev.sluice.testkit.Executors.Measured;
-import dev.sluice.testkit.Executors;
 import dev.sluice.testkit.Stages;
 import dev.sluice.testkit.Sums;
 import java.io.IOException;
@@ -59,7 +59,8 @@ public record StormJob(StormCase storm, Path localDirectory) {
     List<Repetition> repetitions = new ArrayList<>();
     if (storm.newShuffles()) {
       for (int i = 0; i < count; i++) {
-        Measured<WrittenShuffle> written = Executors.measure(() -> storm.workload().write(spark, storm));
+        Measured<WrittenShuffle> written =
+            Executors.measure(() -> storm.workload().write(spark, storm));
         repetitions.add(read(written.effort(), written.result()::read, stages));
         written.result().remove();
       }

@@ -3,8 +3,8 @@ package dev.sluice.benchmarks.terasort;
 
 import dev.sluice.benchmarks.SluiceTotals;
 import dev.sluice.testkit.DriverProcess;
-import dev.sluice.testkit.Executors.Effort;
 import dev.sluice.testkit.Executors;
+import dev.sluice.testkit.Executors.Effort;
 import dev.sluice.testkit.Stages;
 import java.io.IOException;
 import java.util.Arrays;
@@ -46,8 +46,7 @@ public final class SortJob {
       JavaSparkContext spark, Stages stages, Path input, Path output, int reducers)
       throws Exception {
     Path splitPoints = output.suffix("-split-points");
-    KeyRanges ranges =
-        KeyRanges.sample(spark.hadoopConfiguration(), input, reducers, splitPoints);
+    KeyRanges ranges = KeyRanges.sample(spark.hadoopConfiguration(), input, reducers, splitPoints);
     Effort effort =
         Executors.measure(
                 () -> {

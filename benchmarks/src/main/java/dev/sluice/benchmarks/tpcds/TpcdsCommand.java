@@ -3,12 +3,12 @@ package dev.sluice.benchmarks.tpcds;
 
 import dev.sluice.benchmarks.Benchmark;
 import dev.sluice.benchmarks.SluiceTotals;
+import dev.sluice.benchmarks.tpcds.TpcdsReport.ProcessResult;
 import dev.sluice.benchmarks.tpcds.TpcdsReport.ProcessResult.QueryAttempt;
 import dev.sluice.benchmarks.tpcds.TpcdsReport.ProcessResult.QueryResult;
-import dev.sluice.benchmarks.tpcds.TpcdsReport.ProcessResult;
 import dev.sluice.testkit.AnsweringProcess;
-import dev.sluice.testkit.DriverProcess.ClusterConf;
 import dev.sluice.testkit.DriverProcess;
+import dev.sluice.testkit.DriverProcess.ClusterConf;
 import dev.sluice.testkit.Shuffle;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -154,8 +154,8 @@ record TpcdsReport(List<String> queries, List<ProcessResult> processes) {
         @Nullable String problem) {}
 
     /**
-     * Results of one query in one driver process. {@link TpcdsCommand} adds the attempts; the
-     * list is not changed after its process has ended.
+     * Results of one query in one driver process. {@link TpcdsCommand} adds the attempts; the list
+     * is not changed after its process has ended.
      *
      * @param query name of the query
      * @param attempts repetitions in order, at least one

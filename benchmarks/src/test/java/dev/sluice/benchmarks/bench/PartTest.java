@@ -23,7 +23,8 @@ class PartTest {
     Part terasort = part("terasort-3g");
     assertThat(terasort.isIn(List.of(row("stage-63-peers"), row("terasort-3g")), "")).isTrue();
     assertThat(terasort.isIn(List.of(row("terasort-3g-staged")), "")).isFalse();
-    assertThat(part("storm").isIn(List.of(row("storm-rdd-iterative-16x16-1KB-jobs")), "")).isFalse();
+    assertThat(part("storm").isIn(List.of(row("storm-rdd-iterative-16x16-1KB-jobs")), ""))
+        .isFalse();
     assertThat(part("node").isIn(List.of(row("node-stopped-lost-verbs")), "")).isFalse();
     assertThat(part("node-stopped").isIn(List.of(row("node-stopped-lost")), "")).isFalse();
   }

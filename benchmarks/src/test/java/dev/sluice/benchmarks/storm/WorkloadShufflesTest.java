@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Workloads in this process, with few and small blocks. */
 class WorkloadShufflesTest {
   @ParameterizedTest
-  @EnumSource
+  @EnumSource(mode = EnumSource.Mode.MATCH_ANY, names = "RDD_.*")
   void repetitionsReadTheSameRecordsOfAsManyShufflesAsTheWorkloadPromises(Workload workload)
       throws Exception {
     StormCase storm = StormCase.of(workload, 2, 2, 100);

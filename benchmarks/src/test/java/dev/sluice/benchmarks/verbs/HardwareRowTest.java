@@ -51,10 +51,11 @@ final class HardwareRowTest {
 
   @Test
   void thePageHasTheColumnsOfTheRow() throws Exception {
-    assertThat(Files.readAllLines(PAGE)).contains(
-        Arrays.stream(RowColumn.values())
-            .map(RowColumn::title)
-            .collect(Collectors.joining(" | ", "| ", " |")));
+    assertThat(Files.readAllLines(PAGE))
+        .contains(
+            Arrays.stream(RowColumn.values())
+                .map(RowColumn::title)
+                .collect(Collectors.joining(" | ", "| ", " |")));
   }
 
   @Test

@@ -150,7 +150,8 @@ public final class Faults {
       case "slow-disk" -> new SlowDisk();
       case "cable" -> new MachineFaults.Cable(Stream.of(words).skip(1).toList());
       case "kill-node" -> ExecutorFaults.nodeKilled();
-      case "stop-node" -> ExecutorFaults.stopped((cluster, _) -> ExecutorProcess.of(cluster.node()));
+      case "stop-node" ->
+          ExecutorFaults.stopped((cluster, _) -> ExecutorProcess.of(cluster.node()));
       case "remove-socket" -> ExecutorFaults.nodeSocketGone();
       case "damage-node" -> new FilesDamaged(FilesDamaged::nodeIndexes, words[1]);
       default -> throw new IllegalArgumentException("unknown action " + words[0]);

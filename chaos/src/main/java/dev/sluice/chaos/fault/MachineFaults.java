@@ -22,8 +22,9 @@ final class MachineFaults {
 
   /**
    * Disturbs the cable between the two devices of the test bed's guest. {@link Faults} creates one
-   * for each kind of damage. The driver's main thread strikes and heals. The command mends the cable
-   * again when the driver has ended, or in a shutdown hook: a damaged cable outlives both processes.
+   * for each kind of damage. The driver's main thread strikes and heals. The command mends the
+   * cable again when the driver has ended, or in a shutdown hook: a damaged cable outlives both
+   * processes.
    *
    * @param damage arguments of the test bed's command {@code cable}
    */
@@ -67,8 +68,8 @@ final class MachineFaults {
   /**
    * Faults of the local directories' disk, for which the cluster gets a file system of its own. The
    * command mounts it before the driver starts and unmounts it at the end; the driver strikes. Each
-   * of the two processes has an object of its own. Mounting comes last in {@link #settings}: if that
-   * fails, {@link #end} is not called.
+   * of the two processes has an object of its own. Mounting comes last in {@link #settings}: if
+   * that fails, {@link #end} is not called.
    */
   private abstract static class OwnDisk implements FaultAction, Fault.Setup {
     @Override

@@ -28,8 +28,8 @@ final class Setups {
   }
 
   /**
-   * A node daemon to which executors hand over all map outputs. In the meantime the driver may kill,
-   * stop and start it.
+   * A node daemon to which executors hand over all map outputs. In the meantime the driver may
+   * kill, stop and start it.
    */
   static final class NodeDaemon implements Fault.Setup {
     private static final String FOLDER = "node";

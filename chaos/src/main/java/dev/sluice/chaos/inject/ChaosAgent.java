@@ -236,8 +236,8 @@ public final class ChaosAgent {
   }
 
   /**
-   * State of an executor, as its agent reports it. {@link ChaosShuffleManager} creates it on the agent's
-   * thread; {@code Cluster} reads it in the driver.
+   * State of an executor, as its agent reports it. {@link ChaosShuffleManager} creates it on the
+   * agent's thread; {@code Cluster} reads it in the driver.
    *
    * @param sequence sequence of the last order that it has taken
    * @param hits how often each injection has acted since its start

@@ -30,9 +30,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Methods that replace those of a device of any provider ({@link Wrapper}), and of the objects
  * created from it. They carry out the agent's orders, count queue pairs and the regions that peers
- * may READ, and audit every READ. {@link ChaosShuffleManager} creates it. Sluice's endpoint uses and
- * closes {@link #wrapped} on its own threads, as any device. The agent's thread reads the counts.
- * The thread {@code chaos-serving} calls {@link #disturbServing}.
+ * may READ, and audit every READ. {@link ChaosShuffleManager} creates it. Sluice's endpoint uses
+ * and closes {@link #wrapped} on its own threads, as any device. The agent's thread reads the
+ * counts. The thread {@code chaos-serving} calls {@link #disturbServing}.
  */
 @SuppressWarnings("UnusedMethod") // a Wrapper calls them
 final class ChaosDevice {
@@ -195,8 +195,9 @@ final class ChaosDevice {
   }
 
   /**
-   * Methods that replace those of a queue pair, whose READs fail when ordered. The threads are those of the wrapped queue pair, but any thread may {@link #fail}
-   * it. READs are in the audit before they are posted, since a completion may come at once.
+   * Methods that replace those of a queue pair, whose READs fail when ordered. The threads are
+   * those of the wrapped queue pair, but any thread may {@link #fail} it. READs are in the audit
+   * before they are posted, since a completion may come at once.
    */
   private final class ChaosQueuePair {
     private static final Logger LOG = LoggerFactory.getLogger(ChaosQueuePair.class);

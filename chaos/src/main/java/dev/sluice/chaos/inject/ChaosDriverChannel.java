@@ -12,8 +12,9 @@ import java.io.IOException;
 
 /**
  * A channel to the driver that loses, delays and doubles messages when ordered. It publishes the
- * address of the harness's proxy instead of the executor's block server. {@link ChaosShuffleManager}
- * creates it; the calling threads are those of the wrapped channel, and wait when ordered.
+ * address of the harness's proxy instead of the executor's block server. {@link
+ * ChaosShuffleManager} creates it; the calling threads are those of the wrapped channel, and wait
+ * when ordered.
  */
 record ChaosDriverChannel(DriverChannel channel, ChaosAgent agent, ControlProxy proxy)
     implements DriverChannel {

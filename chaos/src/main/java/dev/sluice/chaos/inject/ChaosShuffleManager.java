@@ -15,8 +15,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel.MapMode;
 import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -107,7 +107,8 @@ public final class ChaosShuffleManager extends RdmaShuffleManager {
     @Override
     public Device openDevice(SluiceConf conf, String host) throws IOException {
       device =
-          new ChaosDevice(SluiceShuffle.ExecutorBackends.super.openDevice(conf, host), agent, audit);
+          new ChaosDevice(
+              SluiceShuffle.ExecutorBackends.super.openDevice(conf, host), agent, audit);
       return device.wrapped();
     }
 
@@ -191,8 +192,8 @@ public final class ChaosShuffleManager extends RdmaShuffleManager {
 
     /**
      * Takes the mappings that this process may still have by vm.max_map_count, and gives them back.
-     * {@link ChaosBackends} has one; only the agent's thread uses it, and gives the mappings back at
-     * the next order without the injection.
+     * {@link ChaosBackends} has one; only the agent's thread uses it, and gives the mappings back
+     * at the next order without the injection.
      */
     static final class TakenMappings {
       /** Mappings left for the JVM, such as for a few thread stacks. */
@@ -217,7 +218,9 @@ public final class ChaosShuffleManager extends RdmaShuffleManager {
         }
       }
 
-      /** Maps one page of a file repeatedly: the kernel does not merge mappings of the same page. */
+      /**
+       * Maps one page of a file repeatedly: the kernel does not merge mappings of the same page.
+       */
       private static void takeAll(Arena arena) throws IOException {
         Path file = Files.createTempFile("mapped", null);
         try (FileChannel channel =

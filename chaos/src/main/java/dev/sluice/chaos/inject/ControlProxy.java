@@ -23,9 +23,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Proxy between peers and this executor's block server, which disturbs their connections when
- * ordered. {@link ChaosShuffleManager} makes it. {@link ChaosDriverChannel} opens its port on the thread
- * that publishes the executor, and publishes that port. At each order the agent's thread cuts
- * connections, and closes or opens the port.
+ * ordered. {@link ChaosShuffleManager} makes it. {@link ChaosDriverChannel} opens its port on the
+ * thread that publishes the executor, and publishes that port. At each order the agent's thread
+ * cuts connections, and closes or opens the port.
  *
  * <p>The lock guards the port and the listener. Each connection has two virtual threads, which do
  * not take it. It ends with the process.

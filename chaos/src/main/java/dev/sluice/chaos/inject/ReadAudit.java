@@ -15,7 +15,8 @@ import java.util.TreeMap;
  * Tracks the memory that outstanding READs may still write to. It counts READs that are posted into
  * memory of an earlier, outstanding READ: bytes of one task could land in another's buffer. A READ
  * leaves its memory when it or a later READ of its queue pair completes, or when the queue pair is
- * destroyed. Any thread may call it. An executor has one, which {@link ChaosShuffleManager} creates.
+ * destroyed. Any thread may call it. An executor has one, which {@link ChaosShuffleManager}
+ * creates.
  */
 final class ReadAudit {
   /** Posted READs by the number of their queue pair, in the order of posting. */

@@ -22,7 +22,8 @@ class OwnDiskTest {
     Path disk = Files.createDirectory(directory.resolve("disk"));
     new MachineFaults.FullDisk().mount(directory, disk);
     try {
-      assertThatThrownBy(() -> new MachineFaults.SilentDisk().end(directory)).hasMessageContaining("pkill");
+      assertThatThrownBy(() -> new MachineFaults.SilentDisk().end(directory))
+          .hasMessageContaining("pkill");
       assertThat(isMounted(disk)).isFalse();
     } finally {
       if (isMounted(disk)) {
