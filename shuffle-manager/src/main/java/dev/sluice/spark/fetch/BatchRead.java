@@ -39,11 +39,6 @@ final class BatchRead implements BufferPermit.User, DataRead.Sink {
 
     void extendDeadline();
 
-    /** Returns false if READs only tell the sink how long blocks are. */
-    default boolean wantsBytes() {
-      return true;
-    }
-
     /**
      * Takes the buffer, which the sink has to release.
      *
@@ -119,7 +114,7 @@ final class BatchRead implements BufferPermit.User, DataRead.Sink {
   /** A part of a block that is too large for the buffer is useless. */
   @Override
   public boolean wants(Span there) {
-    return sink.wantsBytes() && (!span.isSingle() || located.length(span.from()) <= span.bytes());
+    return !span.isSingle() || located.length(span.from()) <= span.bytes();
   }
 
   @Override

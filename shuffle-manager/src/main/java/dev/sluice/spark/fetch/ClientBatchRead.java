@@ -51,12 +51,6 @@ final class ClientBatchRead implements BatchRead.Sink {
     attempt.call().extendDeadline();
   }
 
-  /** Blocks that go to files are READ in slices, once their lengths are known. */
-  @Override
-  public boolean wantsBytes() {
-    return attempt.call().files() == null;
-  }
-
   @Override
   public void arrived(ReadTransport.Buffer buffer, Span there) {
     path.deliverer().execute(() -> attempt.guard(blocks, () -> deliver(buffer, there)));

@@ -113,8 +113,9 @@ final class ReadAttempt {
     stage(there.to(), asked.to());
   }
 
+  /** Blocks that go to files are READ in slices: a copy of one byte tells their lengths. */
   private void stage(int from, int to) {
-    int most = path.maxStagedBytes();
+    int most = call.files() == null ? path.maxStagedBytes() : 1;
     for (Span span : Spans.staged(located, from, to, most, most)) {
       new ClientBatchRead(path, this, span, false).start();
     }

@@ -410,6 +410,21 @@ class LargeBlockReadTest {
     assertThat(fixture.spark.fetches()).isEmpty();
   }
 
+  /** Their bytes come in slices, so a copy of them would be thrown away. */
+  @Test
+  void lengthsOfBlocksForFilesAreAskedForWithoutTheirBytes() {
+    fixture.staged(11, 12_000, 700, 1);
+
+    fixture.fetch(downloads, block(11, 0), block(11, 1), block(11, 2));
+
+    fixture.assertDelivered(block(11, 0), block(11, 1), block(11, 2));
+    assertThat(fixture.transport.stages())
+        .extracting(Stage::maxBytes)
+        .as("lengths, three slices, and the small blocks")
+        .containsExactly(1, 5000, 5000, 2000, 700, 1);
+    assertThat(fixture.spark.fetches()).isEmpty();
+  }
+
   @Test
   void wrongBytesOfAStagedBlockHaveItStagedOnceMore() {
     fixture.staged(11, 12_000);
