@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.fetch;
 
+import dev.sluice.spark.fetch.FetchBudget.Permit;
 import dev.sluice.spark.table.LocatedBlocks;
 import dev.sluice.spark.table.LocatedBlocks.Span;
 import dev.sluice.spark.transport.FallbackReason;
@@ -20,7 +21,7 @@ import java.util.List;
  * runs in its steps, which alone use the plain fields. Answers of READs and buffers come on other
  * threads, and only add steps; these threads read {@code closed}.
  */
-final class BlockSlices implements BufferPermit.User {
+final class BlockSlices implements FetchBudget.Waiter {
   /**
    * Gets slices and events in steps. An exception goes to the failure handler of {@link
    * SerialSteps}.
@@ -56,7 +57,7 @@ final class BlockSlices implements BufferPermit.User {
   private final int mostBuffers;
   private final SerialSteps steps;
   private final Sink sink;
-  private final Deque<BufferPermit> free = new ArrayDeque<>();
+  private final Deque<Permit> free = new ArrayDeque<>();
 
   /** Slices that are READ or wait for the sink, in the order of their bytes. */
   private final Deque<Slice> underWay = new ArrayDeque<>();
@@ -96,7 +97,7 @@ final class BlockSlices implements BufferPermit.User {
   /** Requests a buffer. Without a second buffer, slices are READ one after the other. */
   void acquire() {
     asking = true;
-    BufferPermit.acquire(path, located.peer(), bufferBytes, staged, this);
+    path.budget().acquire(call, located.peer(), bufferBytes, staged, this);
   }
 
   @Override
@@ -105,30 +106,15 @@ final class BlockSlices implements BufferPermit.User {
   }
 
   @Override
-  public TaskReads task() {
-    return call.task();
-  }
-
-  @Override
-  public long deadlineNanos() {
-    return call.deadlineNanos();
-  }
-
-  @Override
-  public void extendDeadline() {
-    call.extendDeadline();
-  }
-
-  @Override
-  public void acquired(BufferPermit buffer) {
+  public void acquired(Permit permit) {
     steps.add(
         () -> {
           asking = false;
           if (closed) {
-            buffer.release();
+            permit.close();
             return;
           }
-          free.add(buffer);
+          free.add(permit);
           if (begun) {
             read();
           } else {
@@ -173,7 +159,7 @@ final class BlockSlices implements BufferPermit.User {
       underWay.add(slice);
       free.remove();
       position += bytes;
-      slice.read.start();
+      slice.start();
     }
     if (hasMore() && !asking && underWay.size() < buffers()) {
       acquire();
@@ -185,27 +171,31 @@ final class BlockSlices implements BufferPermit.User {
     return path.transport().isShort() ? MIN_BUFFERS : mostBuffers;
   }
 
-  private final class Slice implements DataRead.Sink {
-    private final BufferPermit buffer;
+  private final class Slice implements RangeFetch.Sink {
+    private final Permit permit;
     private final int bytes;
-    private final DataRead read;
+    private final long from;
     private boolean isThere;
 
-    Slice(BufferPermit buffer, int bytes) {
-      this.buffer = buffer;
+    Slice(Permit permit, int bytes) {
+      this.permit = permit;
       this.bytes = bytes;
+      this.from = position;
+    }
+
+    void start() {
       Span span = new Span(block, block + 1, bytes, located.isStaged(block));
-      DataRead.Place place = new DataRead.Place(span, position, bytes, buffer.get(), 0);
-      this.read = new DataRead(path, located, place, call.deadlineNanos(), this);
+      new RangeFetch(path, call, located, span, this).start(permit, from);
     }
 
     @Override
-    public void arrived(Span there) {
-      if (there.bytes() < bytes) {
-        failed(FallbackReason.STAGING);
-        return;
-      }
-      buffer.releaseShare();
+    public boolean awaits() {
+      return !closed;
+    }
+
+    @Override
+    public void arrived(Permit ownPermit, Span there) {
+      permit.arrived();
       call.extendDeadline();
       steps.add(
           () -> {
@@ -218,11 +208,12 @@ final class BlockSlices implements BufferPermit.User {
           });
     }
 
+    /** Notes a failure, after which the permit is closed. */
     @Override
     public void failed(FallbackReason reason) {
       steps.add(
           () -> {
-            end();
+            underWay.remove(this);
             sink.failed(reason);
           });
     }
@@ -230,7 +221,7 @@ final class BlockSlices implements BufferPermit.User {
     /** Frees the buffer, which no READ writes to any more. */
     void end() {
       underWay.remove(this);
-      release(buffer);
+      release(permit);
     }
   }
 
@@ -239,7 +230,7 @@ final class BlockSlices implements BufferPermit.User {
     while (!closed && !underWay.isEmpty() && underWay.peek().isThere) {
       Slice slice = underWay.peek();
       try {
-        sink.arrived(slice.buffer.get().segment().asSlice(0, slice.bytes));
+        sink.arrived(slice.permit.buffer().segment().asSlice(0, slice.bytes));
       } finally {
         slice.end();
       }
@@ -250,11 +241,11 @@ final class BlockSlices implements BufferPermit.User {
     }
   }
 
-  private void release(BufferPermit buffer) {
+  private void release(Permit permit) {
     if (closed || staged || underWay.size() + free.size() >= buffers()) {
-      buffer.release();
+      permit.close();
     } else {
-      free.add(buffer);
+      free.add(permit);
     }
   }
 
@@ -263,7 +254,7 @@ final class BlockSlices implements BufferPermit.User {
     closed = true;
     List<Slice> there = underWay.stream().filter(slice -> slice.isThere).toList();
     there.forEach(Slice::end);
-    free.forEach(BufferPermit::release);
+    free.forEach(Permit::close);
     free.clear();
   }
 }

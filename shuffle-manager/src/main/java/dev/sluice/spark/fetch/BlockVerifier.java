@@ -2,19 +2,29 @@
 package dev.sluice.spark.fetch;
 
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
+import dev.sluice.spark.metrics.ShuffleCounter;
 import dev.sluice.spark.table.LocatedBlocks;
+import dev.sluice.spark.table.LocatedBlocks.Span;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.util.BitSet;
 import java.util.zip.Checksum;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Verifies blocks, one after the other, against the checksums that Spark's writer computed for each
- * partition. {@link BatchRead} makes one for each batch, on a delivery thread or the task's, and
- * {@link LargeBlockRead} one for its steps. One thread at a time; for each block {@link #begin},
- * then {@link #update} with all its bytes, then {@link #matches}.
+ * partition. {@link #mismatches} verifies a batch, on a delivery thread or the task's. {@link
+ * LargeBlockRead} has one for its steps: for each block {@link #begin}, then {@link #update} with
+ * all its bytes, then {@link #matches}. One thread at a time.
  */
 final class BlockVerifier {
+  private static final Logger LOG = LoggerFactory.getLogger(BlockVerifier.class);
+
   private final LocatedBlocks blocks;
+
+  /** False to accept any bytes, except those of staged blocks. */
   private final boolean enabled;
   private ChecksumAlgorithm algorithm = ChecksumAlgorithm.NONE;
 
@@ -29,12 +39,41 @@ final class BlockVerifier {
 
   private boolean mismatch;
 
-  /**
-   * @param enabled false to accept any bytes, except those of staged blocks
-   */
-  BlockVerifier(LocatedBlocks blocks, boolean enabled) {
+  BlockVerifier(FetchContext path, LocatedBlocks blocks) {
     this.blocks = blocks;
-    this.enabled = enabled;
+    this.enabled = path.options().verifyChecksums();
+  }
+
+  /**
+   * Verifies the blocks of a span. Counts and logs the blocks with wrong bytes.
+   *
+   * @param bytes the blocks that are there, back to back
+   * @return the blocks with wrong bytes
+   */
+  static BitSet mismatches(
+      FetchContext path, LocatedBlocks located, Span there, MemorySegment bytes) {
+    BitSet wrong = new BitSet();
+    BlockVerifier verifier = new BlockVerifier(path, located);
+    ByteBuffer buffer = bytes.asByteBuffer();
+    int start = 0;
+    int[] ends = located.ends(there);
+    for (int i = 0; i < ends.length; i++) {
+      int block = there.from() + i;
+      if (ends[i] > start) {
+        verifier.begin(block);
+        verifier.update(buffer.limit(ends[i]).position(start));
+        if (!verifier.matches()) {
+          wrong.set(block);
+          LOG.warn(
+              "Block {} READ from {} does not match the checksum it was written with",
+              located.blocks().name(block),
+              located.peer());
+        }
+        start = ends[i];
+      }
+    }
+    path.counters().add(ShuffleCounter.CORRUPTIONS, wrong.cardinality());
+    return wrong;
   }
 
   /** Starts a block. The bytes that follow belong to it. */

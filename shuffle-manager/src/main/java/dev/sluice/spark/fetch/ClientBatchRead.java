@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.fetch;
 
+import dev.sluice.spark.fetch.FetchBudget.Permit;
 import dev.sluice.spark.table.LocatedBlocks;
 import dev.sluice.spark.table.LocatedBlocks.Span;
 import dev.sluice.spark.transport.FallbackReason;
@@ -12,13 +13,13 @@ import java.util.BitSet;
  * once more, alone. The attempt makes and starts it, on any thread. Verification and delivery run
  * on a delivery thread: a sink's methods are called on the completion thread, which must not wait.
  */
-final class ClientBatchRead implements BatchRead.Sink {
+final class ClientBatchRead implements RangeFetch.Sink {
   private final FetchContext path;
   private final ReadAttempt attempt;
   private final Span span;
   private final BitSet blocks;
   private final boolean again;
-  private final BatchRead read;
+  private final RangeFetch fetch;
 
   /**
    * @param again true if the bytes were READ before and were wrong
@@ -29,11 +30,11 @@ final class ClientBatchRead implements BatchRead.Sink {
     this.again = again;
     this.span = span;
     this.blocks = attempt.located().read(span);
-    this.read = new BatchRead(path, attempt.located(), span, this);
+    this.fetch = new RangeFetch(path, attempt.call(), attempt.located(), span, this);
   }
 
   void start() {
-    read.start(attempt.call().task());
+    fetch.start();
   }
 
   @Override
@@ -42,17 +43,8 @@ final class ClientBatchRead implements BatchRead.Sink {
   }
 
   @Override
-  public long deadlineNanos() {
-    return attempt.call().deadlineNanos();
-  }
-
-  @Override
-  public void extendDeadline() {
-    attempt.call().extendDeadline();
-  }
-
-  @Override
-  public void arrived(ReadTransport.Buffer buffer, Span there) {
+  public void arrived(Permit permit, Span there) {
+    ReadTransport.Buffer buffer = permit.take();
     path.deliverer().execute(() -> attempt.guard(blocks, () -> deliver(buffer, there)));
   }
 
@@ -70,7 +62,7 @@ final class ClientBatchRead implements BatchRead.Sink {
     LocatedBlocks located = attempt.located();
     SharedBytes bytes = new SharedBytes(path.parked(), buffer, there.bytes());
     try {
-      BitSet wrong = read.mismatches(buffer.segment(), there);
+      BitSet wrong = BlockVerifier.mismatches(path, located, there, buffer.segment());
       int[] ends = located.ends(there);
       int start = 0;
       for (int i = 0; i < ends.length; i++) {

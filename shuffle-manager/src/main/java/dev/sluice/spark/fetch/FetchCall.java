@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
  * no lock: only the thread that claims a block answers it. No lock may be held while Spark's
  * listener is called. Nothing to close.
  */
-final class FetchCall {
+final class FetchCall implements FetchBudget.Request {
   private static final Logger LOG = LoggerFactory.getLogger(FetchCall.class);
 
   private final FetchContext path;
@@ -70,7 +70,8 @@ final class FetchCall {
         });
   }
 
-  TaskReads task() {
+  @Override
+  public TaskReads task() {
     return task;
   }
 
@@ -83,12 +84,14 @@ final class FetchCall {
     return files;
   }
 
-  long deadlineNanos() {
+  @Override
+  public long deadlineNanos() {
     return deadlineNanos;
   }
 
   /** Restarts the deadline, as there was progress. */
-  void extendDeadline() {
+  @Override
+  public void extendDeadline() {
     deadlineNanos = path.deadlineNanos();
   }
 

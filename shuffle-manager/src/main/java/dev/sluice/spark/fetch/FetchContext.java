@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.fetch;
 
-import dev.sluice.rdma.transfer.PeerAddress;
-import dev.sluice.rdma.transfer.PeerQuota;
 import dev.sluice.spark.fetch.RdmaBlockStoreClient.ReadOptions;
 import dev.sluice.spark.fetch.ReadThreads.DeadlineTimer;
 import dev.sluice.spark.metrics.ShuffleCounters;
@@ -25,7 +23,6 @@ import org.jspecify.annotations.Nullable;
  *     engine's completion thread. Its queue is bounded by the buffers of the pool and the requests
  *     that wait for one. It never refuses a step.
  * @param transportConf for the download files that Spark makes
- * @param staging quota of the buffers that wait for staging, so that a slow peer does not take all
  */
 record FetchContext(
     ReadTransport transport,
@@ -38,7 +35,7 @@ record FetchContext(
     DeadlineTimer timer,
     EvictableBuffers parked,
     PerTask<TaskReads> tasks,
-    PeerQuota<PeerAddress> staging) {
+    FetchBudget budget) {
 
   /**
    * Returns the state that the readers of a task share.
@@ -53,18 +50,12 @@ record FetchContext(
   CompletableFuture<LocatedBlocks> locate(
       String executorId, BlockList blocks, boolean verifiable, long deadlineNanos) {
     return locator.locate(
-        executorId, blocks, verifiable, deadlineNanos, () -> bufferDeadlineNanos(deadlineNanos));
+        executorId, blocks, verifiable, deadlineNanos, () -> budget.bufferDeadlineNanos(deadlineNanos));
   }
 
   /** Returns the deadline of a fetch that starts now. */
   long deadlineNanos() {
     return timer.nanoTime() + TimeUnit.MILLISECONDS.toNanos(options.readTimeoutMs());
-  }
-
-  /** Returns when a fetch with this deadline has to stop waiting for a buffer. */
-  long bufferDeadlineNanos(long deadlineNanos) {
-    long wait = timer.nanoTime() + TimeUnit.MILLISECONDS.toNanos(options.bufferWaitMs());
-    return wait - deadlineNanos < 0 ? wait : deadlineNanos;
   }
 
   int maxGroupBytes() {

@@ -63,7 +63,7 @@ final class LargeBlockRead implements BlockSlices.Sink {
     this.call = attempt.call();
     this.attempt = attempt;
     this.located = attempt.located();
-    this.verifier = new BlockVerifier(located, path.options().verifyChecksums());
+    this.verifier = new BlockVerifier(path, located);
     this.remaining = (BitSet) blocks.clone();
     long longest = blocks.stream().mapToLong(located::length).max().orElseThrow();
     boolean staged = blocks.stream().anyMatch(located::isStaged);

@@ -2,7 +2,6 @@
 package dev.sluice.spark.fetch;
 
 import dev.sluice.blocks.staging.Stager;
-import dev.sluice.rdma.transfer.PeerQuota;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
 import dev.sluice.spark.fetch.ReadThreads.DeadlineTimer;
 import dev.sluice.spark.locate.AwayNodes;
@@ -131,8 +130,7 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
             timer,
             new EvictableBuffers(transport, deliverer),
             new PerTask<>(() -> new TaskReads(options.gatherBytes()), TaskReads::end),
-            // Half of the pool stays for registered bytes; four peers can use the other half.
-            new PeerQuota<>(transport.poolBytes() / 2, transport.poolBytes() / 8));
+            new FetchBudget(transport, options, timer, counters));
     return new RdmaBlockStoreClient(stock.executorId(), path, Optional.empty(), threads.end());
   }
 

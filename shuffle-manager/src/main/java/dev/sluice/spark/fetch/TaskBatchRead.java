@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.fetch;
 
+import dev.sluice.spark.fetch.FetchBudget.Permit;
 import dev.sluice.spark.table.LocatedBlocks;
 import dev.sluice.spark.table.LocatedBlocks.Span;
 import dev.sluice.spark.transport.FallbackReason;
-import dev.sluice.spark.transport.ReadTransport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,13 +14,14 @@ import org.jspecify.annotations.Nullable;
  * without it. The thread that ended the READ writes the plain fields; BatchFetcher's queue, under
  * that lock, hands them over to the task's thread.
  */
-final class TaskBatchRead implements BatchFetcher.Step, BatchFetcher.Arrived, BatchRead.Sink {
+final class TaskBatchRead
+    implements BatchFetcher.Step, BatchFetcher.Arrived, FetchBudget.Request, RangeFetch.Sink {
   private final FetchContext path;
-  private final BatchFetcher task;
+  private final BatchFetcher fetcher;
   private final ExecutorBlocks group;
   private final LocatedBlocks located;
   private final Span span;
-  private final BatchRead read;
+  private final RangeFetch fetch;
   private long startNanos;
   private volatile long deadlineNanos;
   private long requestNanos;
@@ -34,16 +35,16 @@ final class TaskBatchRead implements BatchFetcher.Step, BatchFetcher.Arrived, Ba
 
   TaskBatchRead(
       FetchContext path,
-      BatchFetcher task,
+      BatchFetcher fetcher,
       ExecutorBlocks group,
       LocatedBlocks located,
       Span span) {
     this.path = path;
-    this.task = task;
+    this.fetcher = fetcher;
     this.group = group;
     this.located = located;
     this.span = span;
-    this.read = new BatchRead(path, located, span, this);
+    this.fetch = new RangeFetch(path, this, located, span, this);
     this.there = span;
   }
 
@@ -87,7 +88,7 @@ final class TaskBatchRead implements BatchFetcher.Step, BatchFetcher.Arrived, Ba
   }
 
   void start() {
-    read.start(task.task());
+    fetch.start();
   }
 
   /** Tells the peer that the shuffle is in use, so that it keeps the map outputs registered. */
@@ -96,21 +97,26 @@ final class TaskBatchRead implements BatchFetcher.Step, BatchFetcher.Arrived, Ba
   }
 
   @Override
-  public boolean awaits() {
-    return task.awaits(this);
+  public TaskReads task() {
+    return fetcher.task();
   }
 
   @Override
-  public void arrived(ReadTransport.Buffer buffer, Span arrived) {
+  public boolean awaits() {
+    return fetcher.awaits(this);
+  }
+
+  @Override
+  public void arrived(Permit permit, Span arrived) {
     requestNanos = path.timer().nanoTime() - startNanos;
     if (arrived.bytes() > 0) {
-      SharedBytes shared = new SharedBytes(path.parked(), buffer, arrived.bytes());
+      SharedBytes shared = new SharedBytes(path.parked(), permit.take(), arrived.bytes());
       bytes = shared.block(0, arrived.bytes());
       shared.complete();
     } else {
-      buffer.release();
+      permit.take().release();
     }
-    if (!task.arrived(this, arrived) && arrived.bytes() > 0) {
+    if (!fetcher.arrived(this, arrived) && arrived.bytes() > 0) {
       bytes.release();
     }
   }
@@ -129,7 +135,7 @@ final class TaskBatchRead implements BatchFetcher.Step, BatchFetcher.Arrived, Ba
     if (reason == FallbackReason.STALE_LOCATION) {
       path.deliverer().execute(() -> path.locator().forget(located, located.all(span)));
     }
-    task.giveUp(this, reason);
+    fetcher.giveUp(this, reason);
   }
 
   /**
@@ -139,7 +145,7 @@ final class TaskBatchRead implements BatchFetcher.Step, BatchFetcher.Arrived, Ba
   @Nullable FetchedBatch verify() {
     boolean wrong;
     try {
-      wrong = !read.mismatches(bytes.open(), there).isEmpty();
+      wrong = !BlockVerifier.mismatches(path, located, there, bytes.open()).isEmpty();
     } catch (RuntimeException | Error e) {
       bytes.release();
       throw e;
@@ -149,7 +155,7 @@ final class TaskBatchRead implements BatchFetcher.Step, BatchFetcher.Arrived, Ba
       return batch();
     }
     bytes.release();
-    task.wrong(this); // Spark's iterator READs each block again
+    fetcher.wrong(this); // Spark's iterator READs each block again
     return null;
   }
 
@@ -171,11 +177,11 @@ final class TaskBatchRead implements BatchFetcher.Step, BatchFetcher.Arrived, Ba
 
   private void release(FetchedBatch batch) {
     bytes.release();
-    task.released(this, batch);
+    fetcher.released(this, batch);
   }
 
   @Override
   public String toString() {
-    return read.toString();
+    return "a batch of " + fetch;
   }
 }

@@ -4,6 +4,7 @@ package dev.sluice.spark.fetch;
 import dev.sluice.rdma.TaskFailures;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.PeerQuota;
+import dev.sluice.spark.fetch.FetchBudget.Permit;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -38,10 +39,10 @@ final class TaskReads {
   private final long bytes;
 
   /** Staging slots in use at each peer. */
-  private final PeerQuota<PeerAddress> turns = new PeerQuota<>(Long.MAX_VALUE, MAX_STAGED);
+  private final PeerQuota<PeerAddress> slots = new PeerQuota<>(Long.MAX_VALUE, MAX_STAGED);
 
-  /** Buffers that wait for a staging slot. */
-  private final Map<PeerAddress, Set<BufferPermit>> waiting = new ConcurrentHashMap<>();
+  /** Permits that wait for a staging slot. */
+  private final Map<PeerAddress, Set<Permit>> waiting = new ConcurrentHashMap<>();
 
   /** Number of readers that have batches to come. */
   private final AtomicInteger readers = new AtomicInteger();
@@ -59,19 +60,19 @@ final class TaskReads {
   }
 
   /**
-   * Runs {@code taker} when a staging slot at the peer is free for the buffer. While the buffer
+   * Runs {@code taker} when a staging slot at the peer is free for the permit. While the permit
    * waits, its deadline restarts whenever bytes arrive from the peer for this task, as it waits for
    * nothing else. If the peer gives nothing to the requests before it, it waits no longer than they
    * do.
    */
-  void acquireTurn(PeerAddress peer, BufferPermit buffer, Runnable taker) {
-    Set<BufferPermit> atPeer = waiting(peer);
-    atPeer.add(buffer);
-    turns.acquire(
+  void acquireSlot(PeerAddress peer, Permit permit, Runnable taker) {
+    Set<Permit> atPeer = waiting(peer);
+    atPeer.add(permit);
+    slots.acquire(
         peer,
         1,
         () -> {
-          atPeer.remove(buffer);
+          atPeer.remove(permit);
           taker.run();
         });
   }
@@ -81,14 +82,14 @@ final class TaskReads {
    *
    * @param arrived true if bytes have arrived
    */
-  void releaseTurn(PeerAddress peer, boolean arrived) {
+  void releaseSlot(PeerAddress peer, boolean arrived) {
     if (arrived) {
-      waiting(peer).forEach(BufferPermit::extendDeadline);
+      waiting(peer).forEach(Permit::extendDeadline);
     }
-    turns.release(peer, 1);
+    slots.release(peer, 1);
   }
 
-  private Set<BufferPermit> waiting(PeerAddress peer) {
+  private Set<Permit> waiting(PeerAddress peer) {
     return waiting.computeIfAbsent(peer, _ -> ConcurrentHashMap.newKeySet());
   }
 
@@ -144,7 +145,7 @@ final class TaskReads {
   }
 
   /** Returns the number of staging slots in use. */
-  int turns() {
-    return (int) turns.bytes();
+  int slots() {
+    return (int) slots.bytes();
   }
 }

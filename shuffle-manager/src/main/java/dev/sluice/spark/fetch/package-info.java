@@ -16,9 +16,10 @@
  *
  * <p><b>Reading.</b> A {@code FetchCall} makes a {@link ReadAttempt} of blocks that are located
  * together. It READs small blocks as {@link ClientBatchRead}s and large ones by {@link
- * LargeBlockRead}. A {@code BatchFetcher} READs {@link TaskBatchRead}s. Each of them acquires a
- * {@link BufferPermit}, and {@link DataRead} stages and READs the bytes. {@link BlockVerifier}
- * verifies them. Bytes that wait for a task may leave the buffer pool ({@link EvictableBuffers}).
+ * LargeBlockRead}. A {@code BatchFetcher} READs {@link TaskBatchRead}s. Each of them has {@link
+ * RangeFetch}es, which acquire permits of the {@link FetchBudget}, have bytes staged, and READ them.
+ * {@link BlockVerifier} verifies them. Bytes that wait for a task may leave the buffer pool ({@link
+ * EvictableBuffers}).
  *
  * <p><b>Fallback.</b> Blocks that cannot be READ go to {@link SparkTransfer}, which uses {@link
  * NodeFetch} in a cluster with node daemons.

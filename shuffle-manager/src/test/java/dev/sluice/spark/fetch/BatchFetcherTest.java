@@ -709,7 +709,7 @@ class BatchFetcherTest {
       for (int step = 0; step < ended; step++) {
         assertThat(steps).as("the task ends after step %d", ended).isNotEmpty();
         steps.removeFirst().run();
-        assertThat(held.client.path.staging().bytes()).isLessThanOrEqualTo((1 << 20) / 8);
+        assertThat(held.client.path.budget().stagedBytes()).isLessThanOrEqualTo((1 << 20) / 8);
       }
 
       task.close();

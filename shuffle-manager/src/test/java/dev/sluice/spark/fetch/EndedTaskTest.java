@@ -164,7 +164,7 @@ class EndedTaskTest {
       assertThat(reads.client.path.tasks().size()).isZero();
       if (taskReads != null) {
         assertThat(taskReads.open()).as("open readers").isZero();
-        assertThat(taskReads.turns()).as("turns at peers").isZero();
+        assertThat(taskReads.slots()).as("staging slots").isZero();
       }
     }
 

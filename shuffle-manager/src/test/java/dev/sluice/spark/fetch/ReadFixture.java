@@ -206,7 +206,7 @@ final class ReadFixture {
   /** Checks that all resources are free, whatever the results of the READs. */
   void assertNothingIsHeld() {
     assertThat(transport.buffersOut()).as("buffers").isZero();
-    assertThat(client.path.staging().bytes()).as("waiting to be staged").isZero();
+    assertThat(client.path.budget().stagedBytes()).as("waiting to be staged").isZero();
     assertThat(transport.done())
         .as("each lease is given back once")
         .containsExactlyInAnyOrderElementsOf(stager.leaseIds());

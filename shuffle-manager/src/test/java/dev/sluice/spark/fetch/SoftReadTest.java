@@ -288,11 +288,11 @@ class SoftReadTest {
       Thread.sleep(1);
     }
     assertThat(endpoint.buffers().bytesInUse()).isZero();
-    assertThat(client.path.staging().bytes()).isZero();
+    assertThat(client.path.budget().stagedBytes()).isZero();
   }
 
   private boolean isHeld() {
-    return endpoint.buffers().bytesInUse() > 0 || client.path.staging().bytes() > 0;
+    return endpoint.buffers().bytesInUse() > 0 || client.path.budget().stagedBytes() > 0;
   }
 
   @Test

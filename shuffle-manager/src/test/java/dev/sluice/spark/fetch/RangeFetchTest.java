@@ -3,6 +3,7 @@ package dev.sluice.spark.fetch;
 
 import static dev.sluice.spark.fetch.ReadFixture.block;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dev.sluice.blocks.wire.ControlMessages.NotStaged;
 import dev.sluice.blocks.wire.ControlMessages.Partitions;
@@ -10,6 +11,7 @@ import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.ReadException.Cause;
+import dev.sluice.spark.fetch.FetchBudget.Permit;
 import dev.sluice.spark.table.LocatedBlocks;
 import dev.sluice.spark.table.LocatedBlocks.Span;
 import dev.sluice.spark.transport.FakeTransport;
@@ -28,9 +30,11 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** READs of blocks that have to be staged. */
-class DataReadTest {
+/** Fetches of blocks that have to be staged. */
+class RangeFetchTest {
   private static final String ARRIVED = "arrived";
 
   private ReadFixture fixture = new ReadFixture();
@@ -39,10 +43,16 @@ class DataReadTest {
   private RuntimeException defect;
   private Span arrived;
 
+  /** Number of times that the sink is asked if it waits, before it throws. */
+  private int asked = Integer.MAX_VALUE;
+
   @AfterEach
   void oneAnswerAndNothingIsHeld() {
     assertThat(answers).hasSize(1);
-    buffer.release();
+    if (buffer != null) {
+      buffer.release();
+      buffer = null;
+    }
     fixture.assertNothingIsHeld();
   }
 
@@ -53,15 +63,29 @@ class DataReadTest {
     long deadlineNanos = path.deadlineNanos();
     LocatedBlocks located = path.locate("7", blocks, false, deadlineNanos).join();
     int bytes = Arrays.stream(blockIds).mapToInt(id -> fixture.written(id).length).sum();
-    path.transport().acquire(bytes, deadlineNanos, acquired -> buffer = acquired);
     Span all = new Span(0, blocks.size(), bytes, true);
-    DataRead.Place place = new DataRead.Place(all, 0, bytes, buffer, 0);
-    new DataRead(path, located, place, deadlineNanos, new Sink()).start();
+    Request request = new Request(new TaskReads(1), deadlineNanos);
+    new RangeFetch(path, request, located, all, new Sink()).start();
   }
 
-  private final class Sink implements DataRead.Sink {
+  private record Request(TaskReads task, long deadlineNanos) implements FetchBudget.Request {
     @Override
-    public void arrived(Span there) {
+    public void extendDeadline() {}
+  }
+
+  private final class Sink implements RangeFetch.Sink {
+    @Override
+    public boolean awaits() {
+      asked--;
+      if (asked == 0) {
+        throw new StackOverflowError("scripted");
+      }
+      return true;
+    }
+
+    @Override
+    public void arrived(Permit permit, Span there) {
+      buffer = permit.take();
       arrived = there;
       answer(ARRIVED);
     }
@@ -125,18 +149,36 @@ class DataReadTest {
   }
 
   @Test
-  void aSingleBlockMayComeInPart() {
+  void theRestOfASingleBlockIsAskedForAgain() {
     fixture.staged(10, 100);
     fixture.stager.answers(
         answer -> {
           Staged lease = (Staged) answer;
-          return staged(lease, longer(lease.region(), -1), 0, 1_000_000_000);
+          return lease.region().length() < 100
+              ? answer
+              : staged(lease, longer(lease.region(), -1), 0, 1_000_000_000);
         });
 
     read(block(10, 0));
 
-    assertThat(answers).containsExactly(ARRIVED);
-    assertThat(arrived).isEqualTo(new Span(0, 1, 99, true));
+    assertArrived(block(10, 0));
+    assertThat(arrived).isEqualTo(new Span(0, 1, 100, true));
+    assertThat(fixture.transport.stages())
+        .extracting(Stage::position, Stage::maxBytes)
+        .containsExactly(tuple(0L, 100), tuple(99L, 1));
+  }
+
+  /** The sink is asked during each step of a permit, and between two parts. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 3, 4, 5})
+  void anyErrorGivesBackBufferAndShare(int time) {
+    fixture = new ReadFixture(ReadFixture.OPTIONS.with(o -> o.maxStagedBytes = 60));
+    fixture.staged(10, 100);
+    asked = time;
+
+    read(block(10, 0));
+
+    assertFailed(FallbackReason.TRANSPORT);
   }
 
   @Test
