@@ -17,6 +17,7 @@ import dev.sluice.spark.table.LocatedBlocks;
 import dev.sluice.spark.table.LocatedBlocks.Span;
 import dev.sluice.spark.transport.FallbackReason;
 import java.util.List;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.zip.Checksum;
 import org.jspecify.annotations.Nullable;
@@ -33,7 +34,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>{@link TaskBatchRead}, {@link ReadAttempt} and {@link BlockSlices} make it. Each step runs on
  * the thread that ended the step before: the caller's, the transport's, the completion thread, or a
- * delivery thread that computes a checksum. None blocks, and no two run at once, so plain fields
+ * delivery thread that computes a checksum or evaluates a large answer. None blocks, and no two run at once, so plain fields
  * suffice. The permit belongs to this until the sink has it.
  */
 final class RangeFetch implements FetchBudget.Waiter, ReadListener {
@@ -43,6 +44,9 @@ final class RangeFetch implements FetchBudget.Waiter, ReadListener {
    * Number of requests for bytes that come too late or differ; each has the peer copy them anew.
    */
   private static final int ATTEMPTS = 3;
+
+  /** Evaluating more partitions than this takes longer than a hand-over to another thread. */
+  private static final int MANY_PARTITIONS = 1_000;
 
   /** Step of a fetch. Registered blocks are neither staged nor verified here. */
   private enum State {
@@ -185,9 +189,13 @@ final class RangeFetch implements FetchBudget.Waiter, ReadListener {
             located.wanted(span),
             position + done,
             Math.min(span.bytes() - done, path.options().maxStagedBytes()));
+    // The transport's thread serves other peers as well.
+    Executor evaluator =
+        asked.partitions() > MANY_PARTITIONS ? path.deliverer() : Runnable::run;
     path.transport()
         .stage(located.peer(), asked)
-        .whenComplete((answer, failure) -> guard(() -> answered(asked, answer, failure)));
+        .whenCompleteAsync(
+            (answer, failure) -> guard(() -> answered(asked, answer, failure)), evaluator);
   }
 
   private void answered(Stage asked, @Nullable Object answer, @Nullable Throwable failure) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.fetch;
 
+import static dev.sluice.spark.fetch.ReadFixture.batch;
 import static dev.sluice.spark.fetch.ReadFixture.block;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
@@ -135,6 +136,42 @@ class RangeFetchTest {
             450);
     assertThat(fixture.transport.stages()).containsExactly(asked);
     assertThat(ranges()).hasSize(1);
+  }
+
+  /** The transport's threads serve all peers. */
+  @Test
+  void aLargeAnswerIsEvaluatedByADeliveryThread() {
+    Deque<Runnable> held = new ArrayDeque<>();
+    AtomicBoolean holds = new AtomicBoolean();
+    fixture = holding(held, holds);
+    int[] lengths = new int[1_001];
+    Arrays.fill(lengths, 3);
+    fixture.staged(10, lengths);
+    fixture.stager.answers(
+        answer -> {
+          holds.set(true);
+          return answer;
+        });
+
+    read(batch(10, 0, lengths.length));
+
+    assertThat(held).as("the evaluation").hasSize(1);
+    assertThat(fixture.transport.reads()).isEmpty();
+    holds.set(false);
+    held.remove().run();
+    assertArrived(batch(10, 0, lengths.length));
+  }
+
+  private static ReadFixture holding(Deque<Runnable> held, AtomicBoolean holds) {
+    return new ReadFixture(
+        ReadFixture.OPTIONS,
+        step -> {
+          if (holds.get()) {
+            held.add(step);
+          } else {
+            step.run();
+          }
+        });
   }
 
   @Test
@@ -349,16 +386,7 @@ class RangeFetchTest {
   void aLeaseIsGivenBackOnceItsBytesAreVerified() {
     Deque<Runnable> held = new ArrayDeque<>();
     AtomicBoolean holds = new AtomicBoolean();
-    fixture =
-        new ReadFixture(
-            ReadFixture.OPTIONS,
-            step -> {
-              if (holds.get()) {
-                held.add(step);
-              } else {
-                step.run();
-              }
-            });
+    fixture = holding(held, holds);
     fixture.unverifiable(11, 100);
     fixture.transport.afterRead(_ -> holds.set(fixture.transport.reads().size() == 1));
 
