@@ -45,8 +45,8 @@ final class LargeBlockRead implements BlockSlices.Sink {
 
   private int current = NONE;
 
-  /** Bytes of the current block; null before the first block. */
-  private @Nullable PartialBlock partial;
+  /** Gets the bytes of the current block; null before the first block. */
+  private @Nullable BlockSink target;
 
   /** True if the current block is READ for the second time. */
   private boolean again;
@@ -95,10 +95,7 @@ final class LargeBlockRead implements BlockSlices.Sink {
 
   private void beginBlock() throws IOException {
     RequestedBlock block = attempt.block(current);
-    partial =
-        call.files() == null
-            ? new PartialMemory(block, located.length(current))
-            : new PartialDownload(call.files(), path.transportConf(), block);
+    target = BlockSink.of(call, path.transportConf(), block, located.length(current));
     verifier.begin(current);
     slices.begin(current);
   }
@@ -118,31 +115,31 @@ final class LargeBlockRead implements BlockSlices.Sink {
     for (long from = 0; from < slice.byteSize(); from += PIECE_BYTES) {
       MemorySegment piece = slice.asSlice(from, Math.min(PIECE_BYTES, slice.byteSize() - from));
       verifier.update(piece.asByteBuffer());
-      partial().append(piece);
+      target().append(piece);
     }
   }
 
   @Override
   public void ended() throws IOException {
-    if (partial().position() < located.length(current)) {
-      partial().abort();
+    if (target().position() < located.length(current)) {
+      target().abort();
       nextBlock();
     } else {
       finishBlock();
     }
   }
 
-  private PartialBlock partial() {
-    return requireNonNull(partial);
+  private BlockSink target() {
+    return requireNonNull(target);
   }
 
   private void finishBlock() throws IOException {
     if (verifier.matches()) {
-      partial().finish(call, located.isStaged(current));
+      target().finish(located.isStaged(current));
       nextBlock();
       return;
     }
-    partial().abort();
+    target().abort();
     path.counters().add(ShuffleCounter.CORRUPTIONS, 1);
     LOG.warn(
         "Block {} READ in slices from {} does not match the checksum it was written with; {}",
@@ -175,44 +172,11 @@ final class LargeBlockRead implements BlockSlices.Sink {
     ended = true;
     slices.close();
     try {
-      if (partial != null) {
-        partial.abort();
+      if (target != null) {
+        target.abort();
       }
     } finally {
       attempt.guard(remaining, () -> attempt.failed(remaining, reason));
     }
-  }
-
-  /**
-   * A block whose bytes come in slices, one after the other. {@link LargeBlockRead} makes and uses
-   * it, on one delivery thread at a time, and ends it by {@link #finish} or {@link #abort}. If
-   * {@code finish} throws, it calls {@code abort} as well, which frees the bytes that were not
-   * handed over.
-   */
-  abstract static class PartialBlock {
-    private long position;
-
-    /** Returns the number of bytes so far. */
-    final long position() {
-      return position;
-    }
-
-    final void append(MemorySegment slice) throws IOException {
-      store(slice);
-      position += slice.byteSize();
-    }
-
-    /** Stores the bytes that follow {@link #position}. */
-    abstract void store(MemorySegment slice) throws IOException;
-
-    /**
-     * Hands the block to Spark, or discards it if it has its answer.
-     *
-     * @param staged true if the block was READ from staging memory
-     */
-    abstract void finish(FetchCall call, boolean staged) throws IOException;
-
-    /** Frees the partial block, unless it has ended before. */
-    abstract void abort();
   }
 }
