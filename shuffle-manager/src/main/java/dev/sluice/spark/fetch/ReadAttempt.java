@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.fetch;
 
+import dev.sluice.spark.fetch.FetchBudget.Permit;
 import dev.sluice.spark.table.LocatedBlocks;
 import dev.sluice.spark.table.LocatedBlocks.Span;
 import dev.sluice.spark.table.Spans;
 import dev.sluice.spark.transport.FallbackReason;
+import dev.sluice.spark.transport.ReadTransport;
 import java.util.BitSet;
 import java.util.EnumMap;
 import java.util.List;
@@ -97,7 +99,7 @@ final class ReadAttempt {
     int size = blocks.size();
     leaveOut(IntStream.range(0, size), 0);
     for (Span span : Spans.registered(located, path.maxGroupBytes(), relocated)) {
-      new ClientBatchRead(path, this, span, false).start();
+      new Batch(span, false).start();
     }
     stage(0, size);
   }
@@ -108,7 +110,7 @@ final class ReadAttempt {
    * @param asked the blocks that were wanted
    * @param there the blocks that are there, and failed ones among them
    */
-  void readRest(Span asked, Span there) {
+  private void readRest(Span asked, Span there) {
     leaveOut(located.all(asked).stream(), there.to());
     stage(there.to(), asked.to());
   }
@@ -117,7 +119,7 @@ final class ReadAttempt {
   private void stage(int from, int to) {
     int most = call.files() == null ? path.maxStagedBytes() : 1;
     for (Span span : Spans.staged(located, from, to, most, most)) {
-      new ClientBatchRead(path, this, span, false).start();
+      new Batch(span, false).start();
     }
   }
 
@@ -162,5 +164,87 @@ final class ReadAttempt {
     boolean tooLarge =
         reason == null && call.files() == null && located.length(block) > Integer.MAX_VALUE;
     return tooLarge ? FallbackReason.BLOCK_KIND : reason;
+  }
+
+  /**
+   * READs a span, and hands each of its blocks to Spark. A block with wrong bytes is READ once
+   * more, alone. Delivery threads verify and deliver, as the completion thread must not wait.
+   */
+  private final class Batch implements RangeFetch.Sink {
+    private final Span span;
+    private final boolean again;
+    private final BitSet wanted;
+
+    /**
+     * @param again true if the bytes were READ before and were wrong
+     */
+    Batch(Span span, boolean again) {
+      this.span = span;
+      this.again = again;
+      this.wanted = located.read(span);
+    }
+
+    void start() {
+      new RangeFetch(path, call, located, span, this).start();
+    }
+
+    @Override
+    public boolean awaits() {
+      return wanted.stream().anyMatch(block -> blocks.get(block).isPending());
+    }
+
+    @Override
+    public void arrived(Permit permit, Span there) {
+      ReadTransport.Buffer buffer = permit.take();
+      path.deliverer().execute(() -> guard(wanted, () -> deliver(buffer, there)));
+    }
+
+    @Override
+    public void failed(FallbackReason reason) {
+      path.deliverer().execute(() -> guard(wanted, () -> ReadAttempt.this.failed(wanted, reason)));
+    }
+
+    private void deliver(ReadTransport.Buffer buffer, Span there) {
+      if (!awaits()) {
+        buffer.release();
+        return;
+      }
+      call.extendDeadline();
+      SharedBytes bytes = new SharedBytes(path.parked(), buffer, there.bytes());
+      try {
+        BitSet wrong = BlockVerifier.mismatches(path, located, there, buffer.segment());
+        int[] ends = located.ends(there);
+        int start = 0;
+        for (int i = 0; i < ends.length; i++) {
+          int block = there.from() + i;
+          if (wrong.get(block)) {
+            mismatched(block);
+          } else if (ends[i] > start) {
+            RdmaManagedBuffer data = bytes.block(start, ends[i] - start);
+            call.deliver(blocks.get(block), data, there.isStaged());
+          }
+          start = ends[i];
+        }
+      } finally {
+        bytes.complete();
+      }
+      path.transport().touch(located.peer(), blocks.shuffleId());
+      if (there.isStaged()) {
+        readRest(span, there);
+      }
+    }
+
+    private void mismatched(int block) {
+      if (!blocks.get(block).isPending()) {
+        return;
+      }
+      if (again) {
+        BitSet one = new BitSet();
+        one.set(block);
+        ReadAttempt.this.failed(one, FallbackReason.CHECKSUM);
+      } else {
+        new Batch(located.span(block), true).start();
+      }
+    }
   }
 }

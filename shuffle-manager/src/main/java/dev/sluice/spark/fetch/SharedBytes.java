@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Buffer of blocks that were READ together. It returns to the pool when the last of them is
  * released. While no thread reads any of them, all of them may be moved out of the pool together.
- * The creator, {@link ClientBatchRead} or {@link TaskBatchRead}, makes the blocks, counts as their
+ * The creator, {@link ReadAttempt} or {@link TaskBatchRead}, makes the blocks, counts as their
  * reader meanwhile, and then calls {@link #complete}. Any thread. No method of {@link
  * EvictableBuffers} and no release of a buffer may be called with this lock held.
  */
