@@ -4,23 +4,18 @@ package dev.sluice.spark.fetch;
 import dev.sluice.blocks.wire.ControlMessages.Touch;
 import dev.sluice.rdma.TaskFailures;
 import dev.sluice.spark.fetch.RemoteBatches.Arrival;
-import dev.sluice.spark.table.LocatedBlocks;
 import dev.sluice.spark.table.LocatedBlocks.Span;
-import dev.sluice.spark.table.Spans;
 import dev.sluice.spark.transport.FallbackReason;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.BitSet;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,7 +36,7 @@ import org.slf4j.LoggerFactory;
  * thread waits, and no timer wakes for each batch.
  */
 final class BatchFetcher implements RemoteBatches {
-  /** A step that the reader waits for: {@link Locating} or a batch. Called with the lock held. */
+  /** A step that the reader waits for: locating or a batch. Called with the lock held. */
   interface Step {
     /** Returns the deadline of the step. */
     long deadlineNanos();
@@ -53,19 +48,10 @@ final class BatchFetcher implements RemoteBatches {
     int bytes();
   }
 
-  /** An entry of the reader's queue. */
-  sealed interface Arrived permits TaskBatchRead, Answered {}
-
-  /** An answer of one of Spark's iterators. */
-  private record Answered(SparkBlocks blocks) implements Arrived {}
+  /** An entry of the reader's queue: a batch, or an iterator of Spark's that has an answer. */
+  sealed interface Arrived permits TaskBatchRead, SparkBlocks {}
 
   private static final Logger LOG = LoggerFactory.getLogger(BatchFetcher.class);
-
-  /**
-   * Number of batches that fit into the reader's part of the limit, so that one is consumed while
-   * others are READ.
-   */
-  private static final int MIN_BATCHES = 4;
 
   /** Delay of a touch: touches are at most {@link Touch#INTERVAL_MS} and this apart. */
   private static final long TOUCH_NANOS = TimeUnit.MILLISECONDS.toNanos(Touch.INTERVAL_MS / 4);
@@ -131,46 +117,13 @@ final class BatchFetcher implements RemoteBatches {
     }
   }
 
-  /** Locates a group's blocks. */
-  private record Locating(ExecutorBlocks group, long deadlineNanos) implements Step {
-    @Override
-    public void leave() {
-      BitSet all = new BitSet();
-      all.set(0, group.size());
-      group.leave(all);
-    }
-
-    /** Returns 0, as nothing is READ yet. */
-    @Override
-    public int bytes() {
-      return 0;
-    }
-
-    @Override
-    public String toString() {
-      return group.size() + " blocks of " + group.address();
-    }
-  }
-
   @Override
   public boolean start(ExecutorBlocks group) {
-    // Estimated sizes are right only on average. A block that proves too large comes last, after a
-    // wait.
-    if (group.meanBytes() > maxMemberBytes() / 2) {
-      return false;
-    }
-    Locating step = new Locating(group, path.deadlineNanos());
-    CompletableFuture<LocatedBlocks> locating =
-        path.locate(group.address().executorId(), group, true, step.deadlineNanos());
-    if (locating.state() == Future.State.SUCCESS && !locating.resultNow().hasPeer()) {
-      return false;
-    }
-    begin(step);
-    locating.whenComplete((located, failure) -> located(step, located, failure));
-    return true;
+    return new GroupFetch(path, this, group).start();
   }
 
-  private synchronized void begin(Step step) {
+  /** Takes a step that starts now. */
+  synchronized void begin(Step step) {
     requireOpen();
     underWay.add(step);
     if (!entered) {
@@ -187,30 +140,8 @@ final class BatchFetcher implements RemoteBatches {
     }
   }
 
-  /** Returns the largest size of a member in bytes. Two members fit into the largest buffer. */
-  int maxMemberBytes() {
-    int largest = path.transport().maxBufferBytes() / 2;
-    return (int) Math.min(largest, Math.max(1, task.bytes() / MIN_BATCHES));
-  }
-
-  /** Returns the largest size in bytes of a batch of several members. */
-  private int maxBatchBytes() {
-    long part = Math.max(1, task.part() / MIN_BATCHES);
-    return (int) Math.min(Math.min(path.maxGroupBytes(), maxMemberBytes()), part);
-  }
-
-  /** Takes the answer about a group: where to READ its blocks. */
-  private void located(Locating step, LocatedBlocks located, Throwable failure) {
-    List<TaskBatchRead> batches;
-    try {
-      if (failure != null) {
-        throw new IllegalStateException(failure);
-      }
-      batches = layOut(step.group(), located);
-    } catch (Throwable e) {
-      failed(step, e);
-      return;
-    }
+  /** Takes the batches of a group that is located. */
+  void located(GroupFetch step, List<TaskBatchRead> batches) {
     synchronized (this) {
       if (!underWay.remove(step)) {
         return;
@@ -245,71 +176,10 @@ final class BatchFetcher implements RemoteBatches {
     touchLater();
   }
 
-  private void failed(Step step, Throwable e) {
+  /** Ends a step after a defect. */
+  void failed(Step step, Throwable e) {
     LOG.error("Gathering {} failed unexpectedly", step, e);
     giveUp(step, FallbackReason.TRANSPORT);
-  }
-
-  /** Lays out batches of a group that is located. */
-  private List<TaskBatchRead> layOut(ExecutorBlocks group, LocatedBlocks located) {
-    leaveUnfit(group, located, IntStream.range(0, group.size()), 0);
-    List<Span> spans = Spans.registered(located, maxBatchBytes(), false);
-    spans.addAll(stagedSpans(located, 0, group.size()));
-    return batches(group, located, spans);
-  }
-
-  /**
-   * Lays out batches of the blocks that did not fit into a staged one. Their lengths are known now.
-   *
-   * @param there the blocks that did
-   */
-  private List<TaskBatchRead> layOutRest(TaskBatchRead read, Span there) {
-    LocatedBlocks located = read.located();
-    Span all = read.span();
-    IntStream members =
-        IntStream.range(all.from(), all.to()).filter(member -> located.isIn(all, member));
-    leaveUnfit(read.group(), located, members, there.to());
-    return batches(read.group(), located, stagedSpans(located, there.to(), all.to()));
-  }
-
-  private List<Span> stagedSpans(LocatedBlocks located, int from, int to) {
-    int maxBytes = Math.min(maxBatchBytes(), path.options().maxStagedBytes());
-    int maxBlockBytes = Math.min(maxMemberBytes(), path.maxGatheredBytes(true));
-    return Spans.staged(located, from, to, maxBytes, maxBlockBytes);
-  }
-
-  private List<TaskBatchRead> batches(
-      ExecutorBlocks group, LocatedBlocks located, List<Span> spans) {
-    List<TaskBatchRead> batches = new ArrayList<>();
-    for (Span span : spans) {
-      batches.add(new TaskBatchRead(path, this, group, located, span));
-    }
-    return batches;
-  }
-
-  /**
-   * Leaves members to Spark that are large, or cannot be READ or verified here.
-   *
-   * @param from first member that has not come, and may be too large
-   */
-  private void leaveUnfit(
-      ExecutorBlocks group, LocatedBlocks located, IntStream members, int from) {
-    BitSet unfit = new BitSet();
-    BitSet stale = new BitSet();
-    members.forEach(
-        member -> {
-          FallbackReason reason = located.failure(member);
-          stale.set(member, reason == FallbackReason.STALE_LOCATION);
-          unfit.set(member, reason != null || (member >= from && isTooLarge(located, member)));
-        });
-    group.leave(unfit);
-    unfit.stream().forEach(located::leaveOut);
-    path.locator().forget(located, stale);
-  }
-
-  private boolean isTooLarge(LocatedBlocks located, int member) {
-    int most = Math.min(maxMemberBytes(), path.maxGatheredBytes(located.isStaged(member)));
-    return located.isKnown(member) && located.length(member) > most;
   }
 
   /**
@@ -374,7 +244,7 @@ final class BatchFetcher implements RemoteBatches {
   boolean arrived(TaskBatchRead read, Span there) {
     List<TaskBatchRead> rest;
     try {
-      rest = read.isStaged() ? layOutRest(read, there) : List.of();
+      rest = read.rest(there);
     } catch (RuntimeException | Error e) {
       failed(read, e);
       return false;
@@ -458,7 +328,7 @@ final class BatchFetcher implements RemoteBatches {
   @Override
   public synchronized void answered(SparkBlocks blocks) {
     if (!closed) {
-      arrived.add(new Answered(blocks));
+      arrived.add(blocks);
       notifyAll();
     }
   }
@@ -472,7 +342,7 @@ final class BatchFetcher implements RemoteBatches {
       arrival =
           switch (next) {
             case TaskBatchRead read -> taken(read.verify());
-            case Answered answer -> answer.blocks();
+            case SparkBlocks blocks -> blocks;
           };
       next = arrival == null ? nextArrived() : null;
     }

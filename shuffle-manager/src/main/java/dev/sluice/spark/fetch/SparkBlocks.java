@@ -17,7 +17,7 @@ import scala.collection.Iterator;
  * <p>{@link RdmaBlockFetcherIterator} makes and pulls it. The block store client of its iterator
  * calls {@link #asked} and {@link #answered}, possibly before {@link #are}.
  */
-public final class SparkBlocks implements Arrival {
+public final class SparkBlocks implements Arrival, BatchFetcher.Arrived {
   private final long bytes;
   private final Consumer<SparkBlocks> told;
   private final AtomicInteger unanswered = new AtomicInteger();

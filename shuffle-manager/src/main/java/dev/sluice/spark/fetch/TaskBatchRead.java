@@ -5,6 +5,7 @@ import dev.sluice.spark.fetch.FetchBudget.Permit;
 import dev.sluice.spark.table.LocatedBlocks;
 import dev.sluice.spark.table.LocatedBlocks.Span;
 import dev.sluice.spark.transport.FallbackReason;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,7 +19,7 @@ final class TaskBatchRead
     implements BatchFetcher.Step, BatchFetcher.Arrived, FetchBudget.Request, RangeFetch.Sink {
   private final FetchContext path;
   private final BatchFetcher fetcher;
-  private final ExecutorBlocks group;
+  private final GroupFetch group;
   private final LocatedBlocks located;
   private final Span span;
   private final RangeFetch fetch;
@@ -33,23 +34,18 @@ final class TaskBatchRead
   @SuppressWarnings("NullAway.Init") // set by arrived()
   private RdmaManagedBuffer bytes;
 
-  TaskBatchRead(
-      FetchContext path,
-      BatchFetcher fetcher,
-      ExecutorBlocks group,
-      LocatedBlocks located,
-      Span span) {
+  TaskBatchRead(FetchContext path, BatchFetcher fetcher, GroupFetch group, Span span) {
     this.path = path;
     this.fetcher = fetcher;
     this.group = group;
-    this.located = located;
+    this.located = group.located();
     this.span = span;
-    this.fetch = new RangeFetch(path, this, located, span, this);
+    this.fetch = new RangeFetch(path, this, group.located(), span, this);
     this.there = span;
   }
 
   ExecutorBlocks group() {
-    return group;
+    return group.group();
   }
 
   @Override
@@ -68,7 +64,7 @@ final class TaskBatchRead
 
   @Override
   public void leave() {
-    group.leave(located.all(there));
+    group().leave(located.all(there));
   }
 
   /** Takes note of the blocks that arrived. Called with the task's lock. */
@@ -93,7 +89,7 @@ final class TaskBatchRead
 
   /** Tells the peer that the shuffle is in use, so that it keeps the map outputs registered. */
   void touch() {
-    path.transport().touch(located.peer(), group.shuffleId());
+    path.transport().touch(located.peer(), located.blocks().shuffleId());
   }
 
   @Override
@@ -121,13 +117,9 @@ final class TaskBatchRead
     }
   }
 
-  /** Returns the blocks that it wants; not all of them may have arrived. */
-  Span span() {
-    return span;
-  }
-
-  LocatedBlocks located() {
-    return located;
+  /** Returns batches of the blocks that did not fit. */
+  List<TaskBatchRead> rest(Span arrived) {
+    return span.isStaged() ? group.rest(span, arrived) : List.of();
   }
 
   @Override
@@ -168,7 +160,7 @@ final class TaskBatchRead
       FetchedBatch.Way way =
           new FetchedBatch.Way(requestNanos, there.isStaged() ? there.bytes() : 0);
       return new FetchedBatch(
-          group, there.from(), located.ends(there), bytes.open(), way, this::release);
+          group(), there.from(), located.ends(there), bytes.open(), way, this::release);
     } catch (RuntimeException | Error e) {
       bytes.release();
       throw e;

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.sluice.spark.fetch;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.sluice.spark.table.LocatedBlocks;
+import dev.sluice.spark.table.LocatedBlocks.Span;
+import dev.sluice.spark.table.Spans;
+import dev.sluice.spark.transport.FallbackReason;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Locates the blocks of a group and divides them into batches, for the {@link BatchFetcher} that
+ * makes it. Blocks of a staged batch that did not come are divided again, as their lengths are
+ * known then. Blocks that are too large for a batch, or cannot be READ or verified here, are left
+ * to Spark. Any thread; each block is with one thread at a time, so there is no lock.
+ */
+final class GroupFetch implements BatchFetcher.Step {
+  /**
+   * Number of batches that fit into the reader's part of the limit, so that one is consumed while
+   * others are READ.
+   */
+  private static final int MIN_BATCHES = 4;
+
+  private final FetchContext path;
+  private final BatchFetcher fetcher;
+  private final ExecutorBlocks group;
+  private final long deadlineNanos;
+
+  /** Null until the blocks are located. */
+  private @Nullable LocatedBlocks located;
+
+  GroupFetch(FetchContext path, BatchFetcher fetcher, ExecutorBlocks group) {
+    this.path = path;
+    this.fetcher = fetcher;
+    this.group = group;
+    this.deadlineNanos = path.deadlineNanos();
+  }
+
+  ExecutorBlocks group() {
+    return group;
+  }
+
+  LocatedBlocks located() {
+    return requireNonNull(located);
+  }
+
+  @Override
+  public long deadlineNanos() {
+    return deadlineNanos;
+  }
+
+  /** Leaves all blocks to Spark, as they were not located. */
+  @Override
+  public void leave() {
+    BitSet all = new BitSet();
+    all.set(0, group.size());
+    group.leave(all);
+  }
+
+  /** Returns 0, as nothing is READ yet. */
+  @Override
+  public int bytes() {
+    return 0;
+  }
+
+  /**
+   * Starts to locate the blocks.
+   *
+   * @return false if they are too large, or if it is known already that they cannot be READ
+   */
+  boolean start() {
+    // Estimated sizes are right only on average. A block that proves too large comes last, after a
+    // wait.
+    if (group.meanBytes() > maxMemberBytes() / 2) {
+      return false;
+    }
+    CompletableFuture<LocatedBlocks> locating =
+        path.locate(group.address().executorId(), group, true, deadlineNanos);
+    if (locating.state() == Future.State.SUCCESS && !locating.resultNow().hasPeer()) {
+      return false;
+    }
+    fetcher.begin(this);
+    locating.whenComplete(this::located);
+    return true;
+  }
+
+  private void located(LocatedBlocks found, Throwable failure) {
+    List<TaskBatchRead> batches;
+    try {
+      if (failure != null) {
+        throw new IllegalStateException(failure);
+      }
+      located = found;
+      leaveUnfit(IntStream.range(0, group.size()), 0);
+      List<Span> spans = Spans.registered(found, maxBatchBytes(), false);
+      spans.addAll(stagedSpans(0, group.size()));
+      batches = batches(spans);
+    } catch (Throwable e) {
+      fetcher.failed(this, e);
+      return;
+    }
+    fetcher.located(this, batches);
+  }
+
+  /**
+   * Returns batches of the blocks that did not fit into a staged one.
+   *
+   * @param asked the blocks that were wanted
+   * @param there the blocks that are there
+   */
+  List<TaskBatchRead> rest(Span asked, Span there) {
+    IntStream members =
+        IntStream.range(asked.from(), asked.to()).filter(member -> located().isIn(asked, member));
+    leaveUnfit(members, there.to());
+    return batches(stagedSpans(there.to(), asked.to()));
+  }
+
+  private List<Span> stagedSpans(int from, int to) {
+    int maxBytes = Math.min(maxBatchBytes(), path.options().maxStagedBytes());
+    int maxBlockBytes = Math.min(maxMemberBytes(), path.maxGatheredBytes(true));
+    return Spans.staged(located(), from, to, maxBytes, maxBlockBytes);
+  }
+
+  private List<TaskBatchRead> batches(List<Span> spans) {
+    List<TaskBatchRead> batches = new ArrayList<>();
+    for (Span span : spans) {
+      batches.add(new TaskBatchRead(path, fetcher, this, span));
+    }
+    return batches;
+  }
+
+  /** Returns the largest size of a member in bytes. Two members fit into the largest buffer. */
+  private int maxMemberBytes() {
+    int largest = path.transport().maxBufferBytes() / 2;
+    return (int) Math.min(largest, Math.max(1, fetcher.task().bytes() / MIN_BATCHES));
+  }
+
+  /** Returns the largest size in bytes of a batch of several members. */
+  private int maxBatchBytes() {
+    long part = Math.max(1, fetcher.task().part() / MIN_BATCHES);
+    return (int) Math.min(Math.min(path.maxGroupBytes(), maxMemberBytes()), part);
+  }
+
+  /**
+   * Leaves members to Spark that are large, or cannot be READ or verified here.
+   *
+   * @param from first member that has not come, and may be too large
+   */
+  private void leaveUnfit(IntStream members, int from) {
+    BitSet unfit = new BitSet();
+    BitSet stale = new BitSet();
+    members.forEach(
+        member -> {
+          FallbackReason reason = located().failure(member);
+          stale.set(member, reason == FallbackReason.STALE_LOCATION);
+          unfit.set(member, reason != null || (member >= from && isTooLarge(member)));
+        });
+    group.leave(unfit);
+    unfit.stream().forEach(located()::leaveOut);
+    path.locator().forget(located(), stale);
+  }
+
+  private boolean isTooLarge(int member) {
+    int most = Math.min(maxMemberBytes(), path.maxGatheredBytes(located().isStaged(member)));
+    return located().isKnown(member) && located().length(member) > most;
+  }
+
+  @Override
+  public String toString() {
+    return group.size() + " blocks of " + group.address();
+  }
+}
