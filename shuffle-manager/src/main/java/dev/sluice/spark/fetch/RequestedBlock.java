@@ -9,24 +9,14 @@ import org.jspecify.annotations.Nullable;
  * RdmaBlockStoreClient} parses it from its name. The caller that claims it answers it, so that it
  * gets exactly one answer. {@link FetchCall} alone claims blocks, on any thread.
  */
-final class RequestedBlock {
+record RequestedBlock(
+    String id,
+    int shuffleId,
+    long mapId,
+    int startPartition,
+    int endPartition,
+    AtomicBoolean claimed) {
   private static final String PREFIX = "shuffle_";
-
-  private final String id;
-  private final int shuffleId;
-  private final long mapId;
-  private final int startPartition;
-  private final int endPartition;
-  private final AtomicBoolean claimed = new AtomicBoolean();
-
-  private RequestedBlock(
-      String id, int shuffleId, long mapId, int startPartition, int endPartition) {
-    this.id = id;
-    this.shuffleId = shuffleId;
-    this.mapId = mapId;
-    this.startPartition = startPartition;
-    this.endPartition = endPartition;
-  }
 
   /**
    * Parses the names of Spark's ShuffleBlockId ({@code shuffle_S_M_R}) and ShuffleBlockBatchId
@@ -48,31 +38,12 @@ final class RequestedBlock {
       if (start < 0 || end <= start) {
         return null;
       }
-      return new RequestedBlock(
-          id, Integer.parseInt(fields[0]), Long.parseLong(fields[1]), start, end);
+      int shuffleId = Integer.parseInt(fields[0]);
+      long mapId = Long.parseLong(fields[1]);
+      return new RequestedBlock(id, shuffleId, mapId, start, end, new AtomicBoolean());
     } catch (NumberFormatException _) {
       return null;
     }
-  }
-
-  String id() {
-    return id;
-  }
-
-  int shuffleId() {
-    return shuffleId;
-  }
-
-  long mapId() {
-    return mapId;
-  }
-
-  int startPartition() {
-    return startPartition;
-  }
-
-  int endPartition() {
-    return endPartition;
   }
 
   /** Returns true for exactly one caller, which then answers the block. */
