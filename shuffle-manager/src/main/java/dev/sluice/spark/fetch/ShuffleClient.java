@@ -10,11 +10,15 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockPushingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
+import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.apache.spark.network.shuffle.MergeFinalizerListener;
 import org.apache.spark.network.shuffle.MergedBlocksMetaListener;
 import org.apache.spark.network.shuffle.checksum.Cause;
+import org.apache.spark.storage.BlockManagerId;
+import scala.Option;
 
 /**
  * Block store client of an executor, in front of Spark's own. It passes all calls other than
@@ -22,7 +26,7 @@ import org.apache.spark.network.shuffle.checksum.Cause;
  * threads and Spark's own threads call it.
  */
 public abstract sealed class ShuffleClient extends BlockStoreClient
-    permits RdmaBlockStoreClient, FallbackClient {
+    permits RdmaBlockStoreClient, ShuffleClient.Fallback {
   final SparkTransfer transfer;
 
   ShuffleClient(SparkTransfer transfer) {
@@ -36,7 +40,7 @@ public abstract sealed class ShuffleClient extends BlockStoreClient
    */
   public static ShuffleClient without(
       BlockStoreClient sparkClient, FallbackReason reason, ShuffleCounters counters) {
-    return new FallbackClient(
+    return new Fallback(
         new SparkTransfer(sparkClient, counters, Runnable::run, Optional.empty()),
         reason,
         Optional.empty(),
@@ -59,7 +63,7 @@ public abstract sealed class ShuffleClient extends BlockStoreClient
       ShuffleCounters counters) {
     ReadThreads threads = ReadThreads.start();
     NodeFetch.Shared shared = nodes.shared(sparkClient, locator, threads, timeoutMs);
-    return new FallbackClient(
+    return new Fallback(
         new SparkTransfer(sparkClient, counters, threads.blocking(), Optional.of(shared)),
         reason,
         Optional.of(locator),
@@ -143,5 +147,62 @@ public abstract sealed class ShuffleClient extends BlockStoreClient
   @Override
   public boolean removeShuffleMerge(String host, int port, int shuffleId, int shuffleMergeId) {
     return transfer.client().removeShuffleMerge(host, port, shuffleId, shuffleMergeId);
+  }
+
+  /**
+   * Fetches all blocks by Spark's own transport, and counts them, on an executor that READs
+   * nothing. {@link #fetchBlocks} may block while it connects. Only with node daemons it has
+   * threads, and the executor's runtime closes it then.
+   */
+  static final class Fallback extends ShuffleClient {
+    private final FallbackReason reason;
+    private final Optional<Locator> locator;
+    private final Runnable closeThreads;
+
+    /**
+     * @param reason why nothing is READ
+     * @param locator locator of the transfer; empty if it asks no node daemons
+     * @param closeThreads stops the threads of the transfer
+     */
+    Fallback(
+        SparkTransfer transfer,
+        FallbackReason reason,
+        Optional<Locator> locator,
+        Runnable closeThreads) {
+      super(transfer);
+      this.reason = reason;
+      this.locator = locator;
+      this.closeThreads = closeThreads;
+    }
+
+    @Override
+    public void fetchBlocks(
+        String host,
+        int port,
+        String execId,
+        String[] blockIds,
+        BlockFetchingListener listener,
+        DownloadFileManager files) {
+      transfer.fetch(
+          BlockManagerId.apply(execId, host, port, Option.empty()),
+          blockIds,
+          reason,
+          listener,
+          files);
+    }
+
+    @Override
+    public void prepare(int shuffleId) {
+      locator.ifPresent(asked -> asked.prepare(shuffleId));
+    }
+
+    /** Does nothing: the runtime tells the locator, the only part that knows shuffles. */
+    @Override
+    public void unregisterShuffle(int shuffleId) {}
+
+    @Override
+    public void close() {
+      closeThreads.run();
+    }
   }
 }
