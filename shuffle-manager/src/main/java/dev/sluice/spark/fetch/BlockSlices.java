@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.fetch;
 
+import dev.sluice.rdma.transfer.DeferredResults;
 import dev.sluice.spark.fetch.FetchBudget.Permit;
 import dev.sluice.spark.table.LocatedBlocks;
 import dev.sluice.spark.table.LocatedBlocks.Span;
@@ -18,14 +19,17 @@ import java.util.List;
  * way at the close free their buffers when they end.
  *
  * <p>{@link LargeBlockRead} makes it, starts it by {@link #acquire}, and closes it. Everything else
- * runs in its steps, which alone use the plain fields. Answers of READs and buffers come on other
- * threads, and only add steps; these threads read {@code closed}.
+ * runs in steps, one at a time and in their order, on delivery threads. Steps alone use the plain
+ * fields. Answers of READs and buffers come on other threads, and only add steps; these threads
+ * read {@code closed}. No thread is held between steps, and no lock while a step runs.
  */
 final class BlockSlices implements FetchBudget.Waiter {
-  /**
-   * Gets slices and events in steps. An exception goes to the failure handler of {@link
-   * SerialSteps}.
-   */
+  /** A step. It waits for nothing but a disk. */
+  private interface Step {
+    void run() throws IOException;
+  }
+
+  /** Gets slices and events in steps. */
   interface Sink {
     /** Called when there is a buffer, so that blocks can begin. */
     void ready() throws IOException;
@@ -38,6 +42,9 @@ final class BlockSlices implements FetchBudget.Waiter {
 
     /** Called when no more can be READ. */
     void failed(FallbackReason reason);
+
+    /** Called when a step threw this, as the sink's own methods may. */
+    void failed(Throwable e);
   }
 
   /** One slice is READ while the sink has another. A task also has two staging slots at a peer. */
@@ -55,8 +62,8 @@ final class BlockSlices implements FetchBudget.Waiter {
   private final int bufferBytes;
   private final boolean staged;
   private final int mostBuffers;
-  private final SerialSteps steps;
   private final Sink sink;
+  private final DeferredResults<Step> steps = new DeferredResults<>(this::run);
   private final Deque<Permit> free = new ArrayDeque<>();
 
   /** Slices that are READ or wait for the sink, in the order of their bytes. */
@@ -80,7 +87,6 @@ final class BlockSlices implements FetchBudget.Waiter {
       LocatedBlocks located,
       int bufferBytes,
       boolean staged,
-      SerialSteps steps,
       Sink sink) {
     this.path = path;
     this.call = call;
@@ -90,8 +96,20 @@ final class BlockSlices implements FetchBudget.Waiter {
     // All of them together take no more of the pool than one READ of a large block.
     int most = path.transport().maxBufferBytes() / bufferBytes;
     this.mostBuffers = staged ? MIN_BUFFERS : Math.clamp(most, MIN_BUFFERS, MAX_BUFFERS);
-    this.steps = steps;
     this.sink = sink;
+  }
+
+  private void addStep(Step step) {
+    steps.add(step);
+    path.deliverer().execute(steps::run);
+  }
+
+  private void run(Step step) {
+    try {
+      step.run();
+    } catch (IOException | RuntimeException | Error e) { // The other steps still have to run.
+      sink.failed(e);
+    }
   }
 
   /** Requests a buffer. Without a second buffer, slices are READ one after the other. */
@@ -107,7 +125,7 @@ final class BlockSlices implements FetchBudget.Waiter {
 
   @Override
   public void acquired(Permit permit) {
-    steps.add(
+    addStep(
         () -> {
           asking = false;
           if (closed) {
@@ -126,7 +144,7 @@ final class BlockSlices implements FetchBudget.Waiter {
 
   @Override
   public void failed(FallbackReason reason) {
-    steps.add(
+    addStep(
         () -> {
           asking = false;
           if (underWay.isEmpty()) {
@@ -197,7 +215,7 @@ final class BlockSlices implements FetchBudget.Waiter {
     public void arrived(Permit ownPermit, Span there) {
       permit.arrived();
       call.extendDeadline();
-      steps.add(
+      addStep(
           () -> {
             isThere = true;
             if (closed) {
@@ -211,7 +229,7 @@ final class BlockSlices implements FetchBudget.Waiter {
     /** Notes a failure, after which the permit is closed. */
     @Override
     public void failed(FallbackReason reason) {
-      steps.add(
+      addStep(
           () -> {
             underWay.remove(this);
             sink.failed(reason);

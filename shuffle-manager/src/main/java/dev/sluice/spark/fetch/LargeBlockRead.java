@@ -16,8 +16,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * READs blocks of any size by {@link BlockSlices}, one after the other, into Spark's download files
- * or memory of their own. {@link ReadAttempt} makes and starts it. Events are handled in {@link
- * SerialSteps}, one at a time, on delivery threads, so plain fields suffice. Owns the slices and
+ * or memory of their own. {@link ReadAttempt} makes and starts it. Events are handled in steps of
+ * the slices, one at a time, on delivery threads, so plain fields suffice. Owns the slices and
  * the current block, and frees both when it ends. A request of several gigabytes stays within its
  * deadline as long as there is progress.
  */
@@ -69,8 +69,7 @@ final class LargeBlockRead implements BlockSlices.Sink {
     boolean staged = blocks.stream().anyMatch(located::isStaged);
     int most = staged ? path.options().maxStagedBytes() : Integer.MAX_VALUE;
     int bufferBytes = (int) Math.min(Math.min(longest, path.maxGroupBytes()), most);
-    SerialSteps steps = new SerialSteps(path.deliverer(), this::notStored);
-    this.slices = new BlockSlices(path, call, located, bufferBytes, staged, steps, this);
+    this.slices = new BlockSlices(path, call, located, bufferBytes, staged, this);
   }
 
   void start() {
@@ -156,7 +155,8 @@ final class LargeBlockRead implements BlockSlices.Sink {
   }
 
   /** Falls back for the remaining blocks. Spark's own transport reports a disk that fails. */
-  private void notStored(Throwable e) {
+  @Override
+  public void failed(Throwable e) {
     LOG.warn(
         "Storing blocks READ from {} failed; Spark's own transfer fetches the rest",
         located.peer(),
