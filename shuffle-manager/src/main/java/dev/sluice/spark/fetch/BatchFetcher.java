@@ -61,18 +61,12 @@ final class BatchFetcher implements RemoteBatches {
   private final Consumer<FetchedBatch> unread;
 
   // Guarded by this.
-  private final FetchQueue waiting = new FetchQueue();
+  private final FetchQueue waiting;
   private final Set<Step> underWay = new LinkedHashSet<>();
   private final Queue<Arrived> arrived = new ArrayDeque<>();
 
   /** Batches that the reader has. */
   private final Set<FetchedBatch> taken = new HashSet<>();
-
-  /** Bytes of the batches that are under way, have arrived or are taken. */
-  private long bytes;
-
-  /** True while this counts as a reader of the task with batches to come. */
-  private boolean entered;
 
   /** True while a thread starts batches. */
   private boolean requesting;
@@ -89,6 +83,7 @@ final class BatchFetcher implements RemoteBatches {
     this.path = path;
     this.task = task;
     this.unread = unread;
+    this.waiting = new FetchQueue(task);
   }
 
   /**
@@ -126,18 +121,7 @@ final class BatchFetcher implements RemoteBatches {
   synchronized void begin(Step step) {
     requireOpen();
     underWay.add(step);
-    if (!entered) {
-      entered = true;
-      task.enter();
-    }
-  }
-
-  /** Called with the lock held. */
-  private void leaveLimit() {
-    if (entered) {
-      entered = false;
-      task.leave();
-    }
+    waiting.enter();
   }
 
   /** Takes the batches of a group that is located. */
@@ -217,16 +201,13 @@ final class BatchFetcher implements RemoteBatches {
 
   /** Takes the next batch to start. If this throws, the batch still waits. */
   private synchronized @Nullable TaskBatchRead nextRequest() {
-    TaskBatchRead first = waiting.peek();
-    // One batch is always under way, however much the task has not released yet.
-    boolean isBusy = !underWay.isEmpty() || !arrived.isEmpty();
-    if (first == null || (bytes > 0 && isBusy && bytes + first.bytes() > task.part())) {
+    TaskBatchRead next = waiting.peek(!underWay.isEmpty() || !arrived.isEmpty());
+    if (next == null) {
       requesting = false;
       return null;
     }
-    first.begin();
-    underWay.add(first);
-    bytes += first.bytes();
+    next.begin();
+    underWay.add(next);
     return waiting.poll();
   }
 
@@ -319,9 +300,9 @@ final class BatchFetcher implements RemoteBatches {
 
   /** Called with the lock held. */
   private void consumed(int batchBytes) {
-    bytes -= batchBytes;
-    if (bytes == 0 && !isMoreToCome()) {
-      leaveLimit();
+    waiting.released(batchBytes);
+    if (waiting.isReleased() && !isMoreToCome()) {
+      waiting.leave();
     }
   }
 
@@ -433,7 +414,7 @@ final class BatchFetcher implements RemoteBatches {
       if (touching != null) {
         touching.cancel(false);
       }
-      leaveLimit();
+      waiting.leave();
       arrivedBefore = new ArrayList<>(arrived);
       arrived.clear();
       takenBatches = List.copyOf(taken);

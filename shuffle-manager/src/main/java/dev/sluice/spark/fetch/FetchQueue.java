@@ -12,11 +12,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Batches that were not requested yet. Executors take turns. An executor's registered batches come
- * before its staged ones, and only {@link TaskReads#MAX_STAGED} of the latter are requested at a
- * time. A slow executor thus holds neither its readers' limits nor the staging memory that others
- * wait for. {@link BatchFetcher} uses it under its lock. A part has one turn at most: each method
- * that adds or ends batches gives it one where it had none.
+ * A reader's batches that were not requested yet, and the bytes of those that were. Executors take
+ * turns. An executor's registered batches come before its staged ones, and only {@link
+ * TaskReads#MAX_STAGED} of the latter are requested at a time. A slow executor thus holds neither
+ * its readers' limits nor the staging memory that others wait for. Batches are requested within the
+ * reader's part of the task's limit. {@link BatchFetcher} uses it under its lock. An executor has
+ * one turn at most: each method that adds or ends batches gives it one where it had none.
  */
 final class FetchQueue {
   /** The batches of one executor, registered and staged. */
@@ -36,10 +37,37 @@ final class FetchQueue {
     }
   }
 
+  private final TaskReads task;
   private final Map<ExecutorBlocks, Part> parts = new HashMap<>();
 
   /** Executors whose next batch may be requested. */
   private final Deque<Part> turns = new ArrayDeque<>();
+
+  /** Bytes of the batches that were requested and not released. */
+  private long bytes;
+
+  /** True while the reader has batches to come, and so a part of the task's limit. */
+  private boolean entered;
+
+  FetchQueue(TaskReads task) {
+    this.task = task;
+  }
+
+  /** Takes a part of the task's limit, as batches are to come. Idempotent. */
+  void enter() {
+    if (!entered) {
+      entered = true;
+      task.enter();
+    }
+  }
+
+  /** Leaves the part of the limit to the task's other readers. Idempotent. */
+  void leave() {
+    if (entered) {
+      entered = false;
+      task.leave();
+    }
+  }
 
   /**
    * @param group group of the batches
@@ -58,11 +86,18 @@ final class FetchQueue {
   }
 
   /**
-   * @return the next batch; null if there is none, or none until a staged batch has {@link #ended}
+   * Returns the next batch. Null if there is none, none until a staged batch has {@link #ended}, or
+   * no room for it.
+   *
+   * @param isBusy false if the reader has nothing else to come. It gets a batch then, however much
+   *     it has not released yet
    */
-  @Nullable TaskBatchRead peek() {
+  @Nullable TaskBatchRead peek(boolean isBusy) {
     Part next = turns.peek();
-    return next == null ? null : next.peek();
+    TaskBatchRead batch = next == null ? null : next.peek();
+    boolean fits =
+        batch == null || !isBusy || bytes == 0 || bytes + batch.bytes() <= task.part();
+    return fits ? batch : null;
   }
 
   /** Takes the batch that {@link #peek} returns. Never throws: queues have room for the moves. */
@@ -76,6 +111,7 @@ final class FetchQueue {
       part.registered.remove();
     }
     giveTurn(part, false);
+    bytes += batch.bytes();
     return batch;
   }
 
@@ -96,6 +132,16 @@ final class FetchQueue {
       }
     }
     return firsts;
+  }
+
+  /** Notes that bytes of a requested batch were released, or will not come. */
+  void released(int count) {
+    bytes -= count;
+  }
+
+  /** Returns true if no requested batch has bytes that were not released. */
+  boolean isReleased() {
+    return bytes == 0;
   }
 
   /** Returns true if no batch may be requested, at least until a staged batch has ended. */
