@@ -87,11 +87,11 @@ final class GroupFetch implements BatchFetcher.Step {
       return false;
     }
     fetcher.begin(this);
-    locating.whenComplete(this::located);
+    locating.whenComplete(this::divide);
     return true;
   }
 
-  private void located(LocatedBlocks found, Throwable failure) {
+  private void divide(LocatedBlocks found, Throwable failure) {
     List<TaskBatchRead> batches;
     try {
       if (failure != null) {

@@ -10,7 +10,8 @@
  * ExecutorBlocks} for batch fetches and the rest. {@code RdmaBlockFetcherIterator} starts both and
  * returns their streams. It takes {@link FetchedBatch}es of other executors from {@link
  * RemoteBatches}, which {@link BatchFetcher} implements, and those of its own executor from {@link
- * LocalBatches}. Spark's own iterators fetch the rest and all members that a group leaves; each is
+ * LocalBatches}. A {@code BatchFetcher} locates blocks and divides them into batches by {@link
+ * GroupFetch}, and requests the batches in the order of its {@link FetchQueue}. Spark's own iterators fetch the rest and all members that a group leaves; each is
  * a {@link SparkBlocks}. {@link DecodedBatchStream.BatchStreams} makes a {@link DecodedBatchStream}
  * of a batch's members for the deserialiser.
  *
