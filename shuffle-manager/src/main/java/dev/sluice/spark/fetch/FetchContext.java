@@ -66,31 +66,4 @@ record FetchContext(
   int maxStagedBytes() {
     return Math.min(options.maxStagedBytes(), maxGroupBytes());
   }
-
-  /**
-   * Limit of staging requests for one block of a batch fetch. All of them share one deadline, and
-   * other blocks get the buffer and the quota only after the last of them.
-   */
-  private static final int MAX_STAGED_PARTS = 4;
-
-  /**
-   * Returns the largest size in bytes at which a block is fetched in a batch.
-   *
-   * @param isStaged true if the peer has to stage the block
-   */
-  int maxGatheredBytes(boolean isStaged) {
-    int largest = transport.maxBufferBytes();
-    long staged = (long) MAX_STAGED_PARTS * options.maxStagedBytes();
-    return isStaged ? (int) Math.min(largest, staged) : largest;
-  }
-
-  /**
-   * Returns the largest size in bytes at which Spark's own iterator gets a block by one READ.
-   *
-   * @param isStaged true if the peer has to stage the block
-   */
-  int maxBlockBytes(boolean isStaged) {
-    int largest = transport.maxBufferBytes();
-    return isStaged ? Math.min(largest, options.maxStagedBytes()) : largest;
-  }
 }

@@ -28,6 +28,12 @@ final class GroupFetch implements BatchFetcher.Step {
    */
   private static final int MIN_BATCHES = 4;
 
+  /**
+   * Limit of staging requests for one member. All of them share one deadline, and other blocks get
+   * the buffer and the quota only after the last of them.
+   */
+  private static final int MAX_STAGED_PARTS = 4;
+
   private final FetchContext path;
   private final BatchFetcher fetcher;
   private final ExecutorBlocks group;
@@ -78,7 +84,7 @@ final class GroupFetch implements BatchFetcher.Step {
   boolean start() {
     // Estimated sizes are right only on average. A block that proves too large comes last, after a
     // wait.
-    if (group.meanBytes() > maxMemberBytes() / 2) {
+    if (group.meanBytes() > maxMemberBytes(false) / 2) {
       return false;
     }
     CompletableFuture<LocatedBlocks> locating =
@@ -124,8 +130,7 @@ final class GroupFetch implements BatchFetcher.Step {
 
   private List<Span> stagedSpans(int from, int to) {
     int maxBytes = Math.min(maxBatchBytes(), path.options().maxStagedBytes());
-    int maxBlockBytes = Math.min(maxMemberBytes(), path.maxGatheredBytes(true));
-    return Spans.staged(located(), from, to, maxBytes, maxBlockBytes);
+    return Spans.staged(located(), from, to, maxBytes, maxMemberBytes(true));
   }
 
   private List<TaskBatchRead> batches(List<Span> spans) {
@@ -137,15 +142,17 @@ final class GroupFetch implements BatchFetcher.Step {
   }
 
   /** Returns the largest size of a member in bytes. Two members fit into the largest buffer. */
-  private int maxMemberBytes() {
-    int largest = path.transport().maxBufferBytes() / 2;
-    return (int) Math.min(largest, Math.max(1, fetcher.task().bytes() / MIN_BATCHES));
+  private int maxMemberBytes(boolean isStaged) {
+    int half = path.transport().maxBufferBytes() / 2;
+    long most = Math.min(half, Math.max(1, fetcher.task().bytes() / MIN_BATCHES));
+    long staged = (long) MAX_STAGED_PARTS * path.options().maxStagedBytes();
+    return (int) (isStaged ? Math.min(most, staged) : most);
   }
 
   /** Returns the largest size in bytes of a batch of several members. */
   private int maxBatchBytes() {
     long part = Math.max(1, fetcher.task().part() / MIN_BATCHES);
-    return (int) Math.min(Math.min(path.maxGroupBytes(), maxMemberBytes()), part);
+    return (int) Math.min(Math.min(path.maxGroupBytes(), maxMemberBytes(false)), part);
   }
 
   /**
@@ -168,8 +175,8 @@ final class GroupFetch implements BatchFetcher.Step {
   }
 
   private boolean isTooLarge(int member) {
-    int most = Math.min(maxMemberBytes(), path.maxGatheredBytes(located().isStaged(member)));
-    return located().isKnown(member) && located().length(member) > most;
+    return located().isKnown(member)
+        && located().length(member) > maxMemberBytes(located().isStaged(member));
   }
 
   @Override

@@ -67,8 +67,8 @@ final class LargeBlockRead implements BlockSlices.Sink {
     this.remaining = (BitSet) blocks.clone();
     long longest = blocks.stream().mapToLong(located::length).max().orElseThrow();
     boolean staged = blocks.stream().anyMatch(located::isStaged);
-    int most = staged ? path.options().maxStagedBytes() : Integer.MAX_VALUE;
-    int bufferBytes = (int) Math.min(Math.min(longest, path.maxGroupBytes()), most);
+    int most = staged ? path.maxStagedBytes() : path.maxGroupBytes();
+    int bufferBytes = (int) Math.min(longest, most);
     this.slices = new BlockSlices(path, call, located, bufferBytes, staged, this);
   }
 

@@ -150,9 +150,9 @@ final class ReadAttempt {
   }
 
   private boolean isLarge(int block) {
-    return located.isKnown(block)
-        && (call.files() != null
-            || located.length(block) > path.maxBlockBytes(located.isStaged(block)));
+    int buffer = path.transport().maxBufferBytes();
+    int most = located.isStaged(block) ? Math.min(buffer, path.options().maxStagedBytes()) : buffer;
+    return located.isKnown(block) && (call.files() != null || located.length(block) > most);
   }
 
   /**
