@@ -26,6 +26,7 @@ final class BlockVerifier {
 
   /** False to accept any bytes, except those of staged blocks. */
   private final boolean enabled;
+
   private ChecksumAlgorithm algorithm = ChecksumAlgorithm.NONE;
 
   /** Null while the current block is not verified. */

@@ -57,10 +57,7 @@ final class FetchBudget {
   private final PeerQuota<PeerAddress> staging;
 
   FetchBudget(
-      ReadTransport transport,
-      ReadOptions options,
-      DeadlineTimer timer,
-      ShuffleCounters counters) {
+      ReadTransport transport, ReadOptions options, DeadlineTimer timer, ShuffleCounters counters) {
     this.transport = transport;
     this.options = options;
     this.timer = timer;

@@ -50,7 +50,11 @@ record FetchContext(
   CompletableFuture<LocatedBlocks> locate(
       String executorId, BlockList blocks, boolean verifiable, long deadlineNanos) {
     return locator.locate(
-        executorId, blocks, verifiable, deadlineNanos, () -> budget.bufferDeadlineNanos(deadlineNanos));
+        executorId,
+        blocks,
+        verifiable,
+        deadlineNanos,
+        () -> budget.bufferDeadlineNanos(deadlineNanos));
   }
 
   /** Returns the deadline of a fetch that starts now. */

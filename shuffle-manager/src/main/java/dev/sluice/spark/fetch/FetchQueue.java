@@ -95,8 +95,7 @@ final class FetchQueue {
   @Nullable TaskBatchRead peek(boolean isBusy) {
     Part next = turns.peek();
     TaskBatchRead batch = next == null ? null : next.peek();
-    boolean fits =
-        batch == null || !isBusy || bytes == 0 || bytes + batch.bytes() <= task.part();
+    boolean fits = batch == null || !isBusy || bytes == 0 || bytes + batch.bytes() <= task.part();
     return fits ? batch : null;
   }
 

@@ -17,8 +17,8 @@ import org.slf4j.LoggerFactory;
 /**
  * READs blocks of any size by {@link BlockSlices}, one after the other, into Spark's download files
  * or memory of their own. {@link ReadAttempt} makes and starts it. Events are handled in steps of
- * the slices, one at a time, on delivery threads, so plain fields suffice. Owns the slices and
- * the current block, and frees both when it ends. A request of several gigabytes stays within its
+ * the slices, one at a time, on delivery threads, so plain fields suffice. Owns the slices and the
+ * current block, and frees both when it ends. A request of several gigabytes stays within its
  * deadline as long as there is progress.
  */
 final class LargeBlockRead implements BlockSlices.Sink {

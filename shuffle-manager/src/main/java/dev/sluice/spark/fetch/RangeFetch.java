@@ -34,8 +34,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>{@link TaskBatchRead}, {@link ReadAttempt} and {@link BlockSlices} make it. Each step runs on
  * the thread that ended the step before: the caller's, the transport's, the completion thread, or a
- * delivery thread that computes a checksum or evaluates a large answer. None blocks, and no two run at once, so plain fields
- * suffice. The permit belongs to this until the sink has it.
+ * delivery thread that computes a checksum or evaluates a large answer. None blocks, and no two run
+ * at once, so plain fields suffice. The permit belongs to this until the sink has it.
  */
 final class RangeFetch implements FetchBudget.Waiter, ReadListener {
   private static final Logger LOG = LoggerFactory.getLogger(RangeFetch.class);
@@ -113,11 +113,7 @@ final class RangeFetch implements FetchBudget.Waiter, ReadListener {
    * @param sink may get its answer within {@link #start}
    */
   RangeFetch(
-      FetchContext path,
-      FetchBudget.Request request,
-      LocatedBlocks located,
-      Span span,
-      Sink sink) {
+      FetchContext path, FetchBudget.Request request, LocatedBlocks located, Span span, Sink sink) {
     this.path = path;
     this.request = request;
     this.located = located;
@@ -190,8 +186,7 @@ final class RangeFetch implements FetchBudget.Waiter, ReadListener {
             position + done,
             Math.min(span.bytes() - done, path.options().maxStagedBytes()));
     // The transport's thread serves other peers as well.
-    Executor evaluator =
-        asked.partitions() > MANY_PARTITIONS ? path.deliverer() : Runnable::run;
+    Executor evaluator = asked.partitions() > MANY_PARTITIONS ? path.deliverer() : Runnable::run;
     path.transport()
         .stage(located.peer(), asked)
         .whenCompleteAsync(
@@ -334,8 +329,7 @@ final class RangeFetch implements FetchBudget.Waiter, ReadListener {
     done += part.bytes();
     if (!hasMore()) {
       state = State.DONE;
-      sink.arrived(
-          requireNonNull(permit), new Span(part.from(), part.to(), done, span.isStaged()));
+      sink.arrived(requireNonNull(permit), new Span(part.from(), part.to(), done, span.isStaged()));
     } else if (sink.awaits()) {
       fetch();
     } else {

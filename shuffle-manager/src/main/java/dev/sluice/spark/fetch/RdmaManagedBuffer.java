@@ -11,9 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A READ block as Spark's iterator holds it: a slice of a buffer that several blocks share. Its
- * creator, {@link ReadAttempt} or {@link TaskBatchRead}, has the first reference. Any thread.
- * Hold no lock at a release: it may free the buffer, and then runs the next request that waits for
- * one.
+ * creator, {@link ReadAttempt} or {@link TaskBatchRead}, has the first reference. Any thread. Hold
+ * no lock at a release: it may free the buffer, and then runs the next request that waits for one.
  */
 final class RdmaManagedBuffer extends ManagedBuffer {
   private final SharedBytes shared;

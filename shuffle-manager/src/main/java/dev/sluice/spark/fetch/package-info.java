@@ -11,9 +11,10 @@
  * returns their streams. It takes {@link FetchedBatch}es of other executors from {@link
  * RemoteBatches}, which {@link BatchFetcher} implements, and those of its own executor from {@link
  * LocalBatches}. A {@code BatchFetcher} locates blocks and divides them into batches by {@link
- * GroupFetch}, and requests the batches in the order of its {@link FetchQueue}. Spark's own iterators fetch the rest and all members that a group leaves; each is
- * a {@link SparkBlocks}. {@link DecodedBatchStream.BatchStreams} makes a {@link DecodedBatchStream}
- * of a batch's members for the deserialiser.
+ * GroupFetch}, and requests the batches in the order of its {@link FetchQueue}. Spark's own
+ * iterators fetch the rest and all members that a group leaves; each is a {@link SparkBlocks}.
+ * {@link DecodedBatchStream.BatchStreams} makes a {@link DecodedBatchStream} of a batch's members
+ * for the deserialiser.
  *
  * <p><b>Reading.</b> A {@code FetchCall} makes a {@link ReadAttempt} of blocks that are located
  * together. It READs small blocks in batches. {@link LargeBlockRead} READs large ones in slices
