@@ -71,7 +71,7 @@ final class MachineFaults {
    * of the two processes has an object of its own. Mounting comes last in {@link #settings}: if
    * that fails, {@link #end} is not called.
    */
-  private abstract static class OwnDisk implements FaultAction, Fault.Setup {
+  abstract static class OwnDisk implements FaultAction, Fault.Setup {
     @Override
     public @Nullable String unavailable(String provider) {
       return Commands.isRoot() ? null : "mounting a file system needs root";
