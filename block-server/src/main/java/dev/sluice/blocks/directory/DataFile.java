@@ -44,12 +44,15 @@ public final class DataFile implements Closeable {
   /** True once the region owns the open file, and so closes it. */
   private boolean isRegions;
 
-  private DataFile(Path path, long bytes, RegistrationMethod form) throws IOException {
+  private DataFile(Path path, FileGuard guard, long bytes, RegistrationMethod form)
+      throws IOException {
     this.path = path;
     this.bytes = bytes;
     this.form = form;
-    file = form.isMapping() ? null : openFile(path);
-    channel = file == null ? FileChannel.open(path, StandardOpenOption.READ) : null;
+    try (FileGuard.Guarded guarded = guard.open(path)) {
+      file = form.isMapping() ? null : openFile(guarded.path());
+      channel = file == null ? FileChannel.open(guarded.path(), StandardOpenOption.READ) : null;
+    }
   }
 
   /** Tells a missing file from other failures; Java throws FileNotFoundException for them all. */
@@ -63,12 +66,18 @@ public final class DataFile implements Closeable {
     }
   }
 
+  /** Opens a file of this process's user, as the other method does. */
+  public static DataFile open(Path path, long bytes, RegistrationMethod form) throws IOException {
+    return open(path, FileGuard.NONE, bytes, form);
+  }
+
   /**
    * @param bytes length according to the index, at least 1
    * @throws InconsistentFilesException if the file has another length
    */
-  public static DataFile open(Path path, long bytes, RegistrationMethod form) throws IOException {
-    DataFile opened = new DataFile(path, bytes, form);
+  public static DataFile open(Path path, FileGuard guard, long bytes, RegistrationMethod form)
+      throws IOException {
+    DataFile opened = new DataFile(path, guard, bytes, form);
     try {
       opened.checkLength();
       return opened;

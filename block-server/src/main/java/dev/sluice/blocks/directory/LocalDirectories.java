@@ -9,6 +9,7 @@ import java.util.BitSet;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.function.UnaryOperator;
 
 /**
  * Local directories of a registry's map outputs, each with the form in which they are registered
@@ -58,10 +59,25 @@ public final class LocalDirectories {
   public static LocalDirectories probe(
       ProtectionDomain domain, RegistrationMode mode, Collection<Path> directories)
       throws RegistrationUnavailableException {
+    return probe(domain, mode, directories, directory -> directory);
+  }
+
+  /**
+   * Tries the form out in a folder of each directory.
+   *
+   * @param folder returns a directory's folder, in which files may be made
+   * @throws RegistrationUnavailableException as the other method
+   */
+  public static LocalDirectories probe(
+      ProtectionDomain domain,
+      RegistrationMode mode,
+      Collection<Path> directories,
+      UnaryOperator<Path> folder)
+      throws RegistrationUnavailableException {
     RegistrationProbe probe = new RegistrationProbe(domain, LoopbackRead::read);
     List<LocalDirectory> probed = new ArrayList<>();
     for (Path directory : directories) {
-      probed.add(new LocalDirectory(directory, mode, probe));
+      probed.add(new LocalDirectory(directory, folder.apply(directory), mode, probe));
     }
     return new LocalDirectories(probed);
   }

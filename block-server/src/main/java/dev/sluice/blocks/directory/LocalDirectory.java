@@ -22,6 +22,9 @@ final class LocalDirectory {
 
   private final Path path;
 
+  /** Folder of the directory in which it is tried. */
+  private final Path probed;
+
   /** Null, as the probe is, for a directory whose form is known. */
   private final @Nullable RegistrationMode mode;
 
@@ -37,6 +40,7 @@ final class LocalDirectory {
   /** Creates a directory with a known form; null if nothing is to be registered there. */
   LocalDirectory(Path path, @Nullable RegistrationMethod form) {
     this.path = path;
+    probed = path;
     mode = null;
     probe = null;
     found = new RegistrationProbe.Result(form, true);
@@ -45,15 +49,17 @@ final class LocalDirectory {
   /**
    * Tries the directory out.
    *
+   * @param probed folder of the directory in which files may be made
    * @throws RegistrationUnavailableException if the mode requires its form, and the directory
    *     refuses it; the message has the reason
    */
-  LocalDirectory(Path path, RegistrationMode mode, RegistrationProbe probe)
+  LocalDirectory(Path path, Path probed, RegistrationMode mode, RegistrationProbe probe)
       throws RegistrationUnavailableException {
     this.path = path;
+    this.probed = probed;
     this.mode = mode;
     this.probe = probe;
-    found = probe.form(mode, path);
+    found = probe.form(mode, probed);
   }
 
   Path path() {
@@ -77,7 +83,7 @@ final class LocalDirectory {
 
   private void tryAgain(long nowMs) {
     try {
-      found = requireNonNull(probe).form(requireNonNull(mode), path);
+      found = requireNonNull(probe).form(requireNonNull(mode), probed);
       count();
     } catch (RegistrationUnavailableException e) {
       LOG.info("Probing {} again failed; map outputs there are staged as before", path, e);

@@ -73,11 +73,13 @@ public sealed interface MapOutputData extends AutoCloseable {
   final class Unregistered implements MapOutputData {
     private final OpenFiles files;
     private final Path file;
+    private final FileGuard guard;
     private final long length;
 
-    public Unregistered(OpenFiles files, Path file, long length) {
+    public Unregistered(OpenFiles files, Path file, FileGuard guard, long length) {
       this.files = files;
       this.file = file;
+      this.guard = guard;
       this.length = length;
     }
 
@@ -89,7 +91,7 @@ public sealed interface MapOutputData extends AutoCloseable {
     @Override
     public void copy(long position, byte[] target, int offset, int count) throws IOException {
       if (count > 0) { // else there may be no file
-        files.read(this, file, position, target, offset, count);
+        files.read(this, file, guard, position, target, offset, count);
       }
     }
 

@@ -75,9 +75,14 @@ public final class OpenFiles implements AutoCloseable {
    * @throws EOFException if the file is shorter
    */
   public boolean read(
-      MapOutputData data, Path file, long position, ByteBuffer target, boolean cached)
+      MapOutputData data,
+      Path file,
+      FileGuard guard,
+      long position,
+      ByteBuffer target,
+      boolean cached)
       throws IOException {
-    OpenFile opened = open(data, file);
+    OpenFile opened = open(data, file, guard);
     try {
       return opened.file.read(position, target, cached);
     } finally {
@@ -91,9 +96,15 @@ public final class OpenFiles implements AutoCloseable {
    * @param data data of the map output that has the file
    */
   public void read(
-      MapOutputData data, Path file, long position, byte[] target, int offset, int length)
+      MapOutputData data,
+      Path file,
+      FileGuard guard,
+      long position,
+      byte[] target,
+      int offset,
+      int length)
       throws IOException {
-    OpenFile opened = open(data, file);
+    OpenFile opened = open(data, file, guard);
     try {
       opened.file.read(position, target, offset, length);
     } finally {
@@ -101,7 +112,7 @@ public final class OpenFiles implements AutoCloseable {
     }
   }
 
-  private OpenFile open(MapOutputData data, Path path) throws IOException {
+  private OpenFile open(MapOutputData data, Path path, FileGuard guard) throws IOException {
     synchronized (this) {
       OpenFile known = files.get(data);
       if (known != null) {
@@ -109,7 +120,10 @@ public final class OpenFiles implements AutoCloseable {
         return known;
       }
     }
-    OpenFile opened = new OpenFile(SharedFile.open(path, ahead));
+    OpenFile opened;
+    try (FileGuard.Guarded guarded = guard.open(path)) {
+      opened = new OpenFile(SharedFile.open(guarded.path(), ahead));
+    }
     OpenFile file;
     synchronized (this) {
       file = files.merge(data, opened, (first, _) -> first);

@@ -29,15 +29,19 @@ import org.jspecify.annotations.Nullable;
  * @param served true if peers may READ it here; false if only this process reads it, from its
  *     files, until a peer asks for it
  * @param header header of the partition table, which peers READ or are told
- * @param file the data file
  */
 public record MapOutput(
     boolean served,
     MapOutputHeader header,
-    Path file,
+    MapOutputFiles.Files files,
     LocalDirectories.Disks disks,
     MapOutputData data,
     PartitionTable table) {
+
+  /** Returns the data file. */
+  public Path file() {
+    return files.data();
+  }
 
   /** Returns the location that peers are told. */
   MapOutputLocation location() {
@@ -89,7 +93,7 @@ public record MapOutput(
     try {
       long start = TableEntry.offset(table.entries(startPartition, startPartition + 1)[0]);
       long end = TableEntry.end(table.entries(endPartition - 1, endPartition));
-      return new MapOutputRegistry.Segment(file, start, end - start, isMapped());
+      return new MapOutputRegistry.Segment(file(), start, end - start, isMapped());
     } finally {
       table.release();
     }
@@ -179,7 +183,7 @@ public record MapOutput(
    */
   void checkLength(long bytes) throws IOException {
     try {
-      if (Files.size(file) < bytes) {
+      if (Files.size(file()) < bytes) {
         throw new IOException(this + " has been truncated");
       }
     } catch (NoSuchFileException _) {
@@ -232,7 +236,7 @@ public record MapOutput(
 
   @Override
   public String toString() {
-    return "map output " + header.mapId() + " in " + file;
+    return "map output " + header.mapId() + " in " + file();
   }
 
   /**

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.blocks.registry;
 
+import dev.sluice.blocks.directory.FileGuard;
 import dev.sluice.blocks.directory.InconsistentFilesException;
-import dev.sluice.blocks.wire.TableEntry;
 import java.io.EOFException;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.LongBuffer;
@@ -18,14 +19,25 @@ import org.jspecify.annotations.Nullable;
  * hand-over to a node daemon reads no more than its last offset, on either side.
  */
 public final class MapOutputIndex {
-  /** Above the limit of Spark's serialized shuffle. A larger index is not read into memory. */
-  private static final int MAX_PARTITIONS = 1 << 24;
+  /** Room for 2^24 partitions of Spark's serialized shuffle. A larger file is not read. */
+  private static final int MAX_BYTES = ((1 << 24) + 1) * Long.BYTES;
 
-  private final LongBuffer offsets;
+  private final IndexFormat format;
+  private final LongBuffer index;
+  private final int partitions;
+  private final long dataBytes;
   private final @Nullable LongBuffer checksums;
 
-  private MapOutputIndex(LongBuffer offsets, @Nullable LongBuffer checksums) {
-    this.offsets = offsets;
+  private MapOutputIndex(
+      IndexFormat format,
+      LongBuffer index,
+      int partitions,
+      long dataBytes,
+      @Nullable LongBuffer checksums) {
+    this.format = format;
+    this.index = index;
+    this.partitions = partitions;
+    this.dataBytes = dataBytes;
     this.checksums = checksums;
   }
 
@@ -33,34 +45,34 @@ public final class MapOutputIndex {
    * @throws InconsistentFilesException if the files cannot be those of a committed map output
    */
   public static MapOutputIndex read(MapOutputFiles.Files files) throws IOException {
-    LongBuffer offsets = readLongs(files.index());
-    if (offsets.limit() < 2) {
+    IndexFormat format = files.format();
+    ByteBuffer bytes = read(files.guard(), files.index());
+    LongBuffer index = bytes.asLongBuffer();
+    int partitions = format.partitions(index.limit());
+    if (partitions < 1) {
       throw new InconsistentFilesException(files.index() + " holds no partition");
     }
-    if (offsets.get(0) != 0) {
-      throw new InconsistentFilesException(files.index() + " starts at offset " + offsets.get(0));
+    if (!format.isIntact(bytes)) {
+      throw new InconsistentFilesException(files.index() + " differs from its own checksum");
     }
-    for (int i = 1; i < offsets.limit(); i++) {
-      if (offsets.get(i) < offsets.get(i - 1)) {
-        throw new InconsistentFilesException(
-            files.index() + ": partition " + (i - 1) + " ends before it starts");
-      }
+    long dataBytes = format.end(index, partitions);
+    if (format.offset(index, 0) != 0 || dataBytes < 0) {
+      throw new InconsistentFilesException(
+          files.index() + ": the partitions do not lie back to back, from 0 to 2^48 at most");
     }
-    if (offsets.get(offsets.limit() - 1) >= TableEntry.LIMIT) {
-      throw new InconsistentFilesException(files.index() + " describes 2^48 bytes of data or more");
-    }
-    LongBuffer checksums = files.checksums() == null ? null : readLongs(files.checksums());
-    if (checksums != null && checksums.limit() != offsets.limit() - 1) {
+    LongBuffer checksums =
+        files.checksums() == null ? null : read(files.guard(), files.checksums()).asLongBuffer();
+    if (checksums != null && checksums.limit() != partitions) {
       throw new InconsistentFilesException(
           "%s has checksums of %d partitions, but the index has %d partitions"
-              .formatted(files.checksums(), checksums.limit(), offsets.limit() - 1));
+              .formatted(files.checksums(), checksums.limit(), partitions));
     }
-    return new MapOutputIndex(offsets, checksums);
+    return new MapOutputIndex(format, index, partitions, dataBytes, checksums);
   }
 
   /**
-   * Reads the number of bytes that the data file must have, and no more of the index. Not for files
-   * that may be damaged: {@link #read} checks them.
+   * Reads the number of bytes that the data file must have, and no more of Spark's index. Not for
+   * files that may be damaged: {@link #read} checks them.
    */
   public static long dataBytes(MapOutputFiles.Files files) throws IOException {
     try (RandomAccessFile index = new RandomAccessFile(files.index().toFile(), "r")) {
@@ -74,26 +86,33 @@ public final class MapOutputIndex {
     }
   }
 
-  private static LongBuffer readLongs(Path file) throws IOException {
-    long bytes = Files.size(file);
+  private static ByteBuffer read(FileGuard guard, Path file) throws IOException {
+    try (FileGuard.Guarded guarded = guard.open(file)) {
+      checkSize(file, Files.size(guarded.path()));
+      try (InputStream stream = Files.newInputStream(guarded.path())) {
+        return ByteBuffer.wrap(stream.readNBytes(MAX_BYTES)); // The file may grow meanwhile.
+      }
+    }
+  }
+
+  private static void checkSize(Path file, long bytes) throws InconsistentFilesException {
     if (bytes % Long.BYTES != 0) {
       throw new InconsistentFilesException(
           file + " has " + bytes + " bytes, not a multiple of " + Long.BYTES);
     }
-    if (bytes > (MAX_PARTITIONS + 1L) * Long.BYTES) {
+    if (bytes > MAX_BYTES) {
       throw new InconsistentFilesException(
-          file + " has " + bytes + " bytes, more than " + MAX_PARTITIONS + " partitions need");
+          file + " has " + bytes + " bytes, more than " + MAX_BYTES);
     }
-    return ByteBuffer.wrap(Files.readAllBytes(file)).asLongBuffer();
   }
 
   /** Returns the number of bytes that the data file must have. */
   long dataBytes() {
-    return offsets.get(offsets.limit() - 1);
+    return dataBytes;
   }
 
   int partitions() {
-    return offsets.limit() - 1;
+    return partitions;
   }
 
   boolean hasChecksums() {
@@ -102,9 +121,12 @@ public final class MapOutputIndex {
 
   /** Fills in the partition table. */
   void writeTo(TableSlot table) {
-    for (int i = 0; i < partitions(); i++) {
-      long offset = offsets.get(i);
-      table.set(i, offset, offsets.get(i + 1) - offset, checksums == null ? 0 : checksums.get(i));
+    for (int i = 0; i < partitions; i++) {
+      table.set(
+          i,
+          format.offset(index, i),
+          format.length(index, i),
+          checksums == null ? format.rawLength(index, i) : checksums.get(i));
     }
   }
 }

@@ -314,7 +314,8 @@ public final class MapOutputRegistry implements AutoCloseable {
    */
   public boolean read(MapOutput output, long position, ByteBuffer target, boolean cached)
       throws IOException {
-    return files.read(output.data(), output.file(), position, target, cached);
+    return files.read(
+        output.data(), output.file(), output.files().guard(), position, target, cached);
   }
 
   public LocalDirectories directories() {

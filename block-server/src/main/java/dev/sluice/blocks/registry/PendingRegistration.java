@@ -4,6 +4,7 @@ package dev.sluice.blocks.registry;
 import static java.util.Objects.requireNonNull;
 
 import dev.sluice.blocks.directory.DataFile;
+import dev.sluice.blocks.directory.FileGuard;
 import dev.sluice.blocks.directory.LocalDirectories;
 import dev.sluice.blocks.directory.RegistrationMethod;
 import dev.sluice.blocks.directory.RegistrationUnavailableException;
@@ -96,19 +97,25 @@ final class PendingRegistration implements AutoCloseable {
     if (served && index.dataBytes() > 0) {
       try {
         RegistrationMethod form = directories.form(files.data(), nowMs);
-        return new Found(files, index, DataFile.open(files.data(), index.dataBytes(), form), true);
+        DataFile opened = DataFile.open(files.data(), files.guard(), index.dataBytes(), form);
+        return new Found(files, index, opened, true);
       } catch (RegistrationUnavailableException | OutOfMemoryError e) {
         LOG.debug("{} cannot be registered and will be staged", this, e);
       }
     }
-    checkLength(files.data(), index);
+    checkLength(files, index);
     return new Found(files, index, null, served && index.dataBytes() == 0);
   }
 
   /** Spark writes no data file if every partition is empty. */
-  private static void checkLength(Path data, MapOutputIndex index) throws IOException {
-    boolean isMissing = index.dataBytes() == 0 && !Files.exists(data);
-    DataFile.checkLength(data, isMissing ? 0 : Files.size(data), index.dataBytes());
+  private static void checkLength(MapOutputFiles.Files files, MapOutputIndex index)
+      throws IOException {
+    Path data = files.data();
+    if (index.dataBytes() > 0 || Files.exists(data)) {
+      try (FileGuard.Guarded guarded = files.guard().open(data)) {
+        DataFile.checkLength(data, Files.size(guarded.path()), index.dataBytes());
+      }
+    }
   }
 
   /** Returns the files, once {@link #open} has returned. */

@@ -269,7 +269,8 @@ final class ShuffleOutputs {
   private MapOutput staged(PendingRegistration registration) throws IOException {
     MapOutputFiles.Files files = registration.found().files();
     MapOutputIndex index = registration.found().index();
-    MapOutputData data = new MapOutputData.Unregistered(openFiles, files.data(), index.dataBytes());
+    MapOutputData data =
+        new MapOutputData.Unregistered(openFiles, files.data(), files.guard(), index.dataBytes());
     return output(registration, data, new IndexTable(indexes, files, index));
   }
 
@@ -277,14 +278,14 @@ final class ShuffleOutputs {
       PendingRegistration registration, MapOutputData data, PartitionTable table)
       throws IOException {
     PendingRegistration.Found found = registration.found();
-    Path file = found.files().data();
+    MapOutputFiles.Files files = found.files();
     ChecksumAlgorithm algorithm =
-        found.index().hasChecksums() ? found.files().checksumAlgorithm() : ChecksumAlgorithm.NONE;
+        found.index().hasChecksums() ? files.checksumAlgorithm() : ChecksumAlgorithm.NONE;
     return new MapOutput(
         registration.served(),
         new MapOutputHeader(registration.mapId(), data.remote(), algorithm),
-        file,
-        directories.disks(file, table.files()),
+        files,
+        directories.disks(files.data(), table.files()),
         data,
         table);
   }
@@ -305,7 +306,8 @@ final class ShuffleOutputs {
       index.writeTo(table);
       MapOutputData data =
           file == null
-              ? new MapOutputData.Unregistered(openFiles, found.files().data(), 0)
+              ? new MapOutputData.Unregistered(
+                  openFiles, found.files().data(), found.files().guard(), 0)
               : memory.register(file);
       MapOutput output = output(registration, data, table);
       table.set(output.header());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.blocks.registry;
 
+import dev.sluice.blocks.directory.FileGuard;
 import dev.sluice.blocks.directory.InconsistentFilesException;
 import dev.sluice.blocks.wire.TableEntry;
 import java.io.EOFException;
@@ -10,6 +11,7 @@ import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.LongBuffer;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -35,7 +37,7 @@ public final class TableReading {
   private final AtomicInteger unread = new AtomicInteger(2);
 
   // Each is set before its file counts as read.
-  private LongBuffer offsets = LongBuffer.allocate(0);
+  private LongBuffer index = LongBuffer.allocate(0);
 
   /** Null if the map output has no checksums. */
   private @Nullable LongBuffer checksums;
@@ -60,7 +62,13 @@ public final class TableReading {
    * @throws IOException if the file cannot be read
    */
   public long @Nullable [] readIndex() throws IOException {
-    offsets = longs(files.index(), count + 1, table.partitions() + 1L);
+    IndexFormat format = files.format();
+    index =
+        longs(
+            files.index(),
+            format.position(first),
+            format.longs(count),
+            format.longs(table.partitions()));
     return wasRead();
   }
 
@@ -69,7 +77,8 @@ public final class TableReading {
    */
   public long @Nullable [] readChecksums() throws IOException {
     Path file = files.checksums();
-    checksums = file == null ? null : longs(file, count, table.partitions());
+    checksums =
+        file == null ? null : longs(file, (long) first * Long.BYTES, count, table.partitions());
     return wasRead();
   }
 
@@ -78,15 +87,16 @@ public final class TableReading {
   }
 
   /** Reads longs of a file. Uses no channel: an interrupt of the reading thread would close it. */
-  private LongBuffer longs(Path path, int wanted, long all) throws IOException {
+  private LongBuffer longs(Path path, long position, int wanted, long all) throws IOException {
     byte[] bytes = new byte[wanted * Long.BYTES];
-    try (RandomAccessFile file = new RandomAccessFile(path.toFile(), "r")) {
+    try (FileGuard.Guarded guarded = files.guard().open(path);
+        RandomAccessFile file = new RandomAccessFile(guarded.path().toFile(), "r")) {
       if (file.length() != all * Long.BYTES) {
         throw hasChanged(path);
       }
-      file.seek((long) first * Long.BYTES);
+      file.seek(position);
       file.readFully(bytes);
-    } catch (FileNotFoundException e) { // Also if no descriptor is left.
+    } catch (FileNotFoundException | NoSuchFileException e) { // Also if no descriptor is left.
       if (Files.notExists(path)) {
         throw new InconsistentFilesException(path + " no longer exists");
       }
@@ -102,16 +112,18 @@ public final class TableReading {
   }
 
   private long[] entries() throws InconsistentFilesException {
+    IndexFormat format = files.format();
+    long endOffset = format.end(index, count);
+    if (endOffset < 0 || endOffset > table.dataBytes()) {
+      throw hasChanged(files.index());
+    }
     long[] entries = new long[count * TableEntry.LONGS];
     for (int i = 0; i < count; i++) {
-      long offset = offsets.get(i);
-      long length = offsets.get(i + 1) - offset;
-      if (offset < 0 || length < 0 || length > table.dataBytes() - offset) {
-        throw hasChanged(files.index());
-      }
-      entries[i * TableEntry.LONGS] = TableEntry.first(offset, length);
+      long length = format.length(index, i);
+      entries[i * TableEntry.LONGS] = TableEntry.first(format.offset(index, i), length);
       entries[i * TableEntry.LONGS + 1] =
-          TableEntry.second(length, checksums == null ? 0 : checksums.get(i));
+          TableEntry.second(
+              length, checksums == null ? format.rawLength(index, i) : checksums.get(i));
     }
     return table.kept(first, entries, start, end);
   }

@@ -6,6 +6,9 @@ package dev.sluice.blocks.wire;
  * registry writes it, or a stager sends it; readers take it apart. Peers READ it, so its layout is
  * part of the protocol. From the lowest bits on, the longs hold the partition's offset in the data
  * file (48 bits), its length (48 bits) and its checksum (32 bits). No state; any thread.
+ *
+ * <p>A MapReduce job's entries have the raw length, after decompression, in place of a checksum. A
+ * raw length of 2^32 - 1 also stands for larger ones.
  */
 public final class TableEntry {
   /** Longs of an entry. */

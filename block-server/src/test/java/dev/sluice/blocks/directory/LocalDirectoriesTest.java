@@ -89,7 +89,7 @@ class LocalDirectoriesTest {
     FakeProtectionDomain domain = new FakeProtectionDomain();
     domain.limitBytes(0);
     RegistrationProbe probe = new RegistrationProbe(domain, (_, remote) -> domain.read(remote));
-    LocalDirectory probed = new LocalDirectory(directory, mode, probe);
+    LocalDirectory probed = new LocalDirectory(directory, directory, mode, probe);
     Counters<RegistryCounter> counters = new Counters<>(RegistryCounter.class);
     probed.countIn(counters);
     assertThatThrownBy(() -> probed.form(0))

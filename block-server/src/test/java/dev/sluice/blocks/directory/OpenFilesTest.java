@@ -63,7 +63,7 @@ class OpenFilesTest {
   private void read(OpenFiles from, long mapId) {
     try {
       MapOutput output = registry.output(SHUFFLE, mapId);
-      from.read(output.data(), output.file(), 0, ByteBuffer.allocate(100), false);
+      from.read(output.data(), output.file(), FileGuard.NONE, 0, ByteBuffer.allocate(100), false);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -28,6 +28,8 @@ public final class FileFd implements Closeable {
   /** Values of Linux: open(2), preadv2(2), mmap(2). */
   private static final int O_CLOEXEC = 0x80000;
 
+  private static final int O_NONBLOCK = 0x800;
+
   private static final int RWF_NOWAIT = 8;
   private static final int PROT_NONE = 0;
   private static final int MAP_SHARED = 1;
@@ -121,11 +123,20 @@ public final class FileFd implements Closeable {
 
   /** Opens a file. Null if that fails or native access is not allowed: Java may still open it. */
   public static @Nullable FileFd tryOpen(Path file) {
+    return tryOpen(file, 0);
+  }
+
+  /** Opens a file that may be a pipe, without waiting for its writer. Null as the other method. */
+  public static @Nullable FileFd tryOpenUntrusted(Path file) {
+    return tryOpen(file, O_NONBLOCK);
+  }
+
+  private static @Nullable FileFd tryOpen(Path file, int flags) {
     if (!FileFd.class.getModule().isNativeAccessEnabled()) {
       return null;
     }
     try (Arena arena = Arena.ofConfined()) {
-      return new FileFd(OPEN.call(CString.allocate(arena, file.toString()), O_CLOEXEC));
+      return new FileFd(OPEN.call(CString.allocate(arena, file.toString()), O_CLOEXEC | flags));
     } catch (VerbsException _) {
       return null;
     }
