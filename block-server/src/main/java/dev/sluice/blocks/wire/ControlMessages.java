@@ -156,7 +156,7 @@ public final class ControlMessages {
    * @param wanted {@link #MAX_BLOCKS} at most, with {@link #MAX_ENTRIES} partitions in all, or one
    *     with {@link #MAX_ENTRIES_ALONE}
    * @param position bytes of a single block that are left out; 0 if there are several
-   * @param maxBytes limit of the copy
+   * @param maxBytes limit of the copy; 0 for the lengths alone, also of registered map outputs
    */
   public record Stage(
       @ShuffleId int shuffleId,
@@ -179,7 +179,7 @@ public final class ControlMessages {
       return wanted.size() <= MAX_BLOCKS
           && partitions() <= (isSingle ? MAX_ENTRIES_ALONE : MAX_ENTRIES)
           && (position == 0 || (isSingle && position > 0))
-          && maxBytes > 0;
+          && maxBytes >= 0;
     }
 
     /** Approximate heap that the request and its answer take on the server. */

@@ -357,9 +357,18 @@ class StagerTest {
     assertRefused(blocks(new Partitions(1, 0, ControlMessages.MAX_ENTRIES), block(1, 0)));
     assertRefused(blocks(new Partitions(1, 0, ControlMessages.MAX_ENTRIES_ALONE + 1)));
     assertRefused(blocks(new Partitions(1, Integer.MIN_VALUE, Integer.MAX_VALUE), block(1, 0)));
-    assertRefused(all(0, 0));
+    assertRefused(all(0, -1));
     assertRefused(all(-1, 1));
     assertRefused(new Wanted(1, 1, block(1, 0), block(1, 2)));
+  }
+
+  @Test
+  void aRequestForNoBytesIsAnsweredWithTheLengthsAlone() throws Exception {
+    Staged tables = staged("a", all(0, 0));
+    assertThat(tables.region().length()).isZero();
+    assertThat(isTable(tables)).containsExactly(true);
+    assertThat(MapOutputHeader.of(1, tables.tables().getFirst(), 0)).isEqualTo(locate(1));
+    assertThat(registry.counters().get(RegistryCounter.STAGING_BYTES_IN_USE)).isZero();
   }
 
   private static boolean[] isTable(Staged staged) {
