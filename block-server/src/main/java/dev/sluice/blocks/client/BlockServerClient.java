@@ -23,6 +23,9 @@ import dev.sluice.blocks.wire.LifetimeMessages.VersionRequest;
 import dev.sluice.blocks.wire.LifetimeMessages.VersionResponse;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.MessageCodec;
+import dev.sluice.blocks.wire.NodeMessages;
+import dev.sluice.blocks.wire.NodeMessages.FindJob;
+import dev.sluice.blocks.wire.NodeMessages.Registered;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.transfer.CircuitBreaker;
@@ -82,7 +85,7 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
   private final long resolveTimeoutMs;
   private final LongSupplier clockMs;
   private final MessageCodec codec =
-      new MessageCodec(ControlMessages.TYPES, LifetimeMessages.TYPES);
+      new MessageCodec(ControlMessages.TYPES, LifetimeMessages.TYPES, NodeMessages.TYPES);
   private final TransportContext context;
   private final TransportClientFactory factory;
   private final ConcurrentHashMap<PeerAddress, PeerChannel> channels = new ConcurrentHashMap<>();
@@ -284,6 +287,18 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
     return request(node, new VersionRequest(), resolveTimeoutMs, null)
         .thenCompose(answer -> expected(VersionResponse.class, node, answer))
         .thenApply(VersionResponse::version);
+  }
+
+  /**
+   * Asks a node daemon where it serves a MapReduce job. This process has to authenticate with the
+   * job's name and secret.
+   *
+   * @param door the daemon's port for all jobs of its node; its id is not used
+   * @return completes exceptionally if the daemon cannot be asked or does not serve the job
+   */
+  public CompletableFuture<Registered> findJob(PeerAddress door, String application) {
+    return request(door, new FindJob(application), resolveTimeoutMs, null)
+        .thenCompose(answer -> expected(Registered.class, door, answer));
   }
 
   private ProcessName name(PeerAddress peer) {

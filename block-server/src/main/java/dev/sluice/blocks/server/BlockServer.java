@@ -74,10 +74,25 @@ public final class BlockServer implements AutoCloseable {
       MapOutputRegistry registry,
       Stager stager,
       UnaryOperator<RpcHandler> around) {
-    MessageCodec codec = new MessageCodec(ControlMessages.TYPES);
-    RpcHandler handler =
-        new BlockServerHandler(codec, self, providerName, acceptor, registry, stager);
-    context = new TransportContext(binding.conf(), around.apply(handler));
+    this(
+        binding,
+        around.apply(
+            new BlockServerHandler(
+                new MessageCodec(ControlMessages.TYPES),
+                self,
+                providerName,
+                acceptor,
+                registry,
+                stager)));
+  }
+
+  /**
+   * Binds at once. For a server without map outputs, which only helps to find one that has some.
+   *
+   * @param handler gets all requests; calls {@link FirstMessageGuard#admit} for each
+   */
+  public BlockServer(Binding binding, RpcHandler handler) {
+    context = new TransportContext(binding.conf(), handler);
     List<TransportServerBootstrap> guarded = new ArrayList<>(binding.bootstraps());
     guarded.addFirst(guard(binding.conf().authRTTimeoutMs()));
     try {

@@ -6,10 +6,12 @@ import dev.sluice.blocks.wire.Fields.ShuffleId;
 import java.util.List;
 
 /**
- * Messages between an executor and the block server of its node, over the node's Unix domain
- * socket. An executor's {@link dev.sluice.blocks.handover.NodeClient} sends requests on its
- * caller's thread. The daemon answers each with one message, or closes the connection, on that
- * connection's thread. Ids, fields and their order never change, as in {@link ControlMessages}.
+ * Messages by which processes of an application begin to use a node daemon. Executors send them
+ * over the node's Unix domain socket: an executor's {@link dev.sluice.blocks.handover.NodeClient}
+ * sends requests on its caller's thread, and the daemon answers each with one message, or closes
+ * the connection, on that connection's thread. Readers of a MapReduce job send {@link FindJob} to
+ * the daemon's port for all jobs, by {@link dev.sluice.blocks.client.BlockServerClient}. Ids,
+ * fields and their order never change, as in {@link ControlMessages}.
  */
 public final class NodeMessages {
   /** Messages of {@link ControlMessages} and of the driver's directory have lower ids. */
@@ -24,7 +26,8 @@ public final class NodeMessages {
           new MessageType<>(FIRST_ID, RegisterExecutor.class, () -> RegisterExecutor.CODEC),
           new MessageType<>(FIRST_ID + 1, Registered.class),
           new MessageType<>(FIRST_ID + 3, Accepted.class),
-          new MessageType<>(FIRST_ID + 4, HandOver.class));
+          new MessageType<>(FIRST_ID + 4, HandOver.class),
+          new MessageType<>(FIRST_ID + 5, FindJob.class));
 
   private NodeMessages() {}
 
@@ -89,14 +92,15 @@ public final class NodeMessages {
   }
 
   /**
-   * The node serves the application.
+   * The node serves the application, which may be a MapReduce job.
    *
    * @param nodeId the {@link NodeId} by which the application's processes know the node's block
    *     server
    * @param host where the block server listens for them
    * @param port where the block server listens for them
    * @param provider of the node's device
-   * @param folders folders of the application, one on each of the node's file systems
+   * @param folders folders for an executor's map outputs, one on each of the node's file systems;
+   *     none for a job
    */
   public record Registered(
       String nodeId, String host, int port, String provider, List<String> folders) {}
@@ -108,6 +112,15 @@ public final class NodeMessages {
    * @param folder index of the folder in {@link Registered}; the node looks at no other disk
    */
   public record HandOver(@ShuffleId int shuffleId, long mapId, int folder) {}
+
+  /**
+   * Asks for the port where the node serves a MapReduce job; answered by {@link Registered} or
+   * {@link ControlMessages.Refused}. The sender has authenticated as a process of the job.
+   *
+   * @param application the job's {@link ProcessName#application}: its application id and {@code
+   *     -mapreduce}
+   */
+  public record FindJob(String application) {}
 
   /** The node has taken over the map output. */
   public record Accepted() {}

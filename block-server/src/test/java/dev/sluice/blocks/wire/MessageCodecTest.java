@@ -26,6 +26,7 @@ import dev.sluice.blocks.wire.LifetimeMessages.Renew;
 import dev.sluice.blocks.wire.LifetimeMessages.VersionRequest;
 import dev.sluice.blocks.wire.LifetimeMessages.VersionResponse;
 import dev.sluice.blocks.wire.NodeMessages.Accepted;
+import dev.sluice.blocks.wire.NodeMessages.FindJob;
 import dev.sluice.blocks.wire.NodeMessages.HandOver;
 import dev.sluice.blocks.wire.NodeMessages.RegisterExecutor;
 import dev.sluice.blocks.wire.NodeMessages.Registered;
@@ -90,6 +91,7 @@ class MessageCodecTest {
         new Registered("node-a-1", "a", 7_340, "soft", List.of("/data1/.sluice/app-1-ab", "")),
         new HandOver(3, Long.MAX_VALUE, 1),
         new Accepted(),
+        new FindJob("application_1_0002-mapreduce"),
         new NodeRequest("app-1-ab", new RemoveShuffle(3)),
         new NodeRequest("äpp", new EndApplication()),
         new NodeRequest(
