@@ -107,22 +107,22 @@ final class AdmissionControl {
     limit(
         "map outputs",
         1,
-        ApplicationStore::outputs,
+        ServedApplication::outputs,
         NodeSettings.MAX_MAP_OUTPUTS,
         options.get(NodeSettings.MAX_MAP_OUTPUTS));
     limit(
         "bytes",
         dataBytes,
-        ApplicationStore::bytes,
+        ServedApplication::bytes,
         NodeSettings.MAX_BYTES,
         options.get(NodeSettings.MAX_BYTES).orElse(Long.MAX_VALUE));
     checkRoom(directory);
   }
 
   private void limit(
-      String what, long more, ToLongFunction<ApplicationStore> of, Setting<?> setting, long limit)
+      String what, long more, ToLongFunction<ServedApplication> of, Setting<?> setting, long limit)
       throws IOException {
-    long held = applications.get().stream().map(ServedApplication::store).mapToLong(of).sum();
+    long held = applications.get().stream().mapToLong(of).sum();
     if (held + more > limit) {
       throw new IOException(
           "the node holds %d %s of all applications and takes at most %d (%s)"

@@ -220,8 +220,7 @@ final class Application implements AutoCloseable {
       if (ended) {
         return true;
       }
-      boolean isOver =
-          served == null ? silentNanos() >= silence.toNanos() : served.endHandOvers(silence);
+      boolean isOver = served == null ? silentNanos() >= silence.toNanos() : served.end(silence);
       if (!isOver) {
         return false;
       }

@@ -28,7 +28,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,11 +38,12 @@ import org.slf4j.LoggerFactory;
  * known one costs 70 bytes of heap. An executor may take a map output back at any time, so its
  * files are looked for once more after it was added.
  *
- * <p>Its {@link ServedApplication} creates and closes it, which leaves the folders as they are. Any
- * thread; waits for the application's disks: threads of executors' connections {@link #take}, the
- * threads of {@link Application} {@link #scan}, and those of the registry and the transport {@link
- * #find}. Its thread {@code sluice-node-remove} deletes files, and ends when it is idle. {@link
- * AdmissionControl} and {@link NodeMetric} read the totals, which never blocks.
+ * <p>The {@link NodeDaemon} makes it for a {@link SparkApplication}, which opens it with its
+ * registry and closes it. The folders stay as they are. Any thread; waits for the application's
+ * disks: threads of executors' connections {@link #take}, the threads of {@link Application} {@link
+ * #scan}, and those of the registry and the transport {@link #find}. Its thread {@code
+ * sluice-node-remove} deletes files, and ends when it is idle. {@link AdmissionControl} and {@link
+ * NodeMetric} read the totals, which never blocks.
  */
 final class ApplicationStore implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ApplicationStore.class);
@@ -65,7 +65,10 @@ final class ApplicationStore implements AutoCloseable {
   private final List<ApplicationFolder> folders;
   private final AdmissionControl admission;
   private final Duration expireAfter;
-  private final MapOutputRegistry registry;
+
+  /** Set by {@link #open}, which precedes every other call. */
+  @SuppressWarnings("NullAway.Init")
+  private MapOutputRegistry registry;
 
   private final ConcurrentHashMap<Integer, Shuffle> known = new ConcurrentHashMap<>();
 
@@ -80,21 +83,33 @@ final class ApplicationStore implements AutoCloseable {
   /**
    * @param admission admits map outputs
    * @param expireAfter age of unfinished map outputs that a scan removes
-   * @param registry makes the registry of the map outputs that this finds; closed with this
    */
   ApplicationStore(
-      List<ApplicationFolder> folders,
-      AdmissionControl admission,
-      Duration expireAfter,
-      Function<MapOutputFiles, MapOutputRegistry> registry) {
+      List<ApplicationFolder> folders, AdmissionControl admission, Duration expireAfter) {
     this.folders = folders;
     this.admission = admission;
     this.expireAfter = expireAfter;
-    this.registry = registry.apply(new Found());
   }
 
-  MapOutputRegistry registry() {
-    return registry;
+  /** Returns the finder of map outputs for the registry. */
+  MapOutputFiles finder() {
+    return new Found();
+  }
+
+  /**
+   * @param opened registry of the map outputs that this finds
+   */
+  void open(MapOutputRegistry opened) {
+    registry = opened;
+  }
+
+  List<ApplicationFolder> folders() {
+    return folders;
+  }
+
+  /** Parent directories of the folders, one on each of the node's file systems. */
+  List<Path> directories() {
+    return folders.stream().map(ApplicationFolder::directory).toList();
   }
 
   /** Number of shuffles with known map outputs. */
@@ -356,10 +371,9 @@ final class ApplicationStore implements AutoCloseable {
     }
   }
 
-  /** Stops serving. Removals that were asked for go on. */
+  /** Starts no more removals. Those that were asked for go on. */
   @Override
   public void close() {
     remover.stop(0);
-    registry.close();
   }
 }

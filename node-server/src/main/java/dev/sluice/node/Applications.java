@@ -104,20 +104,30 @@ final class Applications implements AutoCloseable {
    *
    * @throws IOException if it is refused, with the reason
    */
-  ServedApplication enter(RegisterExecutor enter) throws IOException {
-    if (!byName.containsKey(enter.executor().application())) {
+  SparkApplication enter(RegisterExecutor enter) throws IOException {
+    String name = enter.executor().application();
+    ServedApplication entered = enter(ApplicationState.first(name, enter.secret()));
+    if (!(entered instanceof SparkApplication spark)) {
+      throw new IOException(name + " is a MapReduce job, which has no executors");
+    }
+    admission.enter(spark.directories());
+    return spark;
+  }
+
+  private ServedApplication enter(ApplicationState first) throws IOException {
+    if (!byName.containsKey(first.name())) {
       admission.enter();
     }
     ServedApplication entered = null;
     while (entered == null) { // The application has ended meanwhile; try again.
-      entered = application(enter).enter(enter.secret());
+      entered = known(first).enter(first.secret());
     }
-    admission.enter(entered.directories());
     return entered;
   }
 
-  private synchronized Application application(RegisterExecutor enter) throws IOException {
-    String name = enter.executor().application();
+  /** Returns the application, which begins with this state if it is not known yet. */
+  private synchronized Application known(ApplicationState first) throws IOException {
+    String name = first.name();
     if (closed) {
       throw new IOException("the node daemon is stopping");
     }
@@ -133,7 +143,7 @@ final class Applications implements AutoCloseable {
           "the node already serves %d applications (%s)"
               .formatted(byName.size(), NodeSettings.MAX_APPLICATIONS.key()));
     }
-    return known == null ? application(ApplicationState.first(name, enter.secret())) : known;
+    return known == null ? application(first) : known;
   }
 
   private Application application(ApplicationState state) {

@@ -17,7 +17,7 @@ import org.apache.spark.network.util.TransportConf;
 
 /**
  * Finds an application's blocks for Spark's own transfer: among the node's map outputs, not in
- * executors' directories. The {@link ServedApplication} makes it for Spark's handler of blocks, and
+ * executors' directories. The {@link SparkApplication} makes it for Spark's handler of blocks, and
  * closes that. The transport's threads call it, and read an index file at most.
  */
 final class NodeBlockResolver extends ExternalShuffleBlockResolver {

@@ -101,8 +101,10 @@ public final class NodeDaemon implements AutoCloseable {
             .inTurn(state.port(), lastPort.get(), applications.portsOfOthers(state.name()));
     ApplicationPort port = new ApplicationPort(options.host(), ports, state);
     NodeId nodeId = new NodeId(id, state.since());
-    ServedApplication served =
-        new ServedApplication(device, nodeId, port, kept, applications.admission(), end);
+    ApplicationStore store =
+        new ApplicationStore(
+            kept, applications.admission(), options.get(NodeSettings.EXPIRE_AFTER));
+    ServedApplication served = new SparkApplication(device, nodeId, port, store, end);
     lastPort.set(served.state().port());
     return served;
   }

@@ -22,7 +22,7 @@ import org.apache.spark.network.shuffle.protocol.BlockTransferMessage;
 
 /**
  * Handles requests at an application's port of a node: those to any block server, those of Spark's
- * own transfer of blocks, and the driver's messages about lifetimes. The {@link ServedApplication}
+ * own transfer of blocks, and the driver's messages about lifetimes. The {@link SparkApplication}
  * creates it. The transport's threads call it, and must not block here; the application has its
  * own.
  */

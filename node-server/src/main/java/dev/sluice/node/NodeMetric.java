@@ -12,9 +12,9 @@ import java.util.function.ToLongFunction;
  * Prometheus.
  */
 enum NodeMetric {
-  SHUFFLES("shuffles", "Shuffles with map outputs at this daemon.", a -> a.store().shuffles()),
-  MAP_OUTPUTS("map_outputs", "Map outputs that executors handed over.", a -> a.store().outputs()),
-  BYTES("bytes", "Bytes of the map outputs' data files.", a -> a.store().bytes()),
+  SHUFFLES("shuffles", "Shuffles with map outputs at this daemon.", ServedApplication::shuffles),
+  MAP_OUTPUTS("map_outputs", "Map outputs that executors handed over.", ServedApplication::outputs),
+  BYTES("bytes", "Bytes of the map outputs' data files.", ServedApplication::bytes),
   REGISTERED_BYTES(
       "registered_bytes",
       "Bytes of registered memory. Registered open files take none.",

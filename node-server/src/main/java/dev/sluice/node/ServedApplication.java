@@ -5,17 +5,11 @@ import dev.sluice.blocks.StartedParts;
 import dev.sluice.blocks.directory.LocalDirectories;
 import dev.sluice.blocks.directory.RegistrationMode;
 import dev.sluice.blocks.directory.RegistryCounter;
-import dev.sluice.blocks.handover.ApplicationFolder;
 import dev.sluice.blocks.registry.MapOutputFiles;
 import dev.sluice.blocks.registry.MapOutputListener;
 import dev.sluice.blocks.registry.MapOutputRegistry;
 import dev.sluice.blocks.server.BlockServer;
 import dev.sluice.blocks.staging.Stager;
-import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
-import dev.sluice.blocks.wire.LifetimeMessages.NodeRequest;
-import dev.sluice.blocks.wire.LifetimeMessages.NodeResponse;
-import dev.sluice.blocks.wire.LifetimeMessages.RemoveShuffle;
-import dev.sluice.blocks.wire.LifetimeMessages.Renew;
 import dev.sluice.blocks.wire.NodeId;
 import dev.sluice.blocks.wire.NodeMessages.Registered;
 import dev.sluice.blocks.wire.ProcessName;
@@ -27,12 +21,9 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReadWriteLock;
-import java.util.concurrent.locks.ReentrantReadWriteLock;
-import org.apache.spark.network.server.OneForOneStreamManager;
-import org.apache.spark.network.shuffle.ExternalBlockHandler;
+import java.util.function.UnaryOperator;
+import org.apache.spark.network.server.RpcHandler;
 import org.apache.spark.network.util.TransportConf;
 
 /**
@@ -40,68 +31,60 @@ import org.apache.spark.network.util.TransportConf;
  * staging memory, and its own port, which asks for its secret. A process of another application
  * therefore cannot reach its bytes, whatever key it guesses.
  *
- * <p>Any thread. {@link NodeDaemon} opens it, its {@link Application} closes it. Threads of
- * executors' connections hand over, the transport's threads bring the driver's messages. Costs the
- * device's threads, those of the registry and of the stager, and 2 to 8 for the port.
+ * <p>Any thread. {@link NodeDaemon} opens it, its {@link Application} closes it. Costs the device's
+ * threads, those of the registry and of the stager, and 2 to 8 for the port.
  */
-final class ServedApplication implements AutoCloseable {
+abstract class ServedApplication implements AutoCloseable {
   private final NodeDevice device;
   private final ProcessName self;
   private final ApplicationPort port;
-  private final List<ApplicationFolder> folders;
-  private final Runnable end;
   private final long openedNanos = System.nanoTime();
-  private final RdmaEndpoint endpoint;
-  private final ApplicationStore store;
-  private final BlockServer server;
-
   private final StartedParts parts = new StartedParts();
+  private final RdmaEndpoint endpoint;
+  private final MapOutputRegistry registry;
+  private final Stager stager;
 
-  /** Read lock: a hand-over until it is answered. Write lock: the end of all hand-overs. */
-  private final ReadWriteLock handOvers = new ReentrantReadWriteLock();
+  /** Set by {@link #listen}, the last step of each constructor. */
+  @SuppressWarnings("NullAway.Init")
+  private BlockServer server;
 
   private volatile long lastSignNanos = System.nanoTime();
 
-  /** Never false again. Written with the write lock of {@link #handOvers}. */
+  /** Never false again. */
   private volatile boolean over;
 
   private volatile boolean closed;
 
   /**
-   * Serves the map outputs in the folders. {@link #scan} counts them and finds those that are gone.
+   * Opens all parts but the port.
    *
    * @param nodeId id by which peers know the node
    * @param port port to listen on
-   * @param admission admits map outputs
-   * @param end called when the driver says that the application is over; must not block
+   * @param directories local directories of the map outputs
+   * @param folder returns a folder of each directory in which the daemon may make files
+   * @param outputs finds the map outputs
    */
   ServedApplication(
       NodeDevice device,
       NodeId nodeId,
       ApplicationPort port,
-      List<ApplicationFolder> folders,
-      AdmissionControl admission,
-      Runnable end)
+      List<Path> directories,
+      UnaryOperator<Path> folder,
+      MapOutputFiles outputs)
       throws IOException {
     this.device = device;
     this.self = new ProcessName(port.state().name(), nodeId.toString());
     this.port = port;
-    this.folders = folders;
-    this.end = end;
     boolean opened = false;
     try {
       endpoint = parts.started(device.openEndpoint());
-      LocalDirectories directories =
-          LocalDirectories.probe(endpoint.protectionDomain(), RegistrationMode.AUTO, directories());
-      store =
+      ProtectionDomain domain = endpoint.protectionDomain();
+      registry =
           parts.started(
-              new ApplicationStore(
-                  folders,
-                  admission,
-                  device.options().get(NodeSettings.EXPIRE_AFTER),
-                  files -> openRegistry(directories, files)));
-      Stager stager = parts.started(openStager());
-      server = parts.started(listen(stager));
+              openRegistry(
+                  LocalDirectories.probe(domain, RegistrationMode.AUTO, directories, folder),
+                  outputs));
+      stager = parts.started(openStager());
       opened = true;
     } finally {
       if (!opened) {
@@ -110,12 +93,12 @@ final class ServedApplication implements AutoCloseable {
     }
   }
 
-  private MapOutputRegistry openRegistry(LocalDirectories directories, MapOutputFiles files) {
+  private MapOutputRegistry openRegistry(LocalDirectories directories, MapOutputFiles outputs) {
     ProtectionDomain domain = endpoint.protectionDomain();
     return new MapOutputRegistry(
         domain,
         directories,
-        files,
+        outputs,
         device.memory().registryLimits(domain.registersFiles()),
         device.files(),
         device.indexes(),
@@ -126,30 +109,49 @@ final class ServedApplication implements AutoCloseable {
   private Stager openStager() {
     return new Stager(
         endpoint.protectionDomain(),
-        store.registry(),
+        registry,
         device.memory().stagingBytes(),
         Runtime.getRuntime().availableProcessors(),
         System::nanoTime);
   }
 
-  private BlockServer listen(Stager stager) throws IOException {
-    TransportConf conf = ApplicationPort.transport();
-    ExternalBlockHandler blocks =
-        new ExternalBlockHandler(
-            new OneForOneStreamManager(),
-            new NodeBlockResolver(conf, name(), store::find, store.registry()));
-    parts.started(blocks::close);
-    return port.listen(
-        conf,
-        binding ->
-            new BlockServer(
-                binding,
-                self,
-                endpoint.device().providerName(),
-                endpoint,
-                store.registry(),
-                stager,
-                peers -> new NodeHandler(peers, blocks, this::hear, end, this::sign)));
+  /** Listens at the port. Closes all parts if that fails. */
+  final void listen() throws IOException {
+    boolean listening = false;
+    try {
+      TransportConf conf = ApplicationPort.transport();
+      UnaryOperator<RpcHandler> around = handler(conf, parts);
+      server =
+          parts.started(
+              port.listen(
+                  conf,
+                  binding ->
+                      new BlockServer(
+                          binding,
+                          self,
+                          endpoint.device().providerName(),
+                          endpoint,
+                          registry,
+                          stager,
+                          around)));
+      listening = true;
+    } finally {
+      if (!listening) {
+        close();
+      }
+    }
+  }
+
+  /**
+   * Returns what wraps the block server's handler, to handle more than its requests.
+   *
+   * @param parts gets the parts that this starts
+   */
+  abstract UnaryOperator<RpcHandler> handler(TransportConf conf, StartedParts parts)
+      throws IOException;
+
+  ProcessName self() {
+    return self;
   }
 
   String name() {
@@ -161,21 +163,15 @@ final class ServedApplication implements AutoCloseable {
     return port.state().withPort(server.port());
   }
 
-  /** Records a sign of life of an executor that enters, and returns the answer to it. */
-  Registered entered() throws IOException {
+  /** Records a sign of life of a process that enters, and returns the answer to it. */
+  Registered entered() {
     sign();
     return new Registered(
-        self.id(),
-        port.host(),
-        server.port(),
-        endpoint.device().providerName(),
-        folders.stream().map(folder -> folder.path().toString()).toList());
+        self.id(), port.host(), server.port(), endpoint.device().providerName(), folders());
   }
 
-  /** Parent directories of its folders, one on each of the node's file systems. */
-  List<Path> directories() {
-    return folders.stream().map(ApplicationFolder::directory).toList();
-  }
+  /** Paths of the folders that executors put map outputs into. */
+  abstract List<String> folders();
 
   /** Records a sign of life of the application. */
   void sign() {
@@ -187,60 +183,24 @@ final class ServedApplication implements AutoCloseable {
     return System.nanoTime() - lastSignNanos;
   }
 
-  /**
-   * Takes a map output that an executor has put into one of the folders.
-   *
-   * @param folder index of the folder
-   * @throws IOException if it is refused, with the reason
-   */
-  void handOver(int shuffleId, long mapId, int folder) throws IOException {
-    handOvers.readLock().lock();
-    try {
-      if (isOver()) {
-        throw new IOException("application " + self.application() + " has ended on this node");
-      }
-      sign();
-      store.take(shuffleId, mapId, folder);
-    } finally {
-      handOvers.readLock().unlock();
-    }
-  }
+  /** Looks for map outputs that have come or gone unnoticed. Waits for disks. */
+  abstract void scan();
 
-  /** See {@link ApplicationStore#scan}. */
-  void scan() {
-    store.scan(this::isOver);
-  }
+  /** Number of shuffles with map outputs that the daemon keeps. */
+  abstract int shuffles();
 
-  /**
-   * Handles a message of a driver. The driver may be another application's, if its application was
-   * silent for so long that this one has the port now. Never blocks; completes when it is done.
-   */
-  private CompletableFuture<NodeResponse> hear(NodeRequest told) {
-    if (!told.application().equals(name())) {
-      String reason = "this port now belongs to application %s, not to %s";
-      return CompletableFuture.failedFuture(
-          new IOException(reason.formatted(name(), told.application())));
-    }
-    sign();
-    NodeResponse heard = new NodeResponse(self.id(), System.nanoTime());
-    return switch (told.lifetime()) {
-      case RemoveShuffle(int shuffleId) -> store.remove(shuffleId).thenApply(_ -> heard);
-      case Renew renewal -> {
-        if (renewal.lastHeard().nodeId().equals(self.id())) {
-          store.removeBut(renewal);
-        }
-        yield CompletableFuture.completedFuture(heard);
-      }
-      case EndApplication() -> CompletableFuture.completedFuture(heard);
-    };
-  }
+  /** Number of map outputs that the daemon keeps. */
+  abstract long outputs();
 
-  ApplicationStore store() {
-    return store;
+  /** Bytes of the data files of these map outputs. */
+  abstract long bytes();
+
+  MapOutputRegistry registry() {
+    return registry;
   }
 
   Counters<RegistryCounter> registryCounters() {
-    return store.registry().counters();
+    return registry.counters();
   }
 
   RdmaEndpoint endpoint() {
@@ -257,24 +217,18 @@ final class ServedApplication implements AutoCloseable {
   }
 
   /**
-   * Ends hand-overs, and returns when none is under way. Does nothing if the application gave a
-   * sign of life within this time. Does nothing either if the daemon stops, which leaves it to the
-   * next one.
+   * Ends the application. Does nothing if it gave a sign of life within this time. Does nothing
+   * either if the daemon stops, which leaves it to the next one.
    *
-   * @return true if hand-overs have ended
+   * @return true if it has ended
    */
-  boolean endHandOvers(Duration silence) {
-    handOvers.writeLock().lock();
-    try {
-      over |= silence.isZero() || silentNanos() >= silence.toNanos();
-      return over && !closed;
-    } finally {
-      handOvers.writeLock().unlock();
-    }
+  boolean end(Duration silence) {
+    over |= silence.isZero() || silentNanos() >= silence.toNanos();
+    return over && !closed;
   }
 
-  /** Returns true if no more hand-overs are taken. */
-  boolean isOver() {
+  /** Returns true if it has ended, or the daemon stops. */
+  final boolean isOver() {
     return over || closed;
   }
 

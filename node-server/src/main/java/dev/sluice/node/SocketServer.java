@@ -182,7 +182,7 @@ final class SocketServer implements AutoCloseable {
   }
 
   private void answer(RegisterExecutor enter, NodeChannel channel) throws IOException {
-    ServedApplication application;
+    SparkApplication application;
     try {
       application = applications.enter(enter);
     } catch (IOException | RuntimeException e) {
@@ -200,7 +200,7 @@ final class SocketServer implements AutoCloseable {
     }
   }
 
-  private Object answer(RegisterExecutor enter, ServedApplication application, Object request) {
+  private Object answer(RegisterExecutor enter, SparkApplication application, Object request) {
     try {
       if (request.equals(enter)) {
         return applications.enter(enter).entered();

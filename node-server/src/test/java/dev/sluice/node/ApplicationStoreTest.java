@@ -39,6 +39,7 @@ class ApplicationStoreTest {
   private ApplicationFolder folder;
   private TestMapOutputs outputs;
   private ApplicationStore store;
+  private MapOutputRegistry registry;
 
   @BeforeEach
   void open() throws Exception {
@@ -53,23 +54,23 @@ class ApplicationStoreTest {
                 "1m"));
     store =
         new ApplicationStore(
-            List.of(folder),
-            new AdmissionControl(options, List::of),
-            Duration.ofMinutes(10),
-            files ->
-                new MapOutputRegistry(
-                    domain,
-                    outputs.directories(),
-                    files,
-                    new RegistryLimits(1 << 20, 100, 1_000),
-                    MapOutputListener.NONE,
-                    () -> 0));
+            List.of(folder), new AdmissionControl(options, List::of), Duration.ofMinutes(10));
+    registry =
+        new MapOutputRegistry(
+            domain,
+            outputs.directories(),
+            store.finder(),
+            new RegistryLimits(1 << 20, 100, 1_000),
+            MapOutputListener.NONE,
+            () -> 0);
+    store.open(registry);
   }
 
   @AfterEach
   void nothingIsLeft() {
     pinned.countDown();
     store.close();
+    registry.close();
     assertThat(domain.openRegions()).isZero();
   }
 
@@ -105,10 +106,10 @@ class ApplicationStoreTest {
     assertThat(store.outputs()).isEqualTo(1);
     assertThat(store.bytes()).isEqualTo(1_000);
     List<MapOutputLocation> locations =
-        store.registry().resolve(SHUFFLE + 1, new long[] {20, 21}).get(WAIT_S, TimeUnit.SECONDS);
+        registry.resolve(SHUFFLE + 1, new long[] {20, 21}).get(WAIT_S, TimeUnit.SECONDS);
     assertThat(locations.getFirst()).isNull();
     assertThat(locations.getLast()).isNotNull();
-    assertThat(store.registry().output(SHUFFLE, 10)).isNull();
+    assertThat(registry.output(SHUFFLE, 10)).isNull();
   }
 
   /** A hand-over reads no more than the end of the index. */
@@ -120,7 +121,7 @@ class ApplicationStoreTest {
     Files.write(outputs.index(SHUFFLE, 10), offsets);
     folder.commit(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
     store.take(SHUFFLE, 10, 0);
-    assertThat(store.registry().resolve(SHUFFLE, new long[] {10}).get(WAIT_S, TimeUnit.SECONDS))
+    assertThat(registry.resolve(SHUFFLE, new long[] {10}).get(WAIT_S, TimeUnit.SECONDS))
         .containsOnlyNulls();
   }
 }

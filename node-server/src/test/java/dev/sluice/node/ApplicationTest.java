@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -46,12 +47,12 @@ class ApplicationTest extends NodeDaemonTestCase {
   private ServedApplication open(ApplicationState state, List<ApplicationFolder> kept, Runnable end)
       throws IOException {
     opened.add(
-        new ServedApplication(
+        new SparkApplication(
             device,
             new NodeId("node", state.since()),
             new ApplicationPort("127.0.0.1", new int[] {0}, state),
-            kept,
-            new AdmissionControl(options, List::of),
+            new ApplicationStore(
+                kept, new AdmissionControl(options, List::of), Duration.ofMinutes(10)),
             end));
     if (closesWhileOpening) {
       application.close();
