@@ -169,7 +169,8 @@ final class Application implements AutoCloseable {
 
   /**
    * Removes the application if it was reported as over, or gave no sign of life for this time. Else
-   * scans its folders when that is due. Works on another thread; never blocks.
+   * scans its folders when that is due. A MapReduce job gives no sign: it is not removed as long as
+   * YARN has files of it. Works on another thread; never blocks.
    */
   void tidy(Duration expireAfter) {
     if (tidying.compareAndSet(false, true)) {
@@ -191,7 +192,7 @@ final class Application implements AutoCloseable {
     if (folders.isEnded(state.name())) {
       over.run();
       end(Duration.ZERO);
-    } else if ((isSilent || scanIsDue) && !end(expireAfter)) {
+    } else if (!folders.hasFiles(state) && (isSilent || scanIsDue) && !end(expireAfter)) {
       scan();
     }
   }

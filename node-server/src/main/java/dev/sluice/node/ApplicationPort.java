@@ -51,7 +51,7 @@ record ApplicationPort(String host, int[] ports, ApplicationState state) {
    */
   BlockServer listen(TransportConf conf, Function<BlockServer.Binding, BlockServer> server)
       throws IOException {
-    String address = bindAddress();
+    String address = bindAddress(host);
     List<TransportServerBootstrap> bootstraps = bootstraps(conf);
     Exception failure = null;
     for (int port : ports) {
@@ -69,7 +69,7 @@ record ApplicationPort(String host, int[] ports, ApplicationState state) {
   }
 
   /** Address that readers connect to; null (all) if it is translated on its way to this machine. */
-  private @Nullable String bindAddress() throws IOException {
+  static @Nullable String bindAddress(String host) throws IOException {
     return NetworkInterface.getByInetAddress(InetAddress.getByName(host)) == null ? null : host;
   }
 

@@ -82,7 +82,7 @@ final class Applications implements AutoCloseable {
       application.open();
     } catch (IOException | RuntimeException e) {
       LOG.error(
-          "Cannot serve application {}; trying again when one of its executors connects",
+          "Cannot serve application {}; trying again when one of its processes connects",
           application.state(),
           e);
     }
@@ -114,8 +114,14 @@ final class Applications implements AutoCloseable {
     return spark;
   }
 
-  private ServedApplication enter(ApplicationState first) throws IOException {
-    if (!byName.containsKey(first.name())) {
+  /**
+   * Lets a process in.
+   *
+   * @param first state of its application, if that is not known yet
+   * @throws IOException if it is refused, with the reason
+   */
+  ServedApplication enter(ApplicationState first) throws IOException {
+    if (!isKnown(first.name())) {
       admission.enter();
     }
     ServedApplication entered = null;
@@ -168,6 +174,11 @@ final class Applications implements AutoCloseable {
         .filter(state -> !state.name().equals(name))
         .map(ApplicationState::port)
         .collect(Collectors.toSet());
+  }
+
+  /** Returns true if there is such an application. */
+  boolean isKnown(String name) {
+    return byName.containsKey(name);
   }
 
   boolean isEmpty() {

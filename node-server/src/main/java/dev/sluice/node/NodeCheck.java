@@ -76,6 +76,7 @@ final class NodeCheck {
     }
     look(NodeSettings.SOCKET, () -> socket(options.get(NodeSettings.SOCKET).toAbsolutePath()));
     look(NodeSettings.PORTS, () -> ports(options));
+    options.get(NodeSettings.MAPREDUCE_PORT).ifPresent(port -> findings.add(jobs(port)));
     options.get(NodeSettings.HTTP).ifPresent(address -> findings.add(pages(address)));
   }
 
@@ -177,6 +178,15 @@ final class NodeCheck {
         : Finding.warn(
             NodeSettings.HTTP.key(),
             address + " cannot be bound; until it can, the daemon runs without metrics and health");
+  }
+
+  /** A warning at most, as for the pages. */
+  private static Finding jobs(int port) {
+    return isFree(new InetSocketAddress(port))
+        ? Finding.ok(NodeSettings.MAPREDUCE_PORT.key(), "port " + port + " is free")
+        : Finding.warn(
+            NodeSettings.MAPREDUCE_PORT.key(),
+            "port " + port + " cannot be bound; until it can, MapReduce jobs are not served");
   }
 
   private static boolean isFree(InetSocketAddress address) {

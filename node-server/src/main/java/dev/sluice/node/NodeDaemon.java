@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.node;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.blocks.StartedParts;
+import dev.sluice.blocks.conf.Setting;
 import dev.sluice.blocks.handover.ApplicationFolder;
 import dev.sluice.blocks.wire.NodeId;
 import dev.sluice.node.StateFile.ApplicationState;
@@ -9,6 +12,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;
@@ -48,14 +52,29 @@ public final class NodeDaemon implements AutoCloseable {
       Executors.newSingleThreadScheduledExecutor(
           Thread.ofPlatform().daemon().name("sluice-node").factory());
 
-  /** Roots in which dead executors' folders are being deleted. */
+  /** Roots in and next to which folders of ended jobs and dead executors are being deleted. */
   private final Set<Path> tidying = ConcurrentHashMap.newKeySet();
 
   /** Parts that are closed before the applications. */
   private final StartedParts doors = new StartedParts();
 
-  /** True while the pages are served; guarded by this. */
-  private boolean hasPages;
+  /**
+   * A part with an address of its own, without which the daemon works.
+   *
+   * @param served its service in words, with a verb
+   * @param address setting of its address
+   */
+  private record Door(String served, Setting<?> address, Opener opener) {
+    interface Opener {
+      /**
+       * @throws IOException if the address cannot be bound
+       */
+      AutoCloseable open() throws IOException;
+    }
+  }
+
+  /** Doors that are not open yet; guarded by this. */
+  private final List<Door> missing = new ArrayList<>();
 
   /** Port that was given to an application last. */
   private final AtomicInteger lastPort = new AtomicInteger();
@@ -101,18 +120,48 @@ public final class NodeDaemon implements AutoCloseable {
             .inTurn(state.port(), lastPort.get(), applications.portsOfOthers(state.name()));
     ApplicationPort port = new ApplicationPort(options.host(), ports, state);
     NodeId nodeId = new NodeId(id, state.since());
-    ApplicationStore store =
-        new ApplicationStore(
-            kept, applications.admission(), options.get(NodeSettings.EXPIRE_AFTER));
-    ServedApplication served = new SparkApplication(device, nodeId, port, store, end);
+    ServedApplication served =
+        state.job() == null
+            ? new SparkApplication(device, nodeId, port, store(kept), end)
+            : new JobApplication(device, nodeId, port, localDirectories(kept), state.job());
     lastPort.set(served.state().port());
     return served;
+  }
+
+  private ApplicationStore store(List<ApplicationFolder> kept) {
+    return new ApplicationStore(
+        kept, applications.admission(), options.get(NodeSettings.EXPIRE_AFTER));
+  }
+
+  /** Returns the directories that have these folders in their roots. */
+  private static List<Path> localDirectories(List<ApplicationFolder> kept) {
+    return kept.stream().map(folder -> requireNonNull(folder.directory().getParent())).toList();
+  }
+
+  private NodePages openPages(InetSocketAddress address) throws IOException {
+    return new NodePages(address, this::applications, applications.admission()::isDraining);
   }
 
   private synchronized void open() throws IOException {
     applications.open(folders.read());
     doors.started(new SocketServer(options, applications));
-    openPages(true);
+    options
+        .get(NodeSettings.HTTP)
+        .ifPresent(
+            address ->
+                missing.add(
+                    new Door(
+                        "Metrics and health are", NodeSettings.HTTP, () -> openPages(address))));
+    options
+        .get(NodeSettings.MAPREDUCE_PORT)
+        .ifPresent(
+            port ->
+                missing.add(
+                    new Door(
+                        "MapReduce jobs are",
+                        NodeSettings.MAPREDUCE_PORT,
+                        () -> new JobPort(options.host(), port, folders, applications))));
+    openDoors(true);
     long tickMs =
         Math.clamp(
             options.get(NodeSettings.EXPIRE_AFTER).toMillis() / 10, MIN_TICK_MS, MAX_TICK_MS);
@@ -126,43 +175,38 @@ public final class NodeDaemon implements AutoCloseable {
         applications().size());
   }
 
-  /**
-   * Serves the pages if they are configured. While their address cannot be bound, the daemon works
-   * without them and tries again at each tick.
-   */
-  private synchronized void openPages(boolean isFirst) {
-    InetSocketAddress address = options.get(NodeSettings.HTTP).orElse(null);
-    if (hasPages || address == null || closed) {
-      return;
-    }
+  /** Opens the doors that are not open yet. Tries again at each tick. */
+  private synchronized void openDoors(boolean isFirst) {
+    missing.removeIf(door -> !closed && isOpen(door, isFirst));
+  }
+
+  private boolean isOpen(Door door, boolean isFirst) {
     try {
-      doors.started(
-          new NodePages(address, this::applications, applications.admission()::isDraining));
-      hasPages = true;
+      doors.started(door.opener().open());
       if (!isFirst) {
-        LOG.info("Metrics and health are served at {} now", address);
+        LOG.info("{} served now", door.served());
       }
+      return true;
     } catch (IOException e) {
       if (isFirst) {
         LOG.warn(
-            "Metrics and health are not served, because {} cannot be bound ({}). Map outputs are"
-                + " served. The daemon tries again within {} s; set {} to use another address",
-            address,
+            "{} not served, because the address cannot be bound ({}). Everything else is served."
+                + " The daemon tries again within {} s; set {} to use another address",
+            door.served(),
             e.getMessage(),
             TimeUnit.MILLISECONDS.toSeconds(MAX_TICK_MS),
-            NodeSettings.HTTP.key());
+            door.address().key());
       }
+      return false;
     }
   }
 
   private void tidy() {
     try {
-      openPages(false);
+      openDoors(false);
       forgiveSilenceWhileStopped();
       applications.tidy();
-      if (options.get(NodeSettings.DELETE_DEAD)) {
-        folders.roots().forEach(this::deleteDeadExecutors);
-      }
+      folders.roots().forEach(this::tidy);
     } catch (RuntimeException e) {
       LOG.error("Periodic clean-up failed; trying again", e); // The next tick may do better.
     } catch (Error e) {
@@ -171,13 +215,17 @@ public final class NodeDaemon implements AutoCloseable {
     }
   }
 
-  private void deleteDeadExecutors(Path root) {
+  private void tidy(Path root) {
     if (tidying.add(root)) {
       TidyThread.start(
-          "ended executors next to " + root,
+          "ended executors and jobs in and next to " + root,
           () -> {
             try {
-              folders.deleteDeadExecutors(root);
+              folders.deleteEndedJobs(
+                  root, applications::isKnown, options.get(NodeSettings.EXPIRE_AFTER));
+              if (options.get(NodeSettings.DELETE_DEAD)) {
+                folders.deleteDeadExecutors(root);
+              }
             } finally {
               tidying.remove(root);
             }

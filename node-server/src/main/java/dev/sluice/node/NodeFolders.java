@@ -7,12 +7,16 @@ import dev.sluice.blocks.directory.LocalDirectories;
 import dev.sluice.blocks.handover.ApplicationFolder;
 import dev.sluice.blocks.handover.ExecutorFolders;
 import dev.sluice.blocks.handover.FileTree;
+import dev.sluice.node.JobFile.MapReduceJob;
+import dev.sluice.node.NodeDisks.RefusedException;
 import dev.sluice.node.StateFile.ApplicationState;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -22,6 +26,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -29,10 +34,11 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A node's folders: {@code .sluice} on each of its file systems, with a folder for each application
- * that has its state in a file. They are the daemon's whole state, so it can be killed at any time.
- * They stay locked while open, because two daemons must not share them. Only their user has access.
- * The {@link NodeDaemon} opens and closes this. Any thread; callers wait for disks ({@link
- * NodeDisks}). {@link #read} is called once, before applications begin.
+ * that has its state in a file, and for each MapReduce job ({@link JobFile}). They are the daemon's
+ * whole state, so it can be killed at any time. They stay locked while open, because two daemons
+ * must not share them. Only their user has access. The {@link NodeDaemon} opens and closes this.
+ * Any thread; callers wait for disks ({@link NodeDisks}). {@link #read} is called once, before
+ * applications begin.
  */
 final class NodeFolders implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(NodeFolders.class);
@@ -112,10 +118,10 @@ final class NodeFolders implements AutoCloseable {
         leftOver.add(folder);
       } else if (StateFile.isIn(folder)) {
         ApplicationState state = StateFile.read(folder);
-        if (state == null) {
-          putAway(root, folder);
-        } else {
+        if (state != null) {
           found.put(state.name(), state);
+        } else if (!JobFile.isIn(folder)) {
+          putAway(root, folder);
         }
       }
     }
@@ -126,7 +132,8 @@ final class NodeFolders implements AutoCloseable {
   }
 
   /**
-   * Begins to use a root. If applications have begun without it, its map outputs are discarded.
+   * Begins to use a root. If applications have begun without it, their map outputs there are
+   * discarded.
    *
    * @return true if it has answered in time
    */
@@ -179,6 +186,62 @@ final class NodeFolders implements AutoCloseable {
   }
 
   /**
+   * Returns the state of a MapReduce job that is not served yet.
+   *
+   * @throws IOException if the node does not have the job, or it has ended, with the reason
+   */
+  ApplicationState job(String name) throws IOException {
+    if (!JobFile.isName(name)) {
+      throw new IOException(name + " is not the name of a MapReduce job");
+    }
+    return disks.onEach("looking for " + name, root -> job(root.resolve(name))).stream()
+        .flatMap(Optional::stream)
+        .findFirst()
+        .orElseThrow(() -> new IOException("YARN has not told this node of " + name));
+  }
+
+  private static Optional<ApplicationState> job(Path folder) throws IOException {
+    if (Files.exists(folder.resolve(ENDED))) {
+      throw new RefusedException(folder.getFileName() + " has ended");
+    }
+    return Optional.ofNullable(JobFile.read(folder));
+  }
+
+  /** Returns true if YARN still has files of a MapReduce job, which is therefore not over. */
+  boolean hasFiles(ApplicationState state) {
+    return disks.answering().stream().anyMatch(root -> hasFiles(root, state));
+  }
+
+  private static boolean hasFiles(Path root, ApplicationState state) {
+    MapReduceJob job = state.job();
+    Path directory = requireNonNull(root.getParent());
+    return job != null && Files.exists(job.folder(directory, state.name()));
+  }
+
+  /**
+   * Deletes a root's folders of jobs that are over and were never served. Waits for it.
+   *
+   * @param isServed returns true for names of applications that are removed otherwise
+   * @param age age of a folder whose job is over if YARN has no files of it
+   */
+  void deleteEndedJobs(Path root, Predicate<String> isServed, Duration age) throws IOException {
+    for (Path folder : folders(root)) {
+      if (JobFile.isIn(folder)
+          && !isServed.test(folder.getFileName().toString())
+          && isOver(root, folder, age)) {
+        delete(putAway(root, folder));
+      }
+    }
+  }
+
+  private static boolean isOver(Path root, Path folder, Duration age) throws IOException {
+    ApplicationState job = JobFile.read(folder);
+    Instant written = Files.getLastModifiedTime(folder).toInstant();
+    return Files.exists(folder.resolve(ENDED))
+        || written.isBefore(Instant.now().minus(age)) && (job == null || !hasFiles(root, job));
+  }
+
+  /**
    * Returns the applications with a state; puts other folders away, for {@link #leftOver}. If a
    * disk cannot be read, all applications count as new, since some of their map outputs may be
    * missing.
@@ -198,7 +261,7 @@ final class NodeFolders implements AutoCloseable {
   private Path putOthersAway(Path root, Set<String> kept) throws IOException {
     for (Path folder : folders(root)) {
       String name = folder.getFileName().toString();
-      if (!name.startsWith(REMOVED) && !kept.contains(name)) {
+      if (!name.startsWith(REMOVED) && !kept.contains(name) && !JobFile.isIn(folder)) {
         putAway(root, folder);
       }
     }

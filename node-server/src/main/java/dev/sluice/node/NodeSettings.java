@@ -54,6 +54,12 @@ final class NodeSettings {
               "Ports to which readers connect, one for each application: a range, or 0 for any free"
                   + " ports. An application keeps its port when the daemon restarts.");
 
+  static final Setting<Optional<Integer>> MAPREDUCE_PORT =
+      with("mapreduce.port", Type.integer(1, 65_535).optional(), "")
+          .doc(
+              "Port at which readers of MapReduce jobs find their jobs, the same on all nodes."
+                  + " YARN's service sets it from sluice.mapreduce.port. Empty: no job is served.");
+
   static final Setting<String> PROVIDER =
       with("provider", Type.oneOf("auto", "verbs", "soft"), "auto")
           .doc(

@@ -27,9 +27,9 @@ import org.apache.spark.network.server.RpcHandler;
 import org.apache.spark.network.util.TransportConf;
 
 /**
- * One application that a node serves. It has its own device, protection domain, registered and
- * staging memory, and its own port, which asks for its secret. A process of another application
- * therefore cannot reach its bytes, whatever key it guesses.
+ * One application that a node serves: one of Spark, or a MapReduce job. It has its own device,
+ * protection domain, registered and staging memory, and its own port, which asks for its secret. A
+ * process of another application therefore cannot reach its bytes, whatever key it guesses.
  *
  * <p>Any thread. {@link NodeDaemon} opens it, its {@link Application} closes it. Costs the device's
  * threads, those of the registry and of the stager, and 2 to 8 for the port.
@@ -143,12 +143,13 @@ abstract class ServedApplication implements AutoCloseable {
   }
 
   /**
-   * Returns what wraps the block server's handler, to handle more than its requests.
+   * Returns a wrapper of the block server's handler, which handles more requests.
    *
-   * @param parts gets the parts that this starts
+   * @param started gets the parts that this starts
    */
-  abstract UnaryOperator<RpcHandler> handler(TransportConf conf, StartedParts parts)
-      throws IOException;
+  UnaryOperator<RpcHandler> handler(TransportConf conf, StartedParts started) throws IOException {
+    return UnaryOperator.identity();
+  }
 
   ProcessName self() {
     return self;
@@ -171,7 +172,9 @@ abstract class ServedApplication implements AutoCloseable {
   }
 
   /** Paths of the folders that executors put map outputs into. */
-  abstract List<String> folders();
+  List<String> folders() {
+    return List.of();
+  }
 
   /** Records a sign of life of the application. */
   void sign() {
@@ -183,17 +186,23 @@ abstract class ServedApplication implements AutoCloseable {
     return System.nanoTime() - lastSignNanos;
   }
 
-  /** Looks for map outputs that have come or gone unnoticed. Waits for disks. */
-  abstract void scan();
+  /** Looks for kept map outputs that have come or gone unnoticed. Waits for disks. */
+  void scan() {}
 
   /** Number of shuffles with map outputs that the daemon keeps. */
-  abstract int shuffles();
+  int shuffles() {
+    return 0;
+  }
 
   /** Number of map outputs that the daemon keeps. */
-  abstract long outputs();
+  long outputs() {
+    return 0;
+  }
 
   /** Bytes of the data files of these map outputs. */
-  abstract long bytes();
+  long bytes() {
+    return 0;
+  }
 
   MapOutputRegistry registry() {
     return registry;

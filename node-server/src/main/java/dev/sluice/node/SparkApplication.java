@@ -54,13 +54,13 @@ final class SparkApplication extends ServedApplication {
   }
 
   @Override
-  UnaryOperator<RpcHandler> handler(TransportConf conf, StartedParts parts) throws IOException {
-    parts.started(store);
+  UnaryOperator<RpcHandler> handler(TransportConf conf, StartedParts started) throws IOException {
+    started.started(store);
     ExternalBlockHandler blocks =
         new ExternalBlockHandler(
             new OneForOneStreamManager(),
             new NodeBlockResolver(conf, name(), store::find, registry()));
-    parts.started(blocks::close);
+    started.started(blocks::close);
     return peers -> new NodeHandler(peers, blocks, this::hear, end, this::sign);
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.node;
 
+import dev.sluice.node.JobFile.MapReduceJob;
 import java.io.IOException;
 import java.io.Reader;
 import java.io.Writer;
@@ -63,9 +64,12 @@ final class StateFile {
     String since = state.getProperty(SINCE, "0"); // Earlier block servers did not write it.
     String port = state.getProperty(PORT, "");
     boolean isOfThisBoot = state.getProperty(BOOT, "").equals(boot());
-    boolean isWhole = secret != null && port.matches("\\d{1,5}");
+    ApplicationState job = JobFile.read(folder);
+    boolean isWhole =
+        secret != null && port.matches("\\d{1,5}") && (job != null || !JobFile.isName(name));
     return NodeFolders.isName(name) && isOfThisBoot && isWhole
-        ? new ApplicationState(name, secret, since, Integer.parseInt(port))
+        ? new ApplicationState(
+            name, secret, since, Integer.parseInt(port), job == null ? null : job.job())
         : null;
   }
 
@@ -92,21 +96,28 @@ final class StateFile {
 
   /**
    * Facts about an application that a node keeps across restarts of its daemon, next to the map
-   * outputs. {@link Applications} makes it for a new application; {@link StateFile} reads and
-   * writes it. The {@link Application} holds the present one, and replaces it when its {@link
-   * ServedApplication} has a port. Immutable; any thread. It holds the secret, so {@link #toString}
-   * leaves that out.
+   * outputs. {@link Applications} makes it for a new application, {@link JobFile} for a new job;
+   * {@link StateFile} reads and writes it. The {@link Application} holds the present one, and
+   * replaces it when its {@link ServedApplication} has a port. Immutable; any thread. It holds the
+   * secret, so {@link #toString} leaves that out.
    *
    * @param name name of this run of the application
    * @param secret by which its processes authenticate; empty if they do not
    * @param since part of its {@link dev.sluice.blocks.wire.NodeId}: constant as long as the node
    *     keeps its map outputs
    * @param port where the node listens for its processes; 0 as long as there is none
+   * @param job null for an application of Spark
    */
-  record ApplicationState(String name, String secret, String since, int port) {
-    /** State of an application that the node has no map outputs of. */
+  record ApplicationState(
+      String name, String secret, String since, int port, @Nullable MapReduceJob job) {
+    /** State of an application of Spark that the node has no map outputs of. */
     static ApplicationState first(String name, String secret) {
-      return new ApplicationState(name, secret, random(), 0);
+      return first(name, secret, null);
+    }
+
+    /** State of an application that the node does not serve yet. */
+    static ApplicationState first(String name, String secret, @Nullable MapReduceJob job) {
+      return new ApplicationState(name, secret, random(), 0, job);
     }
 
     /** New random id, in hexadecimal digits. */
@@ -118,11 +129,11 @@ final class StateFile {
 
     /** State after a loss of map outputs that the node had. */
     ApplicationState anew() {
-      return new ApplicationState(name, secret, random(), port);
+      return new ApplicationState(name, secret, random(), port, job);
     }
 
     ApplicationState withPort(int newPort) {
-      return new ApplicationState(name, secret, since, newPort);
+      return new ApplicationState(name, secret, since, newPort, job);
     }
 
     boolean hasSecret(String other) {

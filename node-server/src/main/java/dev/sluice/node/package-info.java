@@ -6,8 +6,11 @@
  * core. An executor uses {@link dev.sluice.blocks.handover.NodeClient}: it links a map output's
  * files into one of the node's folders and reports that over a Unix domain socket. The daemon's
  * {@code SocketServer} admits the executor, and the {@code ApplicationStore} of its {@code
- * ServedApplication} takes the map output. {@code Applications} knows each {@code Application},
- * also one that cannot be served yet.
+ * SparkApplication} takes the map output. {@code Applications} knows each {@code Application}, also
+ * one that cannot be served yet.
+ *
+ * <p>MapReduce jobs hand nothing over. Their readers find them at the {@code JobPort}, and the
+ * {@code JobFiles} of a {@code JobApplication} find files of map tasks in YARN's directories.
  *
  * <p>Each application has its own device, memory, secret and port, on which a {@link
  * dev.sluice.blocks.server.BlockServer} answers its readers. The port also serves Spark's own

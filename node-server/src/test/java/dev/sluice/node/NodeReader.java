@@ -9,6 +9,7 @@ import dev.sluice.blocks.wire.LifetimeMessages.Lifetime;
 import dev.sluice.blocks.wire.LifetimeMessages.NodeResponse;
 import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.blocks.wire.NodeMessages.Registered;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.RemoteRegion;
@@ -40,7 +41,7 @@ final class NodeReader implements AutoCloseable {
   private final RdmaEndpoint endpoint;
 
   /**
-   * @param application name of this run; Spark's id is the part before the last hyphen
+   * @param application name of a job, or of this run; Spark's id is the part before the last hyphen
    * @param secret empty if it does not authenticate
    */
   NodeReader(String application, String secret) throws IOException {
@@ -81,10 +82,13 @@ final class NodeReader implements AutoCloseable {
 
   private static List<TransportClientBootstrap> bootstraps(
       String application, String secret, TransportConf conf) {
-    String sparks = application.substring(0, application.lastIndexOf('-'));
+    String id =
+        JobFile.isName(application)
+            ? application
+            : application.substring(0, application.lastIndexOf('-'));
     return secret.isEmpty()
         ? List.of()
-        : List.of(new AuthClientBootstrap(conf, sparks, new ApplicationPort.Secret(secret)));
+        : List.of(new AuthClientBootstrap(conf, id, new ApplicationPort.Secret(secret)));
   }
 
   /** Region of a map output's data; null if the node does not have it. */
@@ -115,12 +119,23 @@ final class NodeReader implements AutoCloseable {
   /** READs the first partitions of a map output that the node stages. */
   byte[] readStaged(PeerAddress node, int shuffleId, long mapId, int partitions, int maxBytes)
       throws Exception {
-    List<Partitions> block = List.of(new Partitions(mapId, 0, partitions));
-    Stage wanted = new Stage(shuffleId, 10_000, block, 0, maxBytes);
-    Staged staged = (Staged) client.stage(node, wanted).get(TIMEOUT_S, TimeUnit.SECONDS);
+    Staged staged = stage(node, shuffleId, mapId, partitions, maxBytes);
     byte[] read = read(node, staged.region());
     client.done(node, staged.leaseId());
     return read;
+  }
+
+  /** Asks for the first partitions of a map output. */
+  Staged stage(PeerAddress node, int shuffleId, long mapId, int partitions, int maxBytes)
+      throws Exception {
+    List<Partitions> block = List.of(new Partitions(mapId, 0, partitions));
+    Stage wanted = new Stage(shuffleId, 10_000, block, 0, maxBytes);
+    return (Staged) client.stage(node, wanted).get(TIMEOUT_S, TimeUnit.SECONDS);
+  }
+
+  /** Asks at the port for all jobs. */
+  Registered findJob(PeerAddress door, String application) throws Exception {
+    return client.findJob(door, application).get(TIMEOUT_S, TimeUnit.SECONDS);
   }
 
   /** READs all data of a map output. */

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.sluice.node;
+
+import dev.sluice.blocks.server.BlockServer;
+import dev.sluice.blocks.server.FirstMessageGuard;
+import dev.sluice.blocks.wire.ControlMessages;
+import dev.sluice.blocks.wire.ControlMessages.Refused;
+import dev.sluice.blocks.wire.MessageCodec;
+import dev.sluice.blocks.wire.MessageException;
+import dev.sluice.blocks.wire.NodeMessages;
+import dev.sluice.blocks.wire.NodeMessages.FindJob;
+import dev.sluice.node.StateFile.ApplicationState;
+import dev.sluice.rdma.transfer.DaemonThreads;
+import io.netty.channel.Channel;
+import java.io.IOException;
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import org.apache.spark.network.client.RpcResponseCallback;
+import org.apache.spark.network.client.TransportClient;
+import org.apache.spark.network.crypto.AuthServerBootstrap;
+import org.apache.spark.network.server.NoOpRpcHandler;
+import org.apache.spark.network.server.OneForOneStreamManager;
+import org.apache.spark.network.server.RpcHandler;
+import org.apache.spark.network.server.StreamManager;
+import org.apache.spark.network.util.TransportConf;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Port of a node for the readers of all MapReduce jobs, the same at all nodes. A reader
+ * authenticates with the job's name and secret, and asks where the node serves the job ({@link
+ * FindJob}), which opens it for its first reader. The {@link NodeDaemon} creates and closes it. The
+ * transport's threads call it and must not block; disks are waited for on threads of its own.
+ */
+final class JobPort implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(JobPort.class);
+
+  /** Threads that wait for disks, a few for each of the jobs that a node serves. */
+  private static final int MAX_THREADS = 64;
+
+  private final NodeFolders folders;
+  private final Applications applications;
+  private final TransportConf conf = ApplicationPort.transport();
+  private final MessageCodec codec =
+      new MessageCodec(NodeMessages.TYPES, List.of(ControlMessages.REFUSED));
+  private final ThreadPoolExecutor threads = DaemonThreads.atMost(MAX_THREADS, "sluice-node-job");
+  private final BlockServer server;
+
+  /**
+   * Listens at once.
+   *
+   * @param host address by which readers reach the node
+   * @param folders have the jobs
+   * @param applications serve them
+   * @throws IOException if the port is not free
+   */
+  JobPort(String host, int port, NodeFolders folders, Applications applications)
+      throws IOException {
+    this.folders = folders;
+    this.applications = applications;
+    try {
+      server =
+          new BlockServer(
+              new BlockServer.Binding(
+                  conf,
+                  ApplicationPort.bindAddress(host),
+                  port,
+                  List.of((channel, _) -> new Connection(channel))),
+              new NoOpRpcHandler());
+    } catch (Exception e) { // Netty throws a BindException without declaring it.
+      throw new IOException(e.getMessage(), e);
+    }
+  }
+
+  /** Waits for disks on another thread. */
+  private void execute(RpcResponseCallback callback, Runnable step) {
+    try {
+      threads.execute(step);
+    } catch (RejectedExecutionException e) {
+      callback.onFailure(e);
+    }
+  }
+
+  /**
+   * Requests of a connection before it is authenticated. The first one has the job's name: Spark's
+   * authentication gets it when the job's secret has been read from a disk. Only the channel's
+   * thread uses the fields.
+   */
+  private final class Connection extends RpcHandler {
+    private final Channel channel;
+    private final StreamManager noStreams = new OneForOneStreamManager();
+    private boolean reads;
+
+    /** Spark's authentication; null until the secret is known. */
+    private @Nullable RpcHandler authentication;
+
+    Connection(Channel channel) {
+      this.channel = channel;
+    }
+
+    @Override
+    public void receive(TransportClient client, ByteBuffer frame, RpcResponseCallback callback) {
+      if (authentication != null) {
+        authentication.receive(client, frame, callback);
+      } else if (reads) {
+        callback.onFailure(new IllegalStateException("the job's secret is being read"));
+      } else {
+        reads = true;
+        ByteBuffer first = ByteBuffer.allocate(frame.remaining()).put(frame).flip();
+        execute(callback, () -> read(client, first, callback));
+      }
+    }
+
+    private void read(TransportClient client, ByteBuffer first, RpcResponseCallback callback) {
+      ApplicationState job = null;
+      Exception failure = null;
+      try {
+        job = folders.job(name(first.duplicate()));
+      } catch (IOException | RuntimeException e) {
+        LOG.debug("A connection from {} is refused", client.getSocketAddress(), e);
+        failure = e;
+      }
+      ApplicationState found = job;
+      Exception reason = failure;
+      channel.eventLoop().execute(() -> begin(client, first, callback, found, reason));
+    }
+
+    /**
+     * @param job null if it is unknown, for the reason
+     */
+    private void begin(
+        TransportClient client,
+        ByteBuffer first,
+        RpcResponseCallback callback,
+        @Nullable ApplicationState job,
+        @Nullable Exception reason) {
+      reads = false;
+      if (job == null) {
+        callback.onFailure(reason);
+        return;
+      }
+      try {
+        authentication =
+            new AuthServerBootstrap(conf, new ApplicationPort.Secret(job.secret()))
+                .doBootstrap(channel, new Finder(job));
+        authentication.receive(client, first, callback);
+      } catch (RuntimeException e) { // The transport answers it only for its own calls.
+        callback.onFailure(e);
+      }
+    }
+
+    /** Both of Spark's protocols begin with a byte, and the length and the bytes of the name. */
+    private static String name(ByteBuffer frame) throws IOException {
+      try {
+        frame.get();
+        int length = frame.getInt();
+        if (length < 0 || length > frame.remaining()) {
+          throw new BufferUnderflowException();
+        }
+        byte[] name = new byte[length];
+        frame.get(name);
+        return new String(name, StandardCharsets.UTF_8);
+      } catch (BufferUnderflowException e) {
+        throw new IOException("the connection does not authenticate", e);
+      }
+    }
+
+    @Override
+    public StreamManager getStreamManager() {
+      return noStreams;
+    }
+  }
+
+  /** Requests of a reader that has authenticated for a job. */
+  private final class Finder extends RpcHandler {
+    private final ApplicationState job;
+    private final StreamManager noStreams = new OneForOneStreamManager();
+
+    Finder(ApplicationState job) {
+      this.job = job;
+    }
+
+    @Override
+    public void receive(TransportClient client, ByteBuffer frame, RpcResponseCallback callback) {
+      try {
+        if (!(codec.decode(frame) instanceof FindJob(String application))) {
+          throw new MessageException("the message is not FindJob");
+        }
+        FirstMessageGuard.admit(client.getChannel());
+        execute(callback, () -> answer(callback, find(application)));
+      } catch (MessageException e) {
+        callback.onFailure(e);
+      }
+    }
+
+    private Object find(String application) {
+      if (!application.equals(job.name())) {
+        return new Refused("the reader is one of " + job.name() + " and not of " + application);
+      }
+      try {
+        return applications.enter(job).entered();
+      } catch (IOException | RuntimeException e) {
+        LOG.warn(
+            "Readers of {} are refused, and get its map outputs from Hadoop's own shuffle: {}",
+            application,
+            e.toString());
+        LOG.debug("Readers of {} are refused", application, e);
+        return new Refused(String.valueOf(e.getMessage()));
+      }
+    }
+
+    private void answer(RpcResponseCallback callback, Object answer) {
+      try {
+        callback.onSuccess(ByteBuffer.wrap(codec.encode(answer)));
+      } catch (MessageException e) {
+        callback.onFailure(e);
+      }
+    }
+
+    @Override
+    public StreamManager getStreamManager() {
+      return noStreams;
+    }
+  }
+
+  @Override
+  public void close() {
+    server.close();
+    threads.shutdown();
+  }
+}
