@@ -45,12 +45,13 @@ public final class SluiceNodeService extends AuxiliaryService {
   private static final String SOCKET = "sluice.yarn.socket";
   private static final String LOCAL_DIRS = "yarn.nodemanager.local-dirs";
   private static final String HOST = "yarn.nodemanager.hostname";
+  private static final String MAPREDUCE_PORT = "sluice.mapreduce.port";
 
   /**
    * The daemon's folder in each directory, and the file that marks an application as ended. The
    * daemon has the same names; this module does not depend on it.
    */
-  private static final String FOLDER = ".sluice";
+  static final String FOLDER = ".sluice";
 
   private static final String ENDED = ".ended";
 
@@ -78,15 +79,22 @@ public final class SluiceNodeService extends AuxiliaryService {
       throw new IllegalArgumentException(
           HOME + " is \"" + home + "\", which has no executable bin/sluice-node");
     }
-    for (String directory : conf.getTrimmedStrings(LOCAL_DIRS)) {
-      directories.add(Paths.get(new org.apache.hadoop.fs.Path(directory).toUri().getPath()));
-    }
+    directories.addAll(localDirectories(conf));
     if (directories.isEmpty()) {
       throw new IllegalArgumentException(LOCAL_DIRS + " names no directory");
     }
     socket = Paths.get(conf.getTrimmed(SOCKET, defaultSocket().toString()));
     daemon = new DaemonProcess(program, conf.getTrimmed(JAVA_HOME, ""), log(), arguments(conf));
     super.serviceInit(conf);
+  }
+
+  /** Returns the NodeManager's local directories. */
+  static List<Path> localDirectories(Configuration conf) {
+    List<Path> directories = new ArrayList<>();
+    for (String directory : conf.getTrimmedStrings(LOCAL_DIRS)) {
+      directories.add(Paths.get(new org.apache.hadoop.fs.Path(directory).toUri().getPath()));
+    }
+    return directories;
   }
 
   /**
@@ -120,6 +128,10 @@ public final class SluiceNodeService extends AuxiliaryService {
     String host = conf.getTrimmed(HOST, "0.0.0.0");
     if (!host.equals("0.0.0.0")) {
       arguments.add("sluice.node.host=" + host);
+    }
+    String port = conf.getTrimmed(MAPREDUCE_PORT, "");
+    if (!port.isEmpty()) {
+      arguments.add("sluice.node.mapreduce.port=" + port);
     }
     return arguments;
   }
@@ -170,13 +182,16 @@ public final class SluiceNodeService extends AuxiliaryService {
     super.serviceStop();
   }
 
-  /** Does nothing: executors connect to the socket themselves, with the secret. */
+  /**
+   * Does nothing: executors connect to the socket themselves, with the secret. {@link
+   * JobShuffleHandler} tells the daemon of MapReduce jobs.
+   */
   @Override
   public void initializeApplication(ApplicationInitializationContext context) {}
 
   /**
    * Marks the application as ended in the daemon's folders, which the daemon checks. A driver that
-   * ended normally has already told the daemon.
+   * ended normally has already told the daemon; a MapReduce job has no other way.
    */
   @Override
   public void stopApplication(ApplicationTerminationContext context) {

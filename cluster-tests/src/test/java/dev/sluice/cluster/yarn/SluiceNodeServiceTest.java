@@ -39,7 +39,14 @@ final class SluiceNodeServiceTest {
 
   @Test
   void serviceClassesRunOnJava8() throws Exception {
-    for (String name : new String[] {"SluiceNodeService", "DaemonProcess", "RegisteredMemory"}) {
+    for (String name :
+        new String[] {
+          "SluiceNodeService",
+          "DaemonProcess",
+          "RegisteredMemory",
+          "JobFolders",
+          "JobShuffleHandler"
+        }) {
       try (InputStream file = SluiceNodeService.class.getResourceAsStream(name + ".class");
           DataInputStream data = new DataInputStream(file)) {
         data.readInt();

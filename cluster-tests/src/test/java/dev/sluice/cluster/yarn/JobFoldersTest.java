@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.sluice.cluster.yarn;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.yarn.JobFolders;
+import java.io.IOException;
+import java.io.Reader;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Base64;
+import java.util.List;
+import java.util.Properties;
+import org.apache.hadoop.io.DataOutputBuffer;
+import org.apache.hadoop.io.Text;
+import org.apache.hadoop.mapreduce.security.token.JobTokenIdentifier;
+import org.apache.hadoop.security.token.Token;
+import org.apache.hadoop.yarn.api.records.ApplicationId;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Folders by which the daemon learns of MapReduce jobs. */
+final class JobFoldersTest {
+  private static final ApplicationId APPLICATION = ApplicationId.newInstance(1_700_000_000_000L, 1);
+  private static final String NAME = "application_1700000000000_0001-mapreduce";
+  private static final byte[] SECRET = "of the shuffle".getBytes(StandardCharsets.UTF_8);
+
+  @TempDir private Path directory;
+  private Path disk1;
+  private Path disk2;
+  private JobFolders folders;
+
+  @BeforeEach
+  void makeRoots() throws Exception {
+    disk1 = directory.resolve("1");
+    disk2 = directory.resolve("2");
+    Files.createDirectories(disk1.resolve(".sluice"));
+    Files.createDirectories(disk2.resolve(".sluice"));
+    folders = new JobFolders(List.of(disk1, disk2, directory.resolve("missing")));
+  }
+
+  /** Service data as Hadoop's ShuffleHandler.serializeServiceData makes it. */
+  private static ByteBuffer token(byte[] password) throws IOException {
+    JobTokenIdentifier identifier = new JobTokenIdentifier(new Text("job_1700000000000_0001"));
+    Token<JobTokenIdentifier> token =
+        new Token<>(identifier.getBytes(), password, identifier.getKind(), new Text("job_1_0001"));
+    DataOutputBuffer bytes = new DataOutputBuffer();
+    token.write(bytes);
+    return ByteBuffer.wrap(bytes.getData(), 0, bytes.getLength());
+  }
+
+  private static Properties read(Path disk) throws IOException {
+    Properties job = new Properties();
+    try (Reader file = Files.newBufferedReader(disk.resolve(".sluice/" + NAME + "/job"))) {
+      job.load(file);
+    }
+    return job;
+  }
+
+  @Test
+  void theSecretAndTheUserAreInEachDirectory() throws Exception {
+    ByteBuffer token = token(SECRET);
+    folders.write(APPLICATION, "alice", token);
+    assertThat(token.remaining()).as("Hadoop's own service reads it, too").isPositive();
+    for (Path disk : List.of(disk1, disk2)) {
+      assertThat(read(disk))
+          .containsEntry("secret", Base64.getEncoder().encodeToString(SECRET))
+          .containsEntry("user", "alice")
+          .containsEntry("checkOwner", "false");
+      Path folder = disk.resolve(".sluice/" + NAME);
+      assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(folder)))
+          .isEqualTo("rwx------");
+      assertThat(
+              PosixFilePermissions.toString(Files.getPosixFilePermissions(folder.resolve("job"))))
+          .isEqualTo("rw-------");
+      assertThat(disk.resolve(".sluice")).isDirectoryNotContaining("glob:**/.job*");
+    }
+  }
+
+  /** The daemon has put its state there. */
+  @Test
+  void aRestartedNodeManagerReplacesTheFileAlone() throws Exception {
+    folders.write(APPLICATION, "alice", token(SECRET));
+    Path state = disk1.resolve(".sluice/" + NAME + "/.application");
+    Files.createFile(state);
+    new JobFolders(List.of(disk1)).write(APPLICATION, "alice", token(new byte[] {1, 2, 3}));
+    assertThat(state).exists();
+    assertThat(read(disk1)).containsEntry("secret", "AQID");
+    assertThat(state.getParent()).isDirectoryNotContaining("glob:**/.job*");
+  }
+
+  @Test
+  void itIsWrittenOnceHoweverManyContainersBringTheToken() throws Exception {
+    folders.write(APPLICATION, "alice", token(SECRET));
+    Path job = disk1.resolve(".sluice/" + NAME + "/job");
+    Files.delete(job);
+    folders.write(APPLICATION, "alice", token(SECRET));
+    assertThat(job).doesNotExist();
+  }
+
+  /** The daemon makes the roots when it starts. */
+  @Test
+  void aJobThatCameBeforeTheDaemonIsWrittenByTheNextContainer() throws Exception {
+    Files.delete(disk1.resolve(".sluice"));
+    Files.delete(disk2.resolve(".sluice"));
+    folders.write(APPLICATION, "alice", token(SECRET));
+    assertThat(disk1.resolve(".sluice")).doesNotExist();
+    Files.createDirectory(disk2.resolve(".sluice"));
+    folders.write(APPLICATION, "alice", token(SECRET));
+    assertThat(read(disk2)).containsEntry("user", "alice");
+  }
+
+  @Test
+  void withoutAValidTokenNoContainerFails() throws Exception {
+    folders.write(APPLICATION, "alice", null);
+    folders.write(APPLICATION, "alice", ByteBuffer.allocate(0));
+    folders.write(APPLICATION, "alice", ByteBuffer.wrap(new byte[] {127, 1}));
+    assertThat(disk1.resolve(".sluice")).isEmptyDirectory();
+  }
+}
