@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.sluice.mapreduce;
+
+import java.io.File;
+import java.io.IOException;
+import java.net.MalformedURLException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.ServiceLoader;
+import javax.crypto.SecretKey;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.mapreduce.TaskAttemptID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Loads the {@link NodeReader} from the installation of the node daemon, in a class loader of its
+ * own: the reader needs Spark's transport and a newer Netty than Hadoop has. Only classes of this
+ * package, of Java and of slf4j are shared with the task. {@link RdmaShuffle} opens one for each
+ * reduce task.
+ */
+final class InstalledReader {
+  /** Prefix of all settings. */
+  static final String PREFIX = "sluice.mapreduce.";
+
+  /** Installation of the node daemon on every node, which has the reader. */
+  static final String HOME = PREFIX + "home";
+
+  /** First version of Java on which the reader runs. */
+  private static final int JAVA = 21;
+
+  private InstalledReader() {}
+
+  /**
+   * @param secret the secret by which the job fetches map outputs; null if it has none
+   * @throws NodeReadException if there is no reader for this task, with the reason
+   */
+  static NodeReader open(Configuration conf, TaskAttemptID reduce, @Nullable SecretKey secret)
+      throws NodeReadException {
+    int java = javaVersion(System.getProperty("java.specification.version", ""));
+    if (java < JAVA) {
+      throw new NodeReadException(
+          HttpReason.JAVA,
+          "the reduce task runs on Java "
+              + java
+              + "; READs need Java 21 or newer (mapreduce.reduce.env=JAVA_HOME=...)",
+          null);
+    }
+    if (secret == null) {
+      throw new NodeReadException(HttpReason.OFF, "the job has no secret for its shuffle", null);
+    }
+    Map<String, String> settings = settings(conf);
+    String home = settings.remove(HOME);
+    if (home == null) {
+      throw new NodeReadException(HttpReason.OFF, HOME + " is not set", null);
+    }
+    return open(
+        new File(home, "jars"),
+        MapIds.jobName(reduce.getJobID()),
+        new String(Base64.getEncoder().encode(secret.getEncoded()), StandardCharsets.US_ASCII),
+        reduce,
+        settings);
+  }
+
+  private static NodeReader open(
+      File jars, String job, String secret, TaskAttemptID reduce, Map<String, String> settings)
+      throws NodeReadException {
+    ReaderLoader loader = new ReaderLoader(urls(jars));
+    NodeReader reader = null;
+    try {
+      Iterator<NodeReader.Factory> found =
+          ServiceLoader.load(NodeReader.Factory.class, loader).iterator();
+      if (!found.hasNext()) {
+        throw new NodeReadException(
+            HttpReason.OFF, jars + " has no sluice-mapreduce-reader jar (" + HOME + ")", null);
+      }
+      reader =
+          found.next().open(job, secret, reduce.toString(), reduce.getTaskID().getId(), settings);
+      return new Loaded(reader, loader);
+    } catch (RuntimeException | LinkageError | java.util.ServiceConfigurationError e) {
+      throw new NodeReadException(HttpReason.OFF, String.valueOf(e.getMessage()), e);
+    } finally {
+      if (reader == null) {
+        loader.closeQuietly();
+      }
+    }
+  }
+
+  /** Number of a version of Java: 8 for 1.8. */
+  static int javaVersion(String specification) {
+    String number =
+        specification.startsWith("1.") ? specification.substring("1.".length()) : specification;
+    return number.isEmpty() ? 0 : Integer.parseInt(number);
+  }
+
+  private static Map<String, String> settings(Configuration conf) {
+    Map<String, String> settings = new HashMap<>();
+    for (Map.Entry<String, String> entry : conf) {
+      if (entry.getKey().startsWith(PREFIX)) {
+        settings.put(entry.getKey(), conf.getTrimmed(entry.getKey()));
+      }
+    }
+    return settings;
+  }
+
+  private static URL[] urls(File jars) throws NodeReadException {
+    File[] files = jars.listFiles((folder, name) -> name.endsWith(".jar"));
+    if (files == null) {
+      throw new NodeReadException(
+          HttpReason.OFF, jars + " cannot be listed on this node (" + HOME + ")", null);
+    }
+    List<URL> urls = new ArrayList<>();
+    for (File file : files) {
+      try {
+        urls.add(file.toURI().toURL());
+      } catch (MalformedURLException e) {
+        throw new NodeReadException(HttpReason.OFF, file + " has no URL", e);
+      }
+    }
+    return urls.toArray(new URL[0]);
+  }
+
+  /** Reader whose classes are unloaded when it is closed. */
+  private static final class Loaded implements NodeReader {
+    private final NodeReader reader;
+    private final ReaderLoader loader;
+
+    Loaded(NodeReader reader, ReaderLoader loader) {
+      this.reader = reader;
+      this.loader = loader;
+    }
+
+    @Override
+    public List<RemotePartition> locate(String host, long[] mapIds)
+        throws NodeReadException, InterruptedException {
+      return reader.locate(host, mapIds);
+    }
+
+    @Override
+    public java.io.InputStream open(List<RemotePartition> wanted) {
+      return reader.open(wanted);
+    }
+
+    @Override
+    public void close() {
+      reader.close();
+      loader.closeQuietly();
+    }
+  }
+
+  /** Prefers the classes of the installation to those of the task. */
+  private static final class ReaderLoader extends URLClassLoader {
+    static {
+      registerAsParallelCapable();
+    }
+
+    private static final ClassLoader JAVA_CLASSES = ClassLoader.getSystemClassLoader().getParent();
+
+    ReaderLoader(URL[] urls) {
+      super(urls, RdmaShuffle.class.getClassLoader());
+    }
+
+    @Override
+    protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+      if (isShared(name)) {
+        return super.loadClass(name, resolve);
+      }
+      synchronized (getClassLoadingLock(name)) {
+        Class<?> loaded = findLoadedClass(name);
+        if (loaded != null) {
+          return loaded;
+        }
+        try {
+          return findClass(name);
+        } catch (ClassNotFoundException e) { // a class of Java, or none
+          return JAVA_CLASSES.loadClass(name);
+        }
+      }
+    }
+
+    private static boolean isShared(String name) {
+      return name.startsWith("java.")
+          || name.startsWith("org.slf4j.")
+          || name.startsWith("dev.sluice.mapreduce.")
+              && !name.startsWith("dev.sluice.mapreduce.reader.");
+    }
+
+    void closeQuietly() {
+      try {
+        close();
+      } catch (IOException e) {
+        throw new java.io.UncheckedIOException(e); // only its own jar files are closed
+      }
+    }
+  }
+}

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.sluice.mapreduce;
+
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.mapred.ShuffleConsumerPlugin;
+import org.apache.hadoop.mapreduce.CryptoUtils;
+import org.apache.hadoop.mapreduce.TaskAttemptID;
+import org.apache.hadoop.mapreduce.task.reduce.ExceptionReporter;
+import org.apache.hadoop.mapreduce.task.reduce.Fetcher;
+import org.apache.hadoop.mapreduce.task.reduce.MapHost;
+import org.apache.hadoop.mapreduce.task.reduce.MapOutput;
+import org.apache.hadoop.mapreduce.task.reduce.MergeManager;
+import org.apache.hadoop.mapreduce.task.reduce.ShuffleClientMetrics;
+import org.apache.hadoop.mapreduce.task.reduce.ShuffleSchedulerImpl;
+
+/**
+ * Copies the map outputs of one host after the other: Hadoop's fetcher, which READs what it can and
+ * leaves the rest of a host to Hadoop's HTTP. All known map outputs of a host are located in one
+ * request. They are READ in batches, each after the merger has reserved room for all of its map
+ * outputs. A map output that could not be READ goes by HTTP from then on, which reports lost ones
+ * to the scheduler as ever.
+ *
+ * <p>{@link RdmaShuffle} makes, starts and stops it. Hadoop's class runs the thread, which waits
+ * for nodes and for the merger.
+ */
+final class RdmaFetcher<K, V> extends Fetcher<K, V> {
+  /** Map outputs that are located in one request. */
+  private static final int MAX_LOCATED = 4096;
+
+  /** Limits of a batch. */
+  private static final int MAX_BATCH_BYTES = 8 << 20;
+
+  private static final int MAX_BATCH = 256;
+
+  /** The merger takes a decompressor from Hadoop's pool for each compressed map output. */
+  private static final int MAX_COMPRESSED_BATCH = 16;
+
+  private final JobConf conf;
+  private final boolean isCompressed;
+  private final NodeReader reader;
+  private final HttpOutputs byHttp;
+  private final ShuffleCounters counters;
+
+  /** Bytes that encryption adds to each partition. */
+  private final int padding;
+
+  /** A located map output for which the merger has room. */
+  private static final class Reserved<K, V> {
+    final TaskAttemptID attempt;
+    final RemotePartition partition;
+    final MapOutput<K, V> target;
+
+    Reserved(TaskAttemptID attempt, RemotePartition partition, MapOutput<K, V> target) {
+      this.attempt = attempt;
+      this.partition = partition;
+      this.target = target;
+    }
+  }
+
+  /** A map output that can be READ. */
+  private static final class Located {
+    final TaskAttemptID attempt;
+    final RemotePartition partition;
+
+    Located(TaskAttemptID attempt, RemotePartition partition) {
+      this.attempt = attempt;
+      this.partition = partition;
+    }
+  }
+
+  RdmaFetcher(
+      ShuffleConsumerPlugin.Context<K, V> context,
+      ShuffleSchedulerImpl<K, V> scheduler,
+      MergeManager<K, V> merger,
+      ShuffleClientMetrics metrics,
+      ExceptionReporter failures,
+      NodeReader reader,
+      HttpOutputs byHttp,
+      ShuffleCounters counters)
+      throws IOException {
+    super(
+        context.getJobConf(),
+        context.getReduceId(),
+        scheduler,
+        merger,
+        context.getReporter(),
+        metrics,
+        failures,
+        context.getReduceTask().getShuffleSecret());
+    this.conf = context.getJobConf();
+    this.isCompressed = context.getCodec() != null;
+    this.reader = reader;
+    this.byHttp = byHttp;
+    this.counters = counters;
+    this.padding = CryptoUtils.cryptoPadding(conf);
+  }
+
+  /**
+   * Copies what the host is known to have. Map outputs that are not copied in the end are given
+   * back to the scheduler, as Hadoop's own fetcher does.
+   */
+  @Override
+  protected void copyFromHost(MapHost host) throws IOException {
+    Deque<TaskAttemptID> left = new ArrayDeque<>();
+    Deque<TaskAttemptID> http = new ArrayDeque<>();
+    try {
+      take(host, left, http);
+      if (left.isEmpty() || read(host, left, http)) {
+        fetch(host, http);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // The thread is being stopped.
+    } finally {
+      giveBack(host, left);
+      giveBack(host, http);
+    }
+  }
+
+  /** Takes all map outputs that the host is known to have; the scheduler gives a few at a time. */
+  private void take(MapHost host, Deque<TaskAttemptID> read, Deque<TaskAttemptID> http) {
+    List<TaskAttemptID> some = scheduler.getMapsForHost(host);
+    while (!some.isEmpty()) {
+      for (TaskAttemptID each : some) {
+        (byHttp.contains(each) ? http : read).add(each);
+      }
+      some = read.size() < MAX_LOCATED ? scheduler.getMapsForHost(host) : new ArrayList<>();
+    }
+  }
+
+  private void giveBack(MapHost host, Deque<TaskAttemptID> outputs) {
+    for (TaskAttemptID each : outputs) {
+      scheduler.putBackKnownMapOutput(host, each);
+    }
+  }
+
+  /**
+   * READs map outputs.
+   *
+   * @param left those to READ; those that remain are given back
+   * @param http gets those that cannot be READ
+   * @return false if the merger has no room now, or this task fails
+   */
+  private boolean read(MapHost host, Deque<TaskAttemptID> left, Deque<TaskAttemptID> http)
+      throws InterruptedException {
+    Deque<Located> located = locate(host, left, http);
+    while (!located.isEmpty()) {
+      List<Reserved<K, V>> batch = new ArrayList<>();
+      boolean hasRoom = false;
+      try {
+        hasRoom = reserve(located, batch);
+      } catch (IOException e) { // The local disks have no room: this attempt fails, as Hadoop's.
+        scheduler.reportLocalError(e);
+      }
+      if (!hasRoom && batch.isEmpty()) {
+        return false;
+      }
+      copy(host, batch, left, http);
+    }
+    return true;
+  }
+
+  private Deque<Located> locate(MapHost host, Deque<TaskAttemptID> left, Deque<TaskAttemptID> http)
+      throws InterruptedException {
+    Deque<Located> located = new ArrayDeque<>();
+    List<TaskAttemptID> asked = new ArrayList<>(left);
+    try {
+      List<RemotePartition> answers =
+          reader.locate(name(host), asked.stream().mapToLong(MapIds::mapId).toArray());
+      for (int i = 0; i < asked.size(); i++) {
+        RemotePartition answer = answers.get(i);
+        HttpReason failure = answer.failure();
+        if (failure == null && Math.min(answer.bytes(), answer.rawBytes()) < padding) {
+          failure = HttpReason.CHECKSUM; // The partition is too short to be an encrypted one.
+        }
+        if (failure == null) {
+          located.add(new Located(asked.get(i), answer));
+        } else {
+          leave(asked.get(i), failure, host, answer, left, http);
+        }
+      }
+    } catch (NodeReadException e) {
+      for (TaskAttemptID each : asked) {
+        leave(each, e.reason(), host, e, left, http);
+      }
+    }
+    return located;
+  }
+
+  /** Leaves a map output to HTTP. */
+  private void leave(
+      TaskAttemptID output,
+      HttpReason reason,
+      MapHost host,
+      Object why,
+      Deque<TaskAttemptID> left,
+      Deque<TaskAttemptID> http) {
+    byHttp.add(output, reason, host.getHostName(), why);
+    left.remove(output);
+    http.add(output);
+  }
+
+  /** Name of the host without the port of its ShuffleHandler. */
+  private static String name(MapHost host) {
+    String name = host.getHostName();
+    int port = name.lastIndexOf(':');
+    return port < 0 ? name : name.substring(0, port);
+  }
+
+  /**
+   * Reserves room for a batch.
+   *
+   * @return false if the merger has no room for more now
+   */
+  private boolean reserve(Deque<Located> located, List<Reserved<K, V>> batch) throws IOException {
+    long bytes = 0;
+    int most = isCompressed ? MAX_COMPRESSED_BATCH : MAX_BATCH;
+    while (!located.isEmpty() && batch.size() < most && bytes < MAX_BATCH_BYTES) {
+      Located next = located.peek();
+      MapOutput<K, V> target =
+          merger.reserve(next.attempt, next.partition.rawBytes() - padding, id);
+      if (target == null) {
+        return false;
+      }
+      located.remove();
+      batch.add(new Reserved<>(next.attempt, next.partition, target));
+      bytes += next.partition.bytes();
+    }
+    return true;
+  }
+
+  /** Copies a batch. After wrong bytes, the others that follow are READ another time. */
+  private void copy(
+      MapHost host,
+      List<Reserved<K, V>> batch,
+      Deque<TaskAttemptID> left,
+      Deque<TaskAttemptID> http) {
+    List<RemotePartition> wanted = new ArrayList<>();
+    batch.forEach(each -> wanted.add(each.partition));
+    int copied = 0;
+    try (PartitionStream bytes = new PartitionStream(reader.open(wanted))) {
+      for (Reserved<K, V> each : batch) {
+        copy(host, each, bytes);
+        left.remove(each.attempt);
+        copied++;
+      }
+    } catch (NodeReadException e) {
+      drop(batch.subList(copied, batch.size()));
+      for (Reserved<K, V> each : batch.subList(copied, batch.size())) {
+        leave(each.attempt, e.reason(), host, e, left, http);
+      }
+    } catch (IOException | RuntimeException | InternalError e) { // Codecs throw the last one.
+      drop(batch.subList(copied, batch.size()));
+      if (copied < batch.size()) {
+        leave(batch.get(copied).attempt, HttpReason.CHECKSUM, host, e, left, http);
+      }
+    }
+  }
+
+  private void drop(List<Reserved<K, V>> notCopied) {
+    notCopied.forEach(each -> each.target.abort());
+  }
+
+  private void copy(MapHost host, Reserved<K, V> output, PartitionStream bytes) throws IOException {
+    long startMs = System.nanoTime() / 1_000_000;
+    long length = output.partition.bytes();
+    bytes.begin(length);
+    output.target.shuffle(
+        host,
+        CryptoUtils.wrapIfNecessary(conf, bytes, length),
+        length - padding,
+        output.partition.rawBytes() - padding,
+        metrics,
+        reporter);
+    bytes.end();
+    long endMs = System.nanoTime() / 1_000_000;
+    scheduler.copySucceeded(output.attempt, host, length - padding, startMs, endMs, output.target);
+    metrics.successFetch();
+    counters.read(length - padding);
+  }
+
+  /**
+   * Has Hadoop fetch map outputs by HTTP: those that the node lacks one by one, all others
+   * together.
+   *
+   * @param http those that Hadoop did not take remain
+   */
+  private void fetch(MapHost host, Deque<TaskAttemptID> http) throws IOException {
+    Deque<TaskAttemptID> missing = new ArrayDeque<>();
+    for (TaskAttemptID each : http) {
+      if (byHttp.isMissing(each)) {
+        missing.add(each);
+      }
+    }
+    http.removeAll(missing);
+    try {
+      // A failed fetch penalizes the host, which then is not asked for some time.
+      while (!(http.isEmpty() && missing.isEmpty()) && host.getState() != MapHost.State.PENALIZED) {
+        Deque<TaskAttemptID> together = http.isEmpty() ? missing : http;
+        int most = http.isEmpty() ? 1 : together.size();
+        for (; most > 0; most--) {
+          scheduler.putBackKnownMapOutput(host, together.remove());
+        }
+        super.copyFromHost(host);
+      }
+    } finally {
+      http.addAll(missing);
+    }
+  }
+}
