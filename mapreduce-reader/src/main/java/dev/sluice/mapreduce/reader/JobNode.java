@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.sluice.mapreduce.reader;
+
+import dev.sluice.blocks.client.BlockServerClient;
+import dev.sluice.blocks.wire.ControlMessages;
+import dev.sluice.blocks.wire.ControlMessages.NotStaged;
+import dev.sluice.blocks.wire.ControlMessages.Partitions;
+import dev.sluice.blocks.wire.ControlMessages.Stage;
+import dev.sluice.blocks.wire.ControlMessages.Staged;
+import dev.sluice.blocks.wire.MapOutputHeader;
+import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.blocks.wire.NodeMessages.Registered;
+import dev.sluice.blocks.wire.TableEntry;
+import dev.sluice.mapreduce.HttpReason;
+import dev.sluice.mapreduce.NodeReadException;
+import dev.sluice.mapreduce.RemotePartition;
+import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.rdma.transfer.RdmaEndpoint;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A host with map outputs, and the job's block server there. {@link JobReader} makes one for each
+ * host. Fetchers' threads wait for the host here, one at a time.
+ */
+final class JobNode {
+  /** A reader's only shuffle of a job. */
+  static final int SHUFFLE = 0;
+
+  /** Raw lengths of this size or more are not told. */
+  private static final long UNKNOWN_RAW_BYTES = 0xFFFF_FFFFL;
+
+  private final String job;
+  private final String host;
+  private final BlockServerClient servers;
+  private final RdmaEndpoint endpoint;
+  private final ReaderSettings settings;
+
+  /** Null while it is not known; guarded by this, as the next two fields are. */
+  private @Nullable PeerAddress server;
+
+  /** Why it is not known; null if it has not been asked for. */
+  private @Nullable NodeReadException failure;
+
+  private long failedNanos;
+
+  JobNode(
+      String job,
+      String host,
+      BlockServerClient servers,
+      RdmaEndpoint endpoint,
+      ReaderSettings settings) {
+    this.job = job;
+    this.host = host;
+    this.servers = servers;
+    this.endpoint = endpoint;
+    this.settings = settings;
+  }
+
+  /**
+   * Locates one partition of each map output. If a block server that is known does not answer, the
+   * daemon may have been started again: then it is looked for once more.
+   */
+  synchronized List<RemotePartition> locate(long[] mapIds, int partition)
+      throws NodeReadException, InterruptedException {
+    boolean wasKnown = server != null;
+    try {
+      return locateAll(server(), mapIds, partition);
+    } catch (NodeReadException e) {
+      if (!wasKnown) {
+        throw e;
+      }
+      return locateAll(server(), mapIds, partition);
+    }
+  }
+
+  private List<RemotePartition> locateAll(PeerAddress peer, long[] mapIds, int partition)
+      throws NodeReadException, InterruptedException {
+    List<RemotePartition> located = new ArrayList<>(mapIds.length);
+    for (int from = 0; from < mapIds.length; from += ControlMessages.MAX_RESOLVE) {
+      int to = Math.min(mapIds.length, from + ControlMessages.MAX_RESOLVE);
+      located.addAll(locate(peer, Arrays.copyOfRange(mapIds, from, to), partition));
+    }
+    return located;
+  }
+
+  /** Returns the job's block server, which is asked for at most once in an interval. */
+  private PeerAddress server() throws NodeReadException, InterruptedException {
+    if (server != null) {
+      return server;
+    }
+    long retryNanos = TimeUnit.MILLISECONDS.toNanos(settings.get(ReaderSettings.RETRY_MS));
+    if (failure != null && System.nanoTime() - failedNanos < retryNanos) {
+      throw failure;
+    }
+    try {
+      failure = null;
+      server = find();
+      return server;
+    } catch (NodeReadException e) {
+      failure = e;
+      failedNanos = System.nanoTime();
+      throw e;
+    }
+  }
+
+  private PeerAddress find() throws NodeReadException, InterruptedException {
+    PeerAddress door = new PeerAddress("jobs", host, settings.get(ReaderSettings.PORT));
+    try {
+      Registered found = answer(servers.findJob(door, job), "find the job's block server");
+      String provider = endpoint.device().providerName();
+      if (!found.provider().equals(provider)) {
+        throw new NodeReadException(
+            HttpReason.PEER,
+            "the node daemon at %s has provider %s, this task %s (sluice.mapreduce.provider)"
+                .formatted(host, found.provider(), provider),
+            null);
+      }
+      return new PeerAddress(found.nodeId(), found.host(), found.port());
+    } finally {
+      servers.peerLost(door); // Many reducers ask, and each asks once.
+    }
+  }
+
+  /** Forgets the block server after a failure: the daemon may have been started again. */
+  private void forget(PeerAddress peer) {
+    server = null;
+    endpoint.peerLost(peer.id());
+    servers.peerLost(peer);
+  }
+
+  private List<RemotePartition> locate(PeerAddress peer, long[] mapIds, int partition)
+      throws NodeReadException, InterruptedException {
+    try {
+      List<@Nullable MapOutputLocation> there =
+          answer(servers.resolve(peer, SHUFFLE, mapIds), "locate map outputs");
+      List<Partitions> wanted = new ArrayList<>();
+      for (int i = 0; i < mapIds.length; i++) {
+        if (there.get(i) != null) {
+          wanted.add(new Partitions(mapIds[i], partition, partition + 1));
+        }
+      }
+      List<long[]> tables = wanted.isEmpty() ? List.of() : tables(peer, wanted);
+      List<RemotePartition> located = new ArrayList<>();
+      int next = 0;
+      for (int i = 0; i < mapIds.length; i++) {
+        located.add(
+            there.get(i) == null
+                ? new RemotePartition(mapIds[i], HttpReason.NOT_REGISTERED)
+                : located(peer, mapIds[i], tables.get(next++)));
+      }
+      return located;
+    } catch (NodeReadException e) {
+      forget(peer);
+      throw e;
+    }
+  }
+
+  /** Asks for the tables alone: nothing is copied. */
+  private List<long[]> tables(PeerAddress peer, List<Partitions> wanted)
+      throws NodeReadException, InterruptedException {
+    int timeoutMs = Math.toIntExact(settings.get(ReaderSettings.TIMEOUT_MS));
+    Object answer =
+        answer(servers.stage(peer, new Stage(SHUFFLE, timeoutMs, wanted, 0, 0)), "send tables");
+    return switch (answer) {
+      case Staged staged when staged.tables().size() == wanted.size() -> staged.tables();
+      case NotStaged not ->
+          throw new NodeReadException(
+              not.stale() ? HttpReason.STALE_LOCATION : HttpReason.STAGING, not.reason(), null);
+      default ->
+          throw new NodeReadException(
+              HttpReason.STAGING, peer + " answers with another number of tables", null);
+    };
+  }
+
+  private static RemotePartition located(PeerAddress peer, long mapId, long[] table) {
+    if (!Staged.isTable(table)) {
+      return new RemotePartition(
+          mapId,
+          table.length == Staged.STALE.length ? HttpReason.NOT_REGISTERED : HttpReason.STAGING);
+    }
+    MapOutputHeader header = MapOutputHeader.of(mapId, table, 0);
+    if (header == null || table.length != MapOutputHeader.LONGS + TableEntry.LONGS) {
+      return new RemotePartition(mapId, HttpReason.STALE_LOCATION);
+    }
+    long first = table[MapOutputHeader.LONGS];
+    long second = table[MapOutputHeader.LONGS + 1];
+    long offset = TableEntry.offset(first);
+    long bytes = TableEntry.length(first, second);
+    long rawBytes = TableEntry.checksum(second);
+    if (bytes > header.data().length() - offset) {
+      return new RemotePartition(mapId, HttpReason.STALE_LOCATION);
+    }
+    return rawBytes == UNKNOWN_RAW_BYTES
+        ? new RemotePartition(mapId, HttpReason.SIZE)
+        : new NodePartition(peer, header, offset, bytes, rawBytes);
+  }
+
+  private <T> T answer(CompletableFuture<T> asked, String what)
+      throws NodeReadException, InterruptedException {
+    try {
+      // The client answers each request within its time; this limit is for a defect there.
+      return asked.get(2 * settings.get(ReaderSettings.TIMEOUT_MS), TimeUnit.MILLISECONDS);
+    } catch (ExecutionException | TimeoutException e) {
+      Throwable cause = e.getCause() == null ? e : e.getCause();
+      throw new NodeReadException(
+          HttpReason.PEER,
+          "the node daemon at %s did not %s: %s".formatted(host, what, cause.getMessage()),
+          cause);
+    }
+  }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.sluice.mapreduce.reader;
+
+import dev.sluice.blocks.client.BlockServerClient;
+import dev.sluice.blocks.wire.ProcessName;
+import dev.sluice.mapreduce.NodeReadException;
+import dev.sluice.mapreduce.NodeReader;
+import dev.sluice.mapreduce.RemotePartition;
+import dev.sluice.rdma.providers.Providers;
+import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
+import dev.sluice.rdma.transfer.RdmaEndpoint;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import org.apache.spark.network.crypto.AuthClientBootstrap;
+import org.apache.spark.network.sasl.SecretKeyHolder;
+import org.apache.spark.network.util.MapConfigProvider;
+import org.apache.spark.network.util.TransportConf;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * READs one reduce task's partitions. The task's fetchers call it on their threads, which wait
+ * here. Owns a device with its queue pairs and buffers, and the connections to block servers.
+ * {@link JobReaderFactory} makes it; the plug-in closes it.
+ */
+final class JobReader implements NodeReader {
+  private static final Logger LOG = LoggerFactory.getLogger(JobReader.class);
+
+  private final String job;
+  private final ReaderSettings settings;
+  private final int partition;
+  private final BlockServerClient servers;
+  private final RdmaEndpoint endpoint;
+
+  /** Nodes by the names that map completion events have. */
+  private final Map<String, JobNode> nodes = new ConcurrentHashMap<>();
+
+  /**
+   * @param self name of the job at the nodes, and of this reader
+   * @throws IOException if no device can be opened, with the reason
+   */
+  JobReader(ProcessName self, String secret, int partition, ReaderSettings settings)
+      throws IOException {
+    this.job = self.application();
+    this.settings = settings;
+    this.partition = partition;
+    TransportConf conf = transport();
+    servers =
+        new BlockServerClient(
+            self,
+            conf,
+            List.of(new AuthClientBootstrap(conf, self.application(), new Secret(secret))),
+            settings.transferOptions(),
+            settings.get(ReaderSettings.TIMEOUT_MS),
+            () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
+    boolean opened = false;
+    try {
+      endpoint =
+          RdmaEndpoint.open(
+              Providers.open(
+                  settings.get(ReaderSettings.PROVIDER),
+                  localAddress(),
+                  settings.verbsOptions(),
+                  SoftOptions.DEFAULT),
+              settings.transferOptions(),
+              servers);
+      opened = true;
+    } finally {
+      if (!opened) {
+        servers.close();
+      }
+    }
+    LOG.info(
+        "{} READs map outputs by provider {}, device {}",
+        self.id(),
+        endpoint.device().providerName(),
+        endpoint.device().name());
+  }
+
+  /** Address by which YARN knows this node, or the address of the machine's name. */
+  private static InetAddress localAddress() throws IOException {
+    String node = System.getenv("NM_HOST");
+    return node == null ? InetAddress.getLocalHost() : InetAddress.getByName(node);
+  }
+
+  /** Transport that authenticates as node daemons ask for it. */
+  private static TransportConf transport() {
+    return new TransportConf(
+        "sluice",
+        new MapConfigProvider(
+            Map.of(
+                "spark.sluice.io.clientThreads", "1",
+                "spark.network.crypto.enabled", "true",
+                "spark.network.crypto.saslFallback", "true")));
+  }
+
+  private record Secret(String secret) implements SecretKeyHolder {
+    @Override
+    public String getSaslUser(String appId) {
+      return "sparkSaslUser"; // the user name of Spark's own processes
+    }
+
+    @Override
+    public String getSecretKey(String appId) {
+      return secret;
+    }
+  }
+
+  @Override
+  public List<RemotePartition> locate(String host, long[] mapIds)
+      throws NodeReadException, InterruptedException {
+    return node(host).locate(mapIds, partition);
+  }
+
+  private JobNode node(String host) {
+    return nodes.computeIfAbsent(host, name -> new JobNode(job, name, servers, endpoint, settings));
+  }
+
+  @Override
+  public InputStream open(List<RemotePartition> wanted) {
+    List<NodePartition> partitions = wanted.stream().map(NodePartition.class::cast).toList();
+    return new BatchStream(
+        servers, endpoint, partition, partitions, settings.get(ReaderSettings.TIMEOUT_MS));
+  }
+
+  @Override
+  public void close() {
+    endpoint.close();
+    servers.close();
+  }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.sluice.mapreduce.reader;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.sluice.blocks.conf.Setting;
+import dev.sluice.blocks.conf.SettingTable;
+import dev.sluice.blocks.conf.Type;
+import dev.sluice.blocks.conf.VerbsSettings;
+import dev.sluice.rdma.transfer.TransferOptions;
+import dev.sluice.rdma.verbs.VerbsOptions;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Settings of a job's reducers, in mapred-site.xml or by -D. The order of the fields is the one of
+ * the documents. Immutable; any thread.
+ */
+public final class ReaderSettings {
+  static final SettingTable TABLE =
+      new SettingTable("sluice.mapreduce.", "%1$s is not a setting of reducers%3$s");
+
+  static final Setting<Integer> PORT =
+      TABLE
+          .with("port", Type.integer(1, 65_535), "13563")
+          .doc(
+              "Port at which the node daemons tell readers where a job is served. The key has to"
+                  + " have the same value in yarn-site.xml, where it makes the daemons listen.");
+
+  static final Setting<String> PROVIDER =
+      TABLE
+          .with("provider", Type.oneOf("auto", "verbs", "soft"), "auto")
+          .doc(
+              "Provider of READs: auto, verbs or soft. Map outputs of node daemons with another"
+                  + " provider go by HTTP.");
+
+  static final Setting<Long> BUFFERS =
+      TABLE
+          .with("buffers.maxBytes", Type.bytes("4m", "16g"), "32m")
+          .doc(
+              "Registered memory of a reduce task for READs. It is not part of the heap, so the"
+                  + " container needs room for it.");
+
+  static final Setting<Long> TIMEOUT_MS =
+      TABLE
+          .with("timeout", Type.millis("1s", "1h"), "30s")
+          .doc(
+              "Time limit of each request to a node, and of each READ. What is late goes by HTTP.");
+
+  static final Setting<Long> RETRY_MS =
+      TABLE
+          .with("retry.interval", Type.millis("1s", "1h"), "30s")
+          .doc("Time for which a node whose daemon did not answer is not asked again.");
+
+  /** Settings but those of RDMA devices, which follow. */
+  static final List<Setting<?>> OWN = TABLE.rows();
+
+  static final VerbsSettings VERBS = new VerbsSettings(TABLE);
+
+  private final Map<String, String> values;
+
+  private ReaderSettings(Map<String, String> values) {
+    this.values = Map.copyOf(values);
+  }
+
+  /**
+   * @throws IllegalArgumentException for an unknown key or a value that is not allowed
+   */
+  static ReaderSettings of(Map<String, String> values) {
+    TABLE.validate(values);
+    return new ReaderSettings(values);
+  }
+
+  /** Returns the value that is set, else the default. */
+  <T> T get(Setting<T> setting) {
+    return requireNonNull(setting.get(values::get));
+  }
+
+  VerbsOptions verbsOptions() {
+    return VERBS.configure(VerbsOptions.DEFAULT, values::get);
+  }
+
+  TransferOptions transferOptions() {
+    return TransferOptions.DEFAULT.with(o -> o.bufferPoolBytes = get(BUFFERS));
+  }
+}
