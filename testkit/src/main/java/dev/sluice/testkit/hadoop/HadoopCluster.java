@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.sluice.testkit.hadoop;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.testkit.Directories;
+import dev.sluice.testkit.Poll;
+import dev.sluice.testkit.Shuffle;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * A ResourceManager and NodeManagers of Hadoop on this machine, as processes on the JDK that Hadoop
+ * is used with. Each NodeManager has a loopback address of its own, two local directories, Hadoop's
+ * ShuffleHandler and Sluice's node daemon. MapReduce jobs run on it with the settings of {@link
+ * #job}. One thread uses it and closes it, which ends all processes, tasks included; a shutdown
+ * hook does if this process ends first.
+ */
+public final class HadoopCluster implements AutoCloseable {
+  private static final String DAEMON = "dev.sluice.node.NodeMain";
+  private static final String MASTER = "org.apache.hadoop.mapreduce.v2.app.MRAppMaster";
+
+  /** In the command line of every process of a container. */
+  private static final String CONTAINER = "/container_";
+
+  private static final long TIMEOUT_MS = 120_000;
+
+  /** Clock ticks of proc(5) in a second. */
+  private static final double TICKS = 100;
+
+  // Fields of /proc/PID/stat, counted from 0 after the command's name: utime, stime, cutime,
+  // cstime.
+  private static final int CPU_FIRST = 11;
+  private static final int CPU_LAST = 14;
+
+  private static final long END_MS = 10_000;
+
+  private static final Set<String> LOGS = Set.of("stderr", "process.log", "sluice-node.log");
+
+  /** Last lines of each log in {@link #logs}. */
+  private static final int LOG_LINES = 30;
+
+  private final Path directory;
+  private final HadoopFiles files;
+  private final HadoopSettings settings;
+  private final List<Process> processes = new ArrayList<>();
+  private final Thread closer = new Thread(this::end, "hadoop-destroyer");
+
+  private HadoopCluster(Path directory, Path root) throws IOException {
+    this.directory = Files.createDirectories(directory).toRealPath();
+    files = new HadoopFiles(root.toRealPath());
+    settings = new HadoopSettings(this.directory);
+  }
+
+  /**
+   * Starts a cluster; returns when jobs can run on it.
+   *
+   * @param directory folder of all its files, which does not exist
+   * @param root folder of this repository, whose modules are built
+   * @param nodes number of NodeManagers
+   * @param memoryMb memory that each offers to containers, in MiB
+   * @param provider value of sluice.node.provider
+   */
+  public static HadoopCluster start(
+      Path directory, Path root, int nodes, int memoryMb, String provider)
+      throws IOException, InterruptedException {
+    HadoopCluster cluster = new HadoopCluster(directory, root);
+    Runtime.getRuntime().addShutdownHook(cluster.closer);
+    try {
+      cluster.start(nodes, memoryMb, provider);
+      return cluster;
+    } catch (IOException | InterruptedException | RuntimeException e) {
+      cluster.close();
+      throw e;
+    }
+  }
+
+  private void start(int nodes, int memoryMb, String provider)
+      throws IOException, InterruptedException {
+    files.install(settings.home());
+    Files.write(
+        settings.daemonConf(),
+        List.of(
+            "sluice.node.provider=" + provider,
+            "sluice.node.minFreeBytes=1m",
+            "sluice.node.expireAfter=10s",
+            "sluice.node.http="));
+    Files.createDirectories(settings.histories()); // ApplicationMasters do not make it.
+    HadoopFiles.configure(settings.containers(), settings.common());
+    start(
+        directory.resolve("resource-manager"),
+        "resourcemanager.ResourceManager",
+        settings.resourceManager());
+    await("the ResourceManager", () -> activeNodes() == 0);
+    for (int node = 1; node <= nodes; node++) {
+      start(settings.node(node), "nodemanager.NodeManager", settings.nodeManager(node, memoryMb));
+    }
+    await(nodes + " NodeManagers", () -> activeNodes() == nodes && daemons().size() == nodes);
+  }
+
+  private void start(Path folder, String main, Map<String, String> own) throws IOException {
+    HadoopFiles.configure(folder.resolve("conf"), own);
+    processes.add(
+        files
+            .hadoop(folder, "org.apache.hadoop.yarn.server." + main)
+            .redirectErrorStream(true)
+            .redirectOutput(folder.resolve("process.log").toFile())
+            .start());
+  }
+
+  /**
+   * Returns the settings that a submitter needs: those of mapred-site.xml, and the addresses of the
+   * ResourceManager.
+   *
+   * @param shuffle Sluice, or Hadoop's own
+   */
+  public Map<String, String> job(Shuffle shuffle) throws IOException {
+    String jars = files.hadoopJars();
+    return settings.job(
+        shuffle, shuffle == Shuffle.SLUICE ? jars + "," + files.plugin(settings.home()) : jars);
+  }
+
+  /** Returns the folder in which a job that has ended leaves its history. */
+  public Path histories() {
+    return settings.histories();
+  }
+
+  /** Returns the number of NodeManagers that run; -1 if the ResourceManager does not answer. */
+  private int activeNodes() {
+    try (InputStream answer = URI.create(settings.metrics()).toURL().openStream()) {
+      JsonNode beans = new ObjectMapper().readTree(answer).path("beans");
+      return beans.path(0).path("NumActiveNMs").asInt(-1);
+    } catch (IOException e) {
+      return -1;
+    }
+  }
+
+  /** Returns when the ResourceManager has lost the NodeManagers that do not run any more. */
+  public void awaitNodes(int nodes) throws IOException, InterruptedException {
+    await(nodes + " NodeManagers", () -> activeNodes() == nodes);
+  }
+
+  /** Returns when no task and no ApplicationMaster runs. */
+  public void awaitIdle() throws IOException, InterruptedException {
+    await("the end of all containers", () -> processes(CONTAINER).isEmpty());
+  }
+
+  private interface Condition {
+    boolean holds() throws IOException;
+  }
+
+  private void await(String what, Condition condition) throws IOException, InterruptedException {
+    Poll.<IOException>until(
+        TIMEOUT_MS, () -> condition.holds() || !processes.stream().allMatch(Process::isAlive));
+    if (!condition.holds()) {
+      throw new IOException(
+          "waiting for %s failed; last lines of logs:%n%s".formatted(what, logs()));
+    }
+  }
+
+  /** Returns the number of the node on which a job's only ApplicationMaster runs. */
+  public int nodeOfMaster() throws IOException {
+    List<ProcessHandle> masters = processes(MASTER);
+    for (int node = 1; Files.exists(settings.node(node)); node++) {
+      if (ofNode(node).stream().anyMatch(masters::contains)) {
+        return node;
+      }
+    }
+    throw new IOException("no ApplicationMaster runs");
+  }
+
+  /** Kills a NodeManager with its daemon and containers at once, as if the machine failed. */
+  public void killNode(int node) {
+    List<ProcessHandle> own = ofNode(node);
+    processes.removeIf(process -> own.contains(process.toHandle()));
+    own.forEach(ProcessHandle::destroyForcibly);
+  }
+
+  /** Kills a node daemon; its NodeManager starts another one. */
+  public void killDaemon(int node) {
+    List<ProcessHandle> own = ofNode(node);
+    daemons().stream().filter(own::contains).forEach(ProcessHandle::destroyForcibly);
+  }
+
+  private List<ProcessHandle> ofNode(int node) {
+    return processes(settings.node(node) + "/");
+  }
+
+  private List<ProcessHandle> daemons() {
+    return processes(DAEMON);
+  }
+
+  /** Returns the processes of this cluster that have a text in their command lines. */
+  private List<ProcessHandle> processes(String text) {
+    return ProcessHandle.allProcesses()
+        .filter(process -> process.pid() != ProcessHandle.current().pid())
+        .filter(process -> read(process, "cmdline").contains(directory + "/"))
+        .filter(process -> read(process, "cmdline").contains(text))
+        .toList();
+  }
+
+  /** Returns one of the kernel's files about a process; empty if the process has ended. */
+  private static String read(ProcessHandle process, String file) {
+    try {
+      return Files.readString(Path.of("/proc/" + process.pid(), file), ISO_8859_1);
+    } catch (IOException e) {
+      return "";
+    }
+  }
+
+  /**
+   * Returns the CPU time of all processes so far, in seconds, with that of containers and daemons
+   * that have ended: the NodeManagers waited for them. Call it when the cluster is idle.
+   */
+  public double cpuSeconds() {
+    return processes("").stream().mapToLong(HadoopCluster::ticks).sum() / TICKS;
+  }
+
+  private static long ticks(ProcessHandle process) {
+    String stat = read(process, "stat");
+    // The command's name may contain blanks and brackets.
+    String[] fields = stat.substring(stat.lastIndexOf(')') + 1).strip().split(" ");
+    return fields.length <= CPU_LAST
+        ? 0
+        : Arrays.stream(fields, CPU_FIRST, CPU_LAST + 1).mapToLong(Long::parseLong).sum();
+  }
+
+  /** Returns the last lines of the logs of all processes. */
+  public String logs() throws IOException {
+    StringBuilder logs = new StringBuilder();
+    for (Path log : Directories.files(directory, LOGS::contains)) {
+      List<String> lines = Files.readAllLines(log, ISO_8859_1);
+      logs.append(log).append(":\n");
+      lines.stream()
+          .skip(Math.max(0, lines.size() - LOG_LINES))
+          .forEach(line -> logs.append("  ").append(line).append('\n'));
+    }
+    return logs.toString();
+  }
+
+  /** Kills all processes. The caller deletes the files. */
+  @Override
+  public void close() {
+    end();
+    Runtime.getRuntime().removeShutdownHook(closer);
+  }
+
+  /** A process that is killed may just have started another one. */
+  private void end() {
+    long deadlineNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(END_MS);
+    List<ProcessHandle> all = processes("");
+    while (!all.isEmpty() && System.nanoTime() - deadlineNanos < 0) {
+      all.forEach(ProcessHandle::destroyForcibly);
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(10));
+      all = processes("");
+    }
+  }
+}
