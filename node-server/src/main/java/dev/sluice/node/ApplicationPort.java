@@ -70,7 +70,10 @@ record ApplicationPort(String host, int[] ports, ApplicationState state) {
 
   /** Address that readers connect to; null (all) if it is translated on its way to this machine. */
   static @Nullable String bindAddress(String host) throws IOException {
-    return NetworkInterface.getByInetAddress(InetAddress.getByName(host)) == null ? null : host;
+    InetAddress address = InetAddress.getByName(host);
+    return address.isLoopbackAddress() || NetworkInterface.getByInetAddress(address) != null
+        ? host
+        : null;
   }
 
   private List<TransportServerBootstrap> bootstraps(TransportConf conf) {
