@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.sluice.cluster.mapreduce;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.examples.WordCount;
+import org.apache.hadoop.mapreduce.Job;
+
+/**
+ * Holds up the last map task of a job until the test opens it: the reduce tasks have fetched all
+ * other map outputs then, and wait. The tasks run classes of these tests, so all run on the JDK of
+ * the tests.
+ */
+final class Gate {
+  private static final String FILE = "gate.file";
+
+  private final Path file;
+
+  /** Closes the gate for a job that counts words. */
+  Gate(Job job, Path directory) throws Exception {
+    file = directory.resolve("gate");
+    Configuration conf = job.getConfiguration();
+    job.setMapperClass(GatedMapper.class);
+    conf.set(FILE, file.toString());
+    for (String key : List.of("mapreduce.map.env", "yarn.app.mapreduce.am.env")) {
+      conf.set(key, conf.get("mapreduce.reduce.env"));
+    }
+    conf.set(
+        "mapreduce.application.classpath",
+        conf.get("mapreduce.application.classpath") + "," + ownClasses());
+    conf.set("mapreduce.job.reduce.slowstart.completedmaps", "0.01");
+    conf.set("mapreduce.task.progress-report.interval", "200");
+  }
+
+  private static Path ownClasses() throws Exception {
+    return Path.of(Gate.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+  }
+
+  void open() throws IOException {
+    Files.createFile(file);
+  }
+
+  /** Mapper of WordCount. */
+  public static final class GatedMapper extends WordCount.TokenizerMapper {
+    @Override
+    protected void setup(Context context) throws IOException, InterruptedException {
+      Path gate = Path.of(context.getConfiguration().get(FILE));
+      boolean waits = context.getTaskAttemptID().getTaskID().getId() == WordCounting.MAPS - 1;
+      while (waits && Files.notExists(gate)) {
+        context.progress();
+        TimeUnit.MILLISECONDS.sleep(50);
+      }
+    }
+  }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.sluice.cluster.mapreduce;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.testkit.Shuffle;
+import dev.sluice.testkit.hadoop.HadoopCluster;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.examples.WordCount;
+import org.apache.hadoop.mapreduce.TaskAttemptID;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Jobs of MapReduce on two NodeManagers. */
+@Timeout(value = 5, unit = TimeUnit.MINUTES)
+final class MapReduceIT {
+  private static final Path ROOT = Path.of(System.getProperty("sluice.root"));
+  private static final int NODES = 2;
+  private static final int NODE_MB = 2048;
+
+  @TempDir private static Path directory;
+  private static HadoopCluster cluster;
+
+  @BeforeAll
+  static void startCluster() throws Exception {
+    cluster = HadoopCluster.start(directory.resolve("cluster"), ROOT, NODES, NODE_MB, "soft");
+  }
+
+  @AfterAll
+  static void endCluster() {
+    if (cluster != null) {
+      cluster.close();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void wordsAreCountedWithCombinerAndCompression(Shuffle shuffle) throws Exception {
+    WordCounting words = words("combined-" + shuffle, shuffle);
+    words.job().setCombinerClass(WordCount.IntSumReducer.class);
+    words.set("mapreduce.map.output.compress", "true");
+    words.check();
+    if (shuffle == Shuffle.SLUICE) {
+      words.checkThatAllWasRead();
+    }
+  }
+
+  @Test
+  void encryptedPairsArriveSorted() throws Exception {
+    new PairSorting(cluster, directory.resolve("pairs"), cluster.job(Shuffle.SLUICE)).check();
+  }
+
+  @Test
+  void mapOutputsAreReadToDisk() throws Exception {
+    WordCounting words = words("disk", Shuffle.SLUICE);
+    words.set("mapreduce.reduce.shuffle.memory.limit.percent", "0.0001");
+    words.check();
+    words.checkThatAllWasRead();
+  }
+
+  @Test
+  void aMapAttemptThatIsKilledAfterItsOutputWasReadCountsOnce() throws Exception {
+    WordCounting words = words("killed-attempt", Shuffle.SLUICE);
+    Gate gate = words.startBehindGate();
+    TaskAttemptID read = words.finishedMaps().getFirst();
+    words.job().killTask(read);
+    words.await(
+        "another attempt", () -> words.finishedMaps().stream().anyMatch(map -> map.getId() > 0));
+    gate.open();
+    words.check();
+    words.checkThatAllWasRead();
+  }
+
+  @Test
+  void aJobSurvivesTheEndOfItsDaemons() throws Exception {
+    WordCounting words = words("killed-daemons", Shuffle.SLUICE);
+    Gate gate = words.startBehindGate();
+    for (int node = 1; node <= NODES; node++) {
+      cluster.killDaemon(node);
+    }
+    gate.open();
+    words.check();
+    assertThat(words.counter("READ_MAP_OUTPUTS"))
+        .isGreaterThanOrEqualTo((WordCounting.MAPS - 1) * WordCounting.REDUCES);
+  }
+
+  private static WordCounting words(String name, Shuffle shuffle) throws Exception {
+    return new WordCounting(cluster, directory.resolve(name), cluster.job(shuffle));
+  }
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.sluice.cluster.mapreduce;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.testkit.Poll;
+import dev.sluice.testkit.hadoop.HadoopCluster;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.apache.commons.lang3.function.FailableBooleanSupplier;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.examples.WordCount;
+import org.apache.hadoop.io.IntWritable;
+import org.apache.hadoop.io.Text;
+import org.apache.hadoop.mapreduce.Counters;
+import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.TaskAttemptID;
+import org.apache.hadoop.mapreduce.TaskCompletionEvent;
+import org.apache.hadoop.mapreduce.TaskCompletionEvent.Status;
+import org.apache.hadoop.mapreduce.TaskCounter;
+import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
+import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
+
+/**
+ * Hadoop's WordCount over generated text, whose result is known. Each test makes one; the test's
+ * thread uses it.
+ */
+final class WordCounting {
+  static final int MAPS = 3;
+  static final int REDUCES = 2;
+  private static final int WORDS_OF_MAP = 20_000;
+  private static final int DIFFERENT_WORDS = 5_000;
+  private static final long TIMEOUT_MS = 60_000;
+
+  private final Map<String, Integer> expected = new HashMap<>();
+  private final HadoopCluster cluster;
+  private final Path output;
+  private final Job job;
+  private Counters counters = new Counters();
+
+  /**
+   * Writes the text and prepares the job.
+   *
+   * @param directory folder of input and output, which does not exist
+   * @param settings those of {@link HadoopCluster#job}
+   */
+  WordCounting(HadoopCluster cluster, Path directory, Map<String, String> settings)
+      throws Exception {
+    this.cluster = cluster;
+    this.output = directory.resolve("output");
+    Path input = Files.createDirectories(directory.resolve("input"));
+    for (int map = 0; map < MAPS; map++) {
+      Files.write(input.resolve("text-" + map), lines(new Random(map)));
+    }
+    Configuration conf = new Configuration();
+    settings.forEach(conf::set);
+    job = Job.getInstance(conf, directory.getFileName().toString());
+    job.setJarByClass(WordCount.class);
+    job.setMapperClass(WordCount.TokenizerMapper.class);
+    job.setReducerClass(WordCount.IntSumReducer.class);
+    job.setOutputKeyClass(Text.class);
+    job.setOutputValueClass(IntWritable.class);
+    job.setNumReduceTasks(REDUCES);
+    FileInputFormat.addInputPath(job, new org.apache.hadoop.fs.Path(input.toUri()));
+    FileOutputFormat.setOutputPath(job, new org.apache.hadoop.fs.Path(output.toUri()));
+  }
+
+  private List<String> lines(Random random) {
+    List<String> lines = new ArrayList<>();
+    for (int i = 0; i < WORDS_OF_MAP; i++) {
+      String word = "word-" + random.nextInt(DIFFERENT_WORDS);
+      expected.merge(word, 1, Integer::sum);
+      lines.add(word);
+    }
+    return lines;
+  }
+
+  /** Returns the job, to change it before it is submitted. */
+  Job job() {
+    return job;
+  }
+
+  /** Changes a setting of the job. */
+  void set(String key, String value) {
+    job.getConfiguration().set(key, value);
+  }
+
+  /** Submits the job; returns when its reduce tasks have all map outputs but the gated one. */
+  Gate startBehindGate() throws Exception {
+    Gate gate = new Gate(job, output.getParent());
+    job.submit();
+    await("map outputs are fetched", () -> shuffledMaps() == (MAPS - 1) * REDUCES);
+    return gate;
+  }
+
+  private long shuffledMaps() throws Exception {
+    return job.getCounters().findCounter(TaskCounter.SHUFFLED_MAPS).getValue();
+  }
+
+  /** Returns the attempts of map tasks that have succeeded so far. */
+  List<TaskAttemptID> finishedMaps() throws Exception {
+    return Stream.of(job.getTaskCompletionEvents(0, 1_000))
+        .filter(event -> event.isMapTask() && event.getStatus() == Status.SUCCEEDED)
+        .map(TaskCompletionEvent::getTaskAttemptId)
+        .toList();
+  }
+
+  /** Waits for something while the job runs. */
+  void await(String what, FailableBooleanSupplier<Exception> condition) throws Exception {
+    Poll.until(TIMEOUT_MS, () -> condition.getAsBoolean() || job.isComplete());
+    assertThat(condition.getAsBoolean()).as("%s%n%s", what, cluster.logs()).isTrue();
+  }
+
+  /** Runs the job, or waits for the end of one that was submitted, and checks its output. */
+  void check() throws Exception {
+    assertThat(job.waitForCompletion(false))
+        .as("%s%n%s", job.getStatus().getFailureInfo(), cluster.logs())
+        .isTrue();
+    counters = job.getCounters(); // the ApplicationMaster ends soon
+    Map<String, Integer> counted = new HashMap<>();
+    try (Stream<Path> parts = Files.list(output)) {
+      for (Path part :
+          parts.filter(file -> file.getFileName().toString().startsWith("part-r-")).toList()) {
+        for (String line : Files.readAllLines(part)) {
+          String[] fields = line.split("\t");
+          counted.put(fields[0], Integer.parseInt(fields[1]));
+        }
+      }
+    }
+    assertThat(counted).isEqualTo(expected);
+  }
+
+  /** Checks that no map output of the job, which has ended, came by HTTP. */
+  void checkThatAllWasRead() {
+    assertThat(counter("HTTP_MAP_OUTPUTS")).as("%s", counters).isZero();
+    assertThat(counter("READ_MAP_OUTPUTS")).isEqualTo(MAPS * REDUCES);
+    assertThat(counter("READ_BYTES")).isPositive();
+  }
+
+  /** Returns a counter of Sluice, after {@link #check}. */
+  long counter(String name) {
+    return counters.findCounter("Sluice shuffle", name).getValue();
+  }
+}
