@@ -265,7 +265,7 @@ exec_program() {
     previous=$argument
   done
   find_data
-  [[ $module != benchmarks ]] || used+=(verbs-tools examples/verbs)
+  [[ $module != benchmarks ]] || used+=(verbs-tools examples/verbs yarn-service mapreduce mapreduce-reader)
   build_jars "$module" "${used[@]}"
   export SLUICE_SPARK_JARS=$target/spark/jars
   if [[ $spark != 4.2 ]]; then # the modules are built for 4.2

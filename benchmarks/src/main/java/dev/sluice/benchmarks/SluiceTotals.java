@@ -99,11 +99,11 @@ public record SluiceTotals(String devices, long remoteBytes, Map<String, Long> c
     List<String> found = new ArrayList<>();
     if (readBytes() != remoteBytes) {
       found.add(
-          "%d bytes came by READ, but Spark counted %d remote bytes"
+          "%d bytes came by READ, but the engine counted %d remote bytes"
               .formatted(readBytes(), remoteBytes));
     }
     if (!fallbackBlocks().isEmpty()) {
-      found.add("blocks fell back to Spark's own transfer: " + fallbackBlocks());
+      found.add("blocks fell back to the engine's own transfer: " + fallbackBlocks());
     }
     return found;
   }

@@ -7,6 +7,7 @@ import dev.sluice.benchmarks.Benchmark;
 import dev.sluice.benchmarks.BenchmarkRun;
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.Sizes;
+import dev.sluice.benchmarks.mapreduce.MapReduceSort;
 import dev.sluice.benchmarks.terasort.SortJob.SortResult;
 import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.DriverProcess;
@@ -37,8 +38,8 @@ import picocli.CommandLine.Option;
     description = {
       "Run TeraSort, compared with the stock shuffle",
       "Sorts TeraGen's records in executor processes on this machine, in turn through Sluice and"
-          + " through Spark's own shuffle, and checks every output. The exit status is 0 only if"
-          + " all outputs are valid."
+          + " through the engine's own shuffle, and checks every output. The exit status is 0 only"
+          + " if all outputs are valid."
     })
 public final class TeraSortCommand extends Benchmark {
   private static final String OUTPUT = "output";
@@ -61,15 +62,23 @@ public final class TeraSortCommand extends Benchmark {
   private long size;
 
   @Option(
+      names = "--engine",
+      paramLabel = "spark|mapreduce",
+      description =
+          "Sort by Spark, or by Hadoop's TeraSort on NodeManagers with node daemons (default:"
+              + " ${DEFAULT-VALUE})")
+  private String engine = "spark";
+
+  @Option(
       names = "--executors",
       paramLabel = "N",
-      description = "Executor processes (default: ${DEFAULT-VALUE})")
+      description = "Executor processes, or NodeManagers (default: ${DEFAULT-VALUE})")
   private int executors = 2;
 
   @Option(
       names = "--cores",
       paramLabel = "N",
-      description = "Cores of an executor (default: ${DEFAULT-VALUE})")
+      description = "Tasks of each at a time (default: ${DEFAULT-VALUE})")
   private int cores = 1;
 
   @Option(
@@ -77,20 +86,21 @@ public final class TeraSortCommand extends Benchmark {
       defaultValue = "2g",
       paramLabel = "SIZE",
       converter = Sizes.class,
-      description = "Heap of an executor (default: ${DEFAULT-VALUE})")
+      description = "Heap of an executor, or of a task of MapReduce (default: ${DEFAULT-VALUE})")
   private long memory;
 
   @Option(
       names = "--partitions",
       paramLabel = "N",
       description =
-          "Reduce tasks (default: 16 per core, or one per 128 MB of input if that is more)")
+          "Reduce tasks (default: 16 per core, or one per 128 MB of input if that is more; one per"
+              + " core with MapReduce)")
   private @Nullable Integer partitions;
 
   @Option(
       names = "--provider",
       paramLabel = "auto|verbs|soft",
-      description = "spark.shuffle.rdma.provider (default: ${DEFAULT-VALUE})")
+      description = "Provider of READs (default: ${DEFAULT-VALUE})")
   private String provider = "auto";
 
   @Option(
@@ -111,7 +121,7 @@ public final class TeraSortCommand extends Benchmark {
   @Option(
       names = "--conf",
       paramLabel = "KEY=VALUE",
-      description = "Spark setting for both shuffles")
+      description = "Setting of the engine for both shuffles")
   private Map<String, String> conf = new LinkedHashMap<>();
 
   @Option(
@@ -160,7 +170,10 @@ public final class TeraSortCommand extends Benchmark {
     } catch (IOException e) {
       report.failed(e);
     }
-    String suffix = (node ? "-node" : "") + (label == null ? "" : "-" + label);
+    String suffix =
+        (isMapReduce() ? "-mapreduce" : "")
+            + (node ? "-node" : "")
+            + (label == null ? "" : "-" + label);
     rows.addAll(report.rows("terasort-" + Sizes.format(size) + suffix));
     problems.addAll(report.problems());
     out().print(report.transfer());
@@ -193,9 +206,35 @@ public final class TeraSortCommand extends Benchmark {
     }
   }
 
-  private SortResult sort(TeraData.Input input, Shuffle shuffle, Path directory)
-      throws IOException, InterruptedException {
+  private SortResult sort(TeraData.Input input, Shuffle shuffle, Path directory) throws Exception {
     System.err.printf("sort %s: ", directory.getFileName());
+    SortResult result =
+        isMapReduce()
+            ? sortByMapReduce(input, shuffle, directory)
+            : sortBySpark(input, shuffle, directory);
+    System.err.printf("%.2f s, CPU %.2f s%n", result.seconds(), result.cpuSeconds());
+    return result;
+  }
+
+  private boolean isMapReduce() {
+    return engine.equals("mapreduce");
+  }
+
+  private SortResult sortByMapReduce(TeraData.Input input, Shuffle shuffle, Path directory)
+      throws Exception {
+    int reducers = partitions != null ? partitions : executors * cores;
+    MapReduceSort.Result result =
+        new MapReduceSort(executors, cores, memory / 1_000_000, provider, reducers, conf)
+            .run(
+                shuffle,
+                directory.resolve("cluster"),
+                input.directory(),
+                directory.resolve(OUTPUT));
+    return new SortResult(result.seconds(), result.cpuSeconds(), result.totals());
+  }
+
+  private SortResult sortBySpark(TeraData.Input input, Shuffle shuffle, Path directory)
+      throws IOException, InterruptedException {
     Path nodes = directory.resolveSibling(directory.getFileName() + "-cluster");
     try (NodeCluster own = node ? NodeCluster.start(nodes, shuffle, executors * cores) : null) {
       Map<String, String> all = new LinkedHashMap<>();
@@ -203,18 +242,15 @@ public final class TeraSortCommand extends Benchmark {
         all.putAll(own.conf(executors, cores));
       }
       all.putAll(conf);
-      SortResult result =
-          new DriverProcess(directory, DRIVER_MEMORY)
-              .result(
-                  SortResult.class,
-                  SortJob.class,
-                  shuffle,
-                  new ClusterConf(executors, cores, memory / 1_000_000, provider, all),
-                  input.directory().toString(),
-                  directory.resolve(OUTPUT).toString(),
-                  Integer.toString(partitions != null ? partitions : defaultPartitions()));
-      System.err.printf("%.2f s, CPU %.2f s%n", result.seconds(), result.cpuSeconds());
-      return result;
+      return new DriverProcess(directory, DRIVER_MEMORY)
+          .result(
+              SortResult.class,
+              SortJob.class,
+              shuffle,
+              new ClusterConf(executors, cores, memory / 1_000_000, provider, all),
+              input.directory().toString(),
+              directory.resolve(OUTPUT).toString(),
+              Integer.toString(partitions != null ? partitions : defaultPartitions()));
     }
   }
 

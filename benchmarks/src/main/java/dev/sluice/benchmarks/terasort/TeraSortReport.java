@@ -58,7 +58,7 @@ final class TeraSortReport {
     List<String> found = new ArrayList<>();
     if (totals.readBytes() + totals.fallbackBytes() != totals.remoteBytes()) {
       found.add(
-          "%d bytes came by READ and %d by fallback, but Spark counted %d remote bytes"
+          "%d bytes came by READ and %d by fallback, but the engine counted %d remote bytes"
               .formatted(totals.readBytes(), totals.fallbackBytes(), totals.remoteBytes()));
     }
     if (totals.corruptions() == 0) {
@@ -86,7 +86,7 @@ final class TeraSortReport {
     text.append("%d records, checksum %s%n".formatted(input.records(), input.checksum()));
     text.append("device  %s%n".formatted(totals.devices()));
     text.append(
-        "bytes   read %d (%d staged), local %d, fallback %d; Spark counted %d remote%n"
+        "bytes   read %d (%d staged), local %d, fallback %d; the engine counted %d remote%n"
             .formatted(
                 totals.readBytes(),
                 totals.stagedBytes(),
