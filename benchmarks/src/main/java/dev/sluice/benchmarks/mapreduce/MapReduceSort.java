@@ -59,8 +59,8 @@ public record MapReduceSort(
    *
    * @param seconds time from the job's submission to its end
    * @param cpuSeconds CPU time of the cluster's processes meanwhile
-   * @param totals Sluice's counters, where HTTP is the fallback, and the bytes that the reduce tasks
-   *     fetched, as Hadoop counts them
+   * @param totals Sluice's counters, where HTTP is the fallback, and the bytes that the reduce
+   *     tasks fetched, as Hadoop counts them
    */
   public record Result(double seconds, double cpuSeconds, SluiceTotals totals) {}
 
