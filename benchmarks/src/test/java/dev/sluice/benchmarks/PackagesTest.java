@@ -27,6 +27,8 @@ class PackagesTest {
           "shuffle-manager",
           "examples/spark",
           "yarn-service",
+          "mapreduce",
+          "mapreduce-reader",
           "testkit",
           "spark-tests",
           "cluster-tests",

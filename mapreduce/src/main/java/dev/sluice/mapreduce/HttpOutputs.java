@@ -29,7 +29,7 @@ final class HttpOutputs {
   /**
    * Leaves a map output to HTTP, and counts it once. Logs the first one of each host and reason.
    *
-   * @param why what has failed
+   * @param why description of the failure
    */
   void add(TaskAttemptID output, HttpReason reason, String host, @Nullable Object why) {
     if (reasons.putIfAbsent(output, reason) == null) {

@@ -3,7 +3,7 @@ package dev.sluice.mapreduce;
 
 /**
  * Reason why a map output was fetched by Hadoop's HTTP and not READ. Each is a job counter of this
- * name, so names stay. Those that executors of Spark have too ({@code spark.shuffle.rdma} metrics)
+ * name, so names stay. Reasons that executors of Spark have too ({@code spark.shuffle.rdma} metrics)
  * have the same names.
  */
 public enum HttpReason {

@@ -4,7 +4,7 @@ package dev.sluice.mapreduce;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** Failure to READ from a node. What it concerns is fetched by HTTP, and counted by the reason. */
+/** Failure to READ from a node. Its map outputs are fetched by HTTP, and counted by the reason. */
 public final class NodeReadException extends IOException {
   private static final long serialVersionUID = 1L;
 

@@ -23,7 +23,7 @@ final class PartitionStream extends FilterInputStream {
     left = bytes;
   }
 
-  /** Skips what its reader did not need. */
+  /** Skips bytes that the reader of the partition did not need. */
   void end() throws IOException {
     byte[] rest = new byte[0];
     while (left > 0) {

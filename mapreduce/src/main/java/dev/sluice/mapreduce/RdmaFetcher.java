@@ -19,8 +19,8 @@ import org.apache.hadoop.mapreduce.task.reduce.ShuffleClientMetrics;
 import org.apache.hadoop.mapreduce.task.reduce.ShuffleSchedulerImpl;
 
 /**
- * Copies the map outputs of one host after the other: Hadoop's fetcher, which READs what it can and
- * leaves the rest of a host to Hadoop's HTTP. All known map outputs of a host are located in one
+ * Copies the map outputs of one host after the other: Hadoop's fetcher, which READs map outputs and
+ * leaves those that it cannot READ to Hadoop's HTTP. All known map outputs of a host are located in one
  * request. They are READ in batches, each after the merger has reserved room for all of its map
  * outputs. A map output that could not be READ goes by HTTP from then on, which reports lost ones
  * to the scheduler as ever.
@@ -101,7 +101,7 @@ final class RdmaFetcher<K, V> extends Fetcher<K, V> {
   }
 
   /**
-   * Copies what the host is known to have. Map outputs that are not copied in the end are given
+   * Copies the known map outputs of the host. Map outputs that are not copied in the end are given
    * back to the scheduler, as Hadoop's own fetcher does.
    */
   @Override
@@ -141,8 +141,8 @@ final class RdmaFetcher<K, V> extends Fetcher<K, V> {
   /**
    * READs map outputs.
    *
-   * @param left those to READ; those that remain are given back
-   * @param http gets those that cannot be READ
+   * @param left map outputs to READ; the rest of them is given back
+   * @param http gets the map outputs that cannot be READ
    * @return false if the merger has no room now, or this task fails
    */
   private boolean read(MapHost host, Deque<TaskAttemptID> left, Deque<TaskAttemptID> http)
@@ -287,7 +287,7 @@ final class RdmaFetcher<K, V> extends Fetcher<K, V> {
    * Has Hadoop fetch map outputs by HTTP: those that the node lacks one by one, all others
    * together.
    *
-   * @param http those that Hadoop did not take remain
+   * @param http map outputs; Hadoop takes them out
    */
   private void fetch(MapHost host, Deque<TaskAttemptID> http) throws IOException {
     Deque<TaskAttemptID> missing = new ArrayDeque<>();
