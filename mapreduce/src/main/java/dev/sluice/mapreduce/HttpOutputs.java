@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.mapreduce;
 
+import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.apache.hadoop.mapreduce.TaskAttemptID;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -15,6 +19,9 @@ import org.slf4j.LoggerFactory;
  */
 final class HttpOutputs {
   private static final Logger LOG = LoggerFactory.getLogger(HttpOutputs.class);
+
+  /** Hadoop's fetcher takes as many in one request. */
+  private static final int MAX_REQUEST = 20;
 
   private final Map<TaskAttemptID, HttpReason> reasons = new ConcurrentHashMap<>();
   private final ShuffleCounters counters;
@@ -45,10 +52,22 @@ final class HttpOutputs {
   }
 
   /**
-   * Returns true if the node lacks the map output. ShuffleHandler answers a request with none of
-   * its map outputs if one is missing, so this one is asked for alone.
+   * Returns the map outputs of the next request: a few, and none that the node lacks with others.
+   * ShuffleHandler answers a request with none of its map outputs if one of them is missing.
+   *
+   * @param outputs map outputs of one host; at least one
    */
-  boolean isMissing(TaskAttemptID output) {
+  List<TaskAttemptID> next(Collection<TaskAttemptID> outputs) {
+    List<TaskAttemptID> there = first(outputs, each -> !isMissing(each));
+    return there.isEmpty() ? first(outputs, this::isMissing) : there;
+  }
+
+  private static List<TaskAttemptID> first(
+      Collection<TaskAttemptID> outputs, Predicate<TaskAttemptID> which) {
+    return outputs.stream().filter(which).limit(MAX_REQUEST).collect(Collectors.toList());
+  }
+
+  private boolean isMissing(TaskAttemptID output) {
     return reasons.get(output) == HttpReason.NOT_REGISTERED;
   }
 }

@@ -3,8 +3,8 @@ package dev.sluice.mapreduce;
 
 /**
  * Reason why a map output was fetched by Hadoop's HTTP and not READ. Each is a job counter of this
- * name, so names stay. Reasons that executors of Spark have too ({@code spark.shuffle.rdma} metrics)
- * have the same names.
+ * name, so names stay. Reasons that executors of Spark have too ({@code spark.shuffle.rdma}
+ * metrics) have the same names.
  */
 public enum HttpReason {
   /** The reduce task runs on a Java version below 21. */
@@ -31,6 +31,9 @@ public enum HttpReason {
   CIRCUIT_OPEN,
   /** No buffer became free in time. */
   BUFFERS,
-  /** The bytes that were READ are not a map output: a checksum or the codec says so. */
+  /**
+   * The bytes that were READ are not a map output, as a checksum or the codec says, or could not be
+   * written to the local disk.
+   */
   CHECKSUM
 }

@@ -68,6 +68,7 @@ final class InstalledReader {
         settings);
   }
 
+  /** Opens the reader. Its classes stay loaded for the life of the task's process. */
   private static NodeReader open(
       File jars, String job, String secret, TaskAttemptID reduce, Map<String, String> settings)
       throws NodeReadException {
@@ -82,7 +83,7 @@ final class InstalledReader {
       }
       reader =
           found.next().open(job, secret, reduce.toString(), reduce.getTaskID().getId(), settings);
-      return new Loaded(reader, loader);
+      return reader;
     } catch (RuntimeException | LinkageError | java.util.ServiceConfigurationError e) {
       throw new NodeReadException(HttpReason.OFF, String.valueOf(e.getMessage()), e);
     } finally {
@@ -124,34 +125,6 @@ final class InstalledReader {
       }
     }
     return urls.toArray(new URL[0]);
-  }
-
-  /** Reader whose classes are unloaded when it is closed. */
-  private static final class Loaded implements NodeReader {
-    private final NodeReader reader;
-    private final ReaderLoader loader;
-
-    Loaded(NodeReader reader, ReaderLoader loader) {
-      this.reader = reader;
-      this.loader = loader;
-    }
-
-    @Override
-    public List<RemotePartition> locate(String host, long[] mapIds)
-        throws NodeReadException, InterruptedException {
-      return reader.locate(host, mapIds);
-    }
-
-    @Override
-    public java.io.InputStream open(List<RemotePartition> wanted) {
-      return reader.open(wanted);
-    }
-
-    @Override
-    public void close() {
-      reader.close();
-      loader.closeQuietly();
-    }
   }
 
   /** Prefers the classes of the installation to those of the task. */

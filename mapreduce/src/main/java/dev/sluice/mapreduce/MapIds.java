@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.mapreduce;
 
+import java.util.Locale;
 import org.apache.hadoop.mapreduce.JobID;
 import org.apache.hadoop.mapreduce.TaskAttemptID;
 
@@ -13,7 +14,8 @@ final class MapIds {
 
   /** Name of a job: that of its YARN application, and a suffix that no run of Spark has. */
   static String jobName(JobID job) {
-    return String.format("application_%s_%04d-mapreduce", job.getJtIdentifier(), job.getId());
+    return String.format(
+        Locale.ROOT, "application_%s_%04d-mapreduce", job.getJtIdentifier(), job.getId());
   }
 
   /** Number of a map attempt, unique in its job: the task's number, then the attempt's. */

@@ -2,6 +2,7 @@
 package dev.sluice.mapreduce;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -20,8 +21,8 @@ import org.apache.hadoop.mapreduce.task.reduce.ShuffleSchedulerImpl;
 
 /**
  * Copies the map outputs of one host after the other: Hadoop's fetcher, which READs map outputs and
- * leaves those that it cannot READ to Hadoop's HTTP. All known map outputs of a host are located in one
- * request. They are READ in batches, each after the merger has reserved room for all of its map
+ * leaves those that it cannot READ to Hadoop's HTTP. All known map outputs of a host are located in
+ * one request. They are READ in batches, each after the merger has reserved room for all of its map
  * outputs. A map output that could not be READ goes by HTTP from then on, which reports lost ones
  * to the scheduler as ever.
  *
@@ -29,16 +30,19 @@ import org.apache.hadoop.mapreduce.task.reduce.ShuffleSchedulerImpl;
  * for nodes and for the merger.
  */
 final class RdmaFetcher<K, V> extends Fetcher<K, V> {
-  /** Map outputs that are located in one request. */
-  private static final int MAX_LOCATED = 4096;
-
   /** Limits of a batch. */
   private static final int MAX_BATCH_BYTES = 8 << 20;
 
   private static final int MAX_BATCH = 256;
 
-  /** The merger takes a decompressor from Hadoop's pool for each compressed map output. */
-  private static final int MAX_COMPRESSED_BATCH = 16;
+  /** The merger opens a decompressor for a compressed map output, and a file for a large one. */
+  private static final int MAX_COSTLY_BATCH = 16;
+
+  /** Description of a map output that the merger writes to a local disk. */
+  private static final String ON_DISK = "DISK";
+
+  /** Pause of a fetcher for whose map outputs the merger has no room. */
+  private static final long PAUSE_MS = 50;
 
   private final JobConf conf;
   private final boolean isCompressed;
@@ -111,7 +115,7 @@ final class RdmaFetcher<K, V> extends Fetcher<K, V> {
     try {
       take(host, left, http);
       if (left.isEmpty() || read(host, left, http)) {
-        fetch(host, http);
+        fetch(host, left, http);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt(); // The thread is being stopped.
@@ -121,14 +125,19 @@ final class RdmaFetcher<K, V> extends Fetcher<K, V> {
     }
   }
 
-  /** Takes all map outputs that the host is known to have; the scheduler gives a few at a time. */
+  /**
+   * Takes all map outputs that the host is known to have; the scheduler gives a few at a time.
+   *
+   * @param read gets those that were not left to HTTP
+   * @param http gets the others
+   */
   private void take(MapHost host, Deque<TaskAttemptID> read, Deque<TaskAttemptID> http) {
     List<TaskAttemptID> some = scheduler.getMapsForHost(host);
     while (!some.isEmpty()) {
       for (TaskAttemptID each : some) {
         (byHttp.contains(each) ? http : read).add(each);
       }
-      some = read.size() < MAX_LOCATED ? scheduler.getMapsForHost(host) : new ArrayList<>();
+      some = scheduler.getMapsForHost(host);
     }
   }
 
@@ -139,11 +148,11 @@ final class RdmaFetcher<K, V> extends Fetcher<K, V> {
   }
 
   /**
-   * READs map outputs.
+   * READs map outputs. Stops after a failure of the node: the rest is located afresh next time.
    *
    * @param left map outputs to READ; the rest of them is given back
    * @param http gets the map outputs that cannot be READ
-   * @return false if the merger has no room now, or this task fails
+   * @return false if the merger has no room now, or this task ends
    */
   private boolean read(MapHost host, Deque<TaskAttemptID> left, Deque<TaskAttemptID> http)
       throws InterruptedException {
@@ -157,9 +166,16 @@ final class RdmaFetcher<K, V> extends Fetcher<K, V> {
         scheduler.reportLocalError(e);
       }
       if (!hasRoom && batch.isEmpty()) {
+        Thread.sleep(PAUSE_MS); // The merger lets fetchers pass while it does not merge.
         return false;
       }
-      copy(host, batch, left, http);
+      boolean isThere = copy(host, batch, left, http);
+      if (Thread.currentThread().isInterrupted()) {
+        return false;
+      }
+      if (!isThere) {
+        return true;
+      }
     }
     return true;
   }
@@ -184,11 +200,21 @@ final class RdmaFetcher<K, V> extends Fetcher<K, V> {
         }
       }
     } catch (NodeReadException e) {
-      for (TaskAttemptID each : asked) {
-        leave(each, e.reason(), host, e, left, http);
-      }
+      leaveAll(asked, e.reason(), host, e, left, http);
+    } catch (RuntimeException | LinkageError e) { // A defect of the reader fails no task.
+      leaveAll(asked, HttpReason.OFF, host, e, left, http);
     }
     return located;
+  }
+
+  private void leaveAll(
+      List<TaskAttemptID> outputs,
+      HttpReason reason,
+      MapHost host,
+      Object why,
+      Deque<TaskAttemptID> left,
+      Deque<TaskAttemptID> http) {
+    outputs.forEach(each -> leave(each, reason, host, why, left, http));
   }
 
   /** Leaves a map output to HTTP. */
@@ -218,7 +244,7 @@ final class RdmaFetcher<K, V> extends Fetcher<K, V> {
    */
   private boolean reserve(Deque<Located> located, List<Reserved<K, V>> batch) throws IOException {
     long bytes = 0;
-    int most = isCompressed ? MAX_COMPRESSED_BATCH : MAX_BATCH;
+    int most = isCompressed ? MAX_COSTLY_BATCH : MAX_BATCH;
     while (!located.isEmpty() && batch.size() < most && bytes < MAX_BATCH_BYTES) {
       Located next = located.peek();
       MapOutput<K, V> target =
@@ -229,12 +255,19 @@ final class RdmaFetcher<K, V> extends Fetcher<K, V> {
       located.remove();
       batch.add(new Reserved<>(next.attempt, next.partition, target));
       bytes += next.partition.bytes();
+      if (target.getDescription().equals(ON_DISK)) {
+        most = MAX_COSTLY_BATCH;
+      }
     }
     return true;
   }
 
-  /** Copies a batch. After wrong bytes, the others that follow are READ another time. */
-  private void copy(
+  /**
+   * Copies a batch. After wrong bytes, the others that follow are READ another time.
+   *
+   * @return false if the node failed
+   */
+  private boolean copy(
       MapHost host,
       List<Reserved<K, V>> batch,
       Deque<TaskAttemptID> left,
@@ -248,21 +281,30 @@ final class RdmaFetcher<K, V> extends Fetcher<K, V> {
         left.remove(each.attempt);
         copied++;
       }
+      return true;
+    } catch (InterruptedIOException e) { // This task ends.
+      drop(batch, copied);
+      Thread.currentThread().interrupt();
+      return false;
     } catch (NodeReadException e) {
-      drop(batch.subList(copied, batch.size()));
-      for (Reserved<K, V> each : batch.subList(copied, batch.size())) {
-        leave(each.attempt, e.reason(), host, e, left, http);
+      List<TaskAttemptID> failed = new ArrayList<>();
+      drop(batch, copied).forEach(each -> failed.add(each.attempt));
+      leaveAll(failed, e.reason(), host, e, left, http);
+      return false;
+    } catch (IOException | RuntimeException | LinkageError | InternalError e) { // also of codecs
+      List<Reserved<K, V>> notCopied = drop(batch, copied);
+      if (!notCopied.isEmpty()) {
+        leave(notCopied.get(0).attempt, HttpReason.CHECKSUM, host, e, left, http);
       }
-    } catch (IOException | RuntimeException | InternalError e) { // Codecs throw the last one.
-      drop(batch.subList(copied, batch.size()));
-      if (copied < batch.size()) {
-        leave(batch.get(copied).attempt, HttpReason.CHECKSUM, host, e, left, http);
-      }
+      return true;
     }
   }
 
-  private void drop(List<Reserved<K, V>> notCopied) {
+  /** Gives back the room of map outputs that were not copied, and returns them. */
+  private List<Reserved<K, V>> drop(List<Reserved<K, V>> batch, int copied) {
+    List<Reserved<K, V>> notCopied = batch.subList(copied, batch.size());
     notCopied.forEach(each -> each.target.abort());
+    return notCopied;
   }
 
   private void copy(MapHost host, Reserved<K, V> output, PartitionStream bytes) throws IOException {
@@ -284,31 +326,25 @@ final class RdmaFetcher<K, V> extends Fetcher<K, V> {
   }
 
   /**
-   * Has Hadoop fetch map outputs by HTTP: those that the node lacks one by one, all others
-   * together.
+   * Has Hadoop fetch map outputs by HTTP, a few at a time: first those that the node has, then the
+   * missing ones. Hadoop asks for all that it finds at the host, so the others are taken away
+   * meanwhile.
    *
+   * @param left gets map outputs that become known meanwhile
    * @param http map outputs; Hadoop takes them out
    */
-  private void fetch(MapHost host, Deque<TaskAttemptID> http) throws IOException {
-    Deque<TaskAttemptID> missing = new ArrayDeque<>();
-    for (TaskAttemptID each : http) {
-      if (byHttp.isMissing(each)) {
-        missing.add(each);
+  private void fetch(MapHost host, Deque<TaskAttemptID> left, Deque<TaskAttemptID> http)
+      throws IOException {
+    // A failed fetch penalizes the host, which then is not asked for some time.
+    while (!http.isEmpty() && host.getState() != MapHost.State.PENALIZED) {
+      take(host, left, http);
+      List<TaskAttemptID> some = byHttp.next(http);
+      http.removeAll(some);
+      some.forEach(each -> scheduler.putBackKnownMapOutput(host, each));
+      super.copyFromHost(host);
+      if (host.getNumKnownMapOutputs() > 0) {
+        return; // They failed, the merger had no room, or others became known.
       }
-    }
-    http.removeAll(missing);
-    try {
-      // A failed fetch penalizes the host, which then is not asked for some time.
-      while (!(http.isEmpty() && missing.isEmpty()) && host.getState() != MapHost.State.PENALIZED) {
-        Deque<TaskAttemptID> together = http.isEmpty() ? missing : http;
-        int most = http.isEmpty() ? 1 : together.size();
-        for (; most > 0; most--) {
-          scheduler.putBackKnownMapOutput(host, together.remove());
-        }
-        super.copyFromHost(host);
-      }
-    } finally {
-      http.addAll(missing);
     }
   }
 }

@@ -130,7 +130,12 @@ public final class RdmaShuffle<K, V> implements ShuffleConsumerPlugin<K, V>, Exc
       counters.count();
       return merged;
     }
-    copy(requireNonNull(scheduler), requireNonNull(merger));
+    try {
+      copy(requireNonNull(scheduler), requireNonNull(merger));
+    } finally {
+      close(); // The merge needs memory more than READs do.
+    }
+    counters.count();
     return merged(requireNonNull(merger));
   }
 
@@ -156,8 +161,6 @@ public final class RdmaShuffle<K, V> implements ShuffleConsumerPlugin<K, V>, Exc
       fetcher.shutDown();
     }
     all.close();
-    close(); // The merge needs memory more than READs do.
-    counters.count();
   }
 
   private List<RdmaFetcher<K, V>> fetchers(ShuffleSchedulerImpl<K, V> all, MergeManager<K, V> into)

@@ -57,8 +57,9 @@ final class ShuffleCounters {
     }
     reporter.incrCounter(GROUP, "READ_BYTES", readBytes.get());
     reporter.incrCounter(GROUP, "READ_MAP_OUTPUTS", readOutputs.get());
-    reporter.incrCounter(GROUP, "HTTP_BYTES", bytes - readBytes.get());
-    reporter.incrCounter(GROUP, "HTTP_MAP_OUTPUTS", outputs - readOutputs.get());
+    // A map output whose attempts were both READ counts twice here and once for Hadoop.
+    reporter.incrCounter(GROUP, "HTTP_BYTES", Math.max(0, bytes - readBytes.get()));
+    reporter.incrCounter(GROUP, "HTTP_MAP_OUTPUTS", Math.max(0, outputs - readOutputs.get()));
     for (HttpReason reason : HttpReason.values()) {
       long number = byReason.get(reason.ordinal());
       if (number > 0) {

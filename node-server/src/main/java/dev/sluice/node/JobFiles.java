@@ -13,6 +13,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFileAttributes;
 import java.util.List;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -78,7 +79,8 @@ final class JobFiles implements MapOutputFiles {
     String id = folder.getFileName().toString().replace("application", "attempt");
     return folder
         .resolve("output")
-        .resolve("%s_m_%06d_%d".formatted(id, mapId >>> Integer.SIZE, (int) mapId));
+        .resolve(
+            String.format(Locale.ROOT, "%s_m_%06d_%d", id, mapId >>> Integer.SIZE, (int) mapId));
   }
 
   private FileGuard.Guarded open(Path path) throws IOException {

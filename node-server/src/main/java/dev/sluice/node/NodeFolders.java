@@ -226,10 +226,14 @@ final class NodeFolders implements AutoCloseable {
    */
   void deleteEndedJobs(Path root, Predicate<String> isServed, Duration age) throws IOException {
     for (Path folder : folders(root)) {
-      if (JobFile.isIn(folder)
-          && !isServed.test(folder.getFileName().toString())
-          && isOver(root, folder, age)) {
-        delete(putAway(root, folder));
+      try {
+        if (JobFile.isIn(folder)
+            && !isServed.test(folder.getFileName().toString())
+            && isOver(root, folder, age)) {
+          delete(putAway(root, folder));
+        }
+      } catch (IOException | RuntimeException e) { // The other folders are looked at as well.
+        LOG.warn("Cannot tell whether the MapReduce job of {} is over; trying again", folder, e);
       }
     }
   }

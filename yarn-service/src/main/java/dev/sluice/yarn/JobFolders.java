@@ -126,8 +126,14 @@ public final class JobFolders {
     } else {
       Path unfinished = root.resolve("." + FILE + "-" + UUID.randomUUID());
       Files.createDirectory(unfinished, FOLDER_OF_OWNER);
-      writeFile(unfinished.resolve(FILE), job);
-      Files.move(unfinished, folder, StandardCopyOption.ATOMIC_MOVE);
+      try {
+        writeFile(unfinished.resolve(FILE), job);
+        Files.move(unfinished, folder, StandardCopyOption.ATOMIC_MOVE);
+      } catch (IOException e) { // The file has the secret.
+        Files.deleteIfExists(unfinished.resolve(FILE));
+        Files.deleteIfExists(unfinished);
+        throw e;
+      }
     }
   }
 

@@ -157,7 +157,9 @@ final class JobNode {
       }
       return located;
     } catch (NodeReadException e) {
-      forget(peer);
+      if (e.reason() != HttpReason.STAGING) { // A late disk says nothing about the daemon.
+        forget(peer);
+      }
       throw e;
     }
   }

@@ -59,12 +59,16 @@ final class PieceReads {
               if (buffer == null) {
                 throw failure(HttpReason.BUFFERS, "no buffer became free in time");
               }
-              CompletableFuture<Void> read =
-                  piece.isStaged()
-                      ? stage(piece, buffer, 0, 1)
-                      : read(piece, regions(piece), buffer, 0);
-              return read.handle((_, failure) -> finished(buffer, failure));
+              return begin(piece, buffer).handle((_, failure) -> finished(buffer, failure));
             });
+  }
+
+  private CompletableFuture<Void> begin(Piece piece, PooledBuffer buffer) {
+    try {
+      return piece.isStaged() ? stage(piece, buffer, 0, 1) : read(piece, regions(piece), buffer, 0);
+    } catch (RuntimeException | Error e) { // A defect, which must not keep the buffer.
+      return CompletableFuture.failedFuture(e);
+    }
   }
 
   private static PooledBuffer finished(PooledBuffer buffer, Throwable failure) {
