@@ -193,17 +193,22 @@ final class BlockSlices implements FetchBudget.Waiter {
     private final Permit permit;
     private final int bytes;
     private final long from;
+
+    /** Made before the slice takes its permit, as there may be no memory for it. */
+    private final RangeFetch fetch;
+
     private boolean isThere;
 
     Slice(Permit permit, int bytes) {
       this.permit = permit;
       this.bytes = bytes;
       this.from = position;
+      Span span = new Span(block, block + 1, bytes, located.isStaged(block));
+      this.fetch = new RangeFetch(path, call, located, span, this);
     }
 
     void start() {
-      Span span = new Span(block, block + 1, bytes, located.isStaged(block));
-      new RangeFetch(path, call, located, span, this).start(permit, from);
+      fetch.start(permit, from);
     }
 
     @Override

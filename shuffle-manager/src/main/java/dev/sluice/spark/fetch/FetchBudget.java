@@ -17,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Budget of an executor's fetches: buffers of the pool and, for bytes that a peer has to stage,
- * staging slots of the task at the peer and a part of the peer's quota. A slow peer thus leaves
+ * Budget of an executor's fetches: for bytes that a peer has to stage, staging slots of the task at
+ * the peer and a part of the peer's quota; then buffers of the pool. A slow peer thus leaves
  * buffers to others. A permit has them all, and acquires them in this order, which prevents
  * deadlock. {@link RangeFetch} and {@link BlockSlices} acquire permits. {@link FetchContext} has
  * the budget of the executor. Any thread; never blocks; nothing to close.

@@ -26,11 +26,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Fetches a span of one peer's blocks into one pooled buffer, back to back, in the steps of its
- * {@link State}. If the peer has not registered the blocks, it stages as many of them as fit, and
- * tells their lengths. A single block that is larger than one staging request comes part by part.
- * Staged bytes are valid for the time of a lease. This side measures that time from its own
- * request, so no clocks are compared. Bytes whose READ ends after the lease are discarded and
- * requested again.
+ * {@link State}. If the peer has to stage the blocks, it stages as many of them as fit, and tells
+ * their lengths. A single block that is larger than one staging request comes part by part. Staged
+ * bytes are valid for the time of a lease. This side measures that time from its own request, so no
+ * clocks are compared. Bytes whose READ ends after the lease are discarded and requested again.
  *
  * <p>{@link TaskBatchRead}, {@link ReadAttempt} and {@link BlockSlices} make it. Each step runs on
  * the thread that ended the step before: the caller's, the transport's, the completion thread, or a
@@ -45,8 +44,11 @@ final class RangeFetch implements FetchBudget.Waiter, ReadListener {
    */
   private static final int ATTEMPTS = 3;
 
-  /** Evaluating more partitions than this takes longer than a hand-over to another thread. */
-  private static final int MANY_PARTITIONS = 1_000;
+  /**
+   * Evaluating more partitions than this takes milliseconds. Others are evaluated at once: a
+   * delivery thread may wait for a disk, and the lease goes on.
+   */
+  private static final int MANY_PARTITIONS = 1 << 14;
 
   /** Step of a fetch. Registered blocks are neither staged nor verified here. */
   private enum State {
@@ -57,7 +59,7 @@ final class RangeFetch implements FetchBudget.Waiter, ReadListener {
     READ,
     /** A delivery thread compares the bytes with the checksum that the peer computed. */
     VERIFY,
-    /** The sink has its answer. A later failure is a defect of the sink and only logged. */
+    /** The sink has its answer, or waits for none. A later failure is only logged. */
     DONE
   }
 
@@ -185,8 +187,9 @@ final class RangeFetch implements FetchBudget.Waiter, ReadListener {
             located.wanted(span),
             position + done,
             Math.min(span.bytes() - done, path.options().maxStagedBytes()));
-    // The transport's thread serves other peers as well.
-    Executor evaluator = asked.partitions() > MANY_PARTITIONS ? path.deliverer() : Runnable::run;
+    // The transport's thread serves other peers as well. A further part has one entry.
+    boolean isLarge = asked.position() == 0 && asked.partitions() > MANY_PARTITIONS;
+    Executor evaluator = isLarge ? path.deliverer() : Runnable::run;
     path.transport()
         .stage(located.peer(), asked)
         .whenCompleteAsync(
@@ -328,8 +331,9 @@ final class RangeFetch implements FetchBudget.Waiter, ReadListener {
     giveBack();
     done += part.bytes();
     if (!hasMore()) {
+      Span there = new Span(part.from(), part.to(), done, span.isStaged());
       state = State.DONE;
-      sink.arrived(requireNonNull(permit), new Span(part.from(), part.to(), done, span.isStaged()));
+      sink.arrived(requireNonNull(permit), there);
     } else if (sink.awaits()) {
       fetch();
     } else {

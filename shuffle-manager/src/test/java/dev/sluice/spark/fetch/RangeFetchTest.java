@@ -144,7 +144,7 @@ class RangeFetchTest {
     Deque<Runnable> held = new ArrayDeque<>();
     AtomicBoolean holds = new AtomicBoolean();
     fixture = holding(held, holds);
-    int[] lengths = new int[1_001];
+    int[] lengths = new int[(1 << 14) + 1];
     Arrays.fill(lengths, 3);
     fixture.staged(10, lengths);
     fixture.stager.answers(
