@@ -26,8 +26,8 @@ final class Gate {
     Configuration conf = job.getConfiguration();
     job.setMapperClass(GatedMapper.class);
     conf.set(FILE, file.toString());
-    for (String key : List.of("mapreduce.map.env", "yarn.app.mapreduce.am.env")) {
-      conf.set(key, conf.get("mapreduce.reduce.env"));
+    for (String process : List.of("mapreduce.map", "yarn.app.mapreduce.am")) {
+      conf.set(process + ".env.JAVA_HOME", conf.get("mapreduce.reduce.env.JAVA_HOME"));
     }
     conf.set(
         "mapreduce.application.classpath",

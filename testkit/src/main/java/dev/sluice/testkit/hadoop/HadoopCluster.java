@@ -129,7 +129,8 @@ public final class HadoopCluster implements AutoCloseable {
   public Map<String, String> job(Shuffle shuffle) throws IOException {
     String jars = files.hadoopJars();
     return settings.job(
-        shuffle, shuffle == Shuffle.SLUICE ? jars + "," + files.plugin(settings.home()) : jars);
+        shuffle,
+        shuffle == Shuffle.SLUICE ? jars + "," + HadoopFiles.plugin(settings.home()) : jars);
   }
 
   /** Returns the folder in which a job that has ended leaves its history. */

@@ -25,7 +25,7 @@ record HadoopFiles(Path root) {
 
   /** Modules whose jars, with those in node-server/target/lib, are the installation. */
   private static final List<String> INSTALLED =
-      List.of("node-server", "block-server", "rdma-net", "verbs", "mapreduce", "mapreduce-reader");
+      List.of("node-server", "block-server", "rdma-net", "verbs", "mapreduce-reader");
 
   /** Name of the file by which Hadoop configures logging in containers. */
   private static final String LOGGING_FILE = "container-log4j.properties";
@@ -50,8 +50,8 @@ record HadoopFiles(Path root) {
   }
 
   /** Returns the jar of the shuffle plug-in in an installation. */
-  Path plugin(Path home) throws IOException {
-    return home.resolve("jars").resolve(jar("mapreduce").getFileName());
+  static Path plugin(Path home) {
+    return home.resolve("mapreduce/sluice-mapreduce.jar");
   }
 
   /** Returns the JDK of Hadoop's processes: 17 if the machine has it, otherwise this process's. */
@@ -83,6 +83,8 @@ record HadoopFiles(Path root) {
     for (String module : INSTALLED) {
       link(jar(module), jars);
     }
+    Files.createDirectories(plugin(home).getParent());
+    Files.createSymbolicLink(plugin(home), jar("mapreduce").toAbsolutePath());
     for (Path library : jars(root.resolve("node-server/target/lib"), _ -> true)) {
       link(library, jars);
     }

@@ -153,7 +153,7 @@ final class HadoopSettings {
     job.put("mapreduce.reduce.memory.mb", "512");
     job.put("mapreduce.reduce.java.opts", "-Xmx256m " + SHORT_LIVED);
     job.put("mapreduce.reduce.speculative", "false");
-    job.put("mapreduce.reduce.env", "JAVA_HOME=" + HadoopFiles.ownJava());
+    job.put("mapreduce.reduce.env.JAVA_HOME", HadoopFiles.ownJava().toString());
     if (shuffle == Shuffle.SLUICE) {
       job.put("sluice.mapreduce.home", home().toString());
       job.put("sluice.mapreduce.port", DAEMON_PORT);
