@@ -11,6 +11,11 @@ public enum HttpReason {
   JAVA,
   /** This machine or this configuration cannot READ; the task's log says why. */
   OFF,
+  /**
+   * Hadoop encrypts its shuffle ({@code mapreduce.shuffle.ssl.enabled}), and READs are not
+   * encrypted.
+   */
+  WIRE_ENCRYPTION,
   /** The node has no node daemon that knows the job, or one of another provider. */
   PEER,
   /** The node does not have the map output, or its files are damaged or another user's. */

@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.ServiceLoader;
 import javax.crypto.SecretKey;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.mapreduce.MRConfig;
 import org.apache.hadoop.mapreduce.TaskAttemptID;
 import org.jspecify.annotations.Nullable;
 
@@ -31,6 +32,9 @@ final class InstalledReader {
 
   /** Installation of the node daemon on every node, which has the reader. */
   static final String HOME = PREFIX + "home";
+
+  /** Allows READs in place of an encrypted fetch. The reader documents it. */
+  private static final String ALLOW_PLAINTEXT = PREFIX + "allowPlaintext";
 
   /** First version of Java on which the reader runs. */
   private static final int JAVA = 21;
@@ -49,7 +53,18 @@ final class InstalledReader {
           HttpReason.JAVA,
           "the reduce task runs on Java "
               + java
-              + "; READs need Java 21 or newer (mapreduce.reduce.env=JAVA_HOME=...)",
+              + "; READs need Java 21 or newer (mapreduce.reduce.env.JAVA_HOME)",
+          null);
+    }
+    if (conf.getBoolean(MRConfig.SHUFFLE_SSL_ENABLED_KEY, MRConfig.SHUFFLE_SSL_ENABLED_DEFAULT)
+        && !conf.getBoolean(ALLOW_PLAINTEXT, false)) {
+      throw new NodeReadException(
+          HttpReason.WIRE_ENCRYPTION,
+          MRConfig.SHUFFLE_SSL_ENABLED_KEY
+              + " is set, and READs are not encrypted. If the network between the nodes can be"
+              + " trusted, set "
+              + ALLOW_PLAINTEXT
+              + "=true to READ anyway",
           null);
     }
     if (secret == null) {

@@ -47,8 +47,11 @@ final class ShuffleCounters {
     byReason.incrementAndGet(reason.ordinal());
   }
 
-  /** Reports the totals, once. */
+  /** Reports the totals, once. A task with local map files has none: it fetches nothing. */
   void count() {
+    if (context.getLocalMapFiles() != null) {
+      return;
+    }
     Reporter reporter = context.getReporter();
     long outputs = context.getShuffledMapsCounter().getValue();
     long bytes = context.getReduceShuffleBytes().getValue();

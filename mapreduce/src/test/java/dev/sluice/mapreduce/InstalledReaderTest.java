@@ -45,6 +45,19 @@ final class InstalledReaderTest {
   }
 
   @Test
+  void anEncryptedShuffleIsNotReadUnlessThatIsAllowed() {
+    Configuration conf = new Configuration(false);
+    conf.setBoolean("mapreduce.shuffle.ssl.enabled", true);
+    assertThatThrownBy(() -> InstalledReader.open(conf, REDUCE, secret()))
+        .isInstanceOfSatisfying(
+            NodeReadException.class,
+            e -> assertThat(e.reason()).isEqualTo(HttpReason.WIRE_ENCRYPTION))
+        .hasMessageContaining("sluice.mapreduce.allowPlaintext=true");
+    conf.setBoolean("sluice.mapreduce.allowPlaintext", true);
+    assertOff(conf, secret(), "sluice.mapreduce.home is not set");
+  }
+
+  @Test
   void anInstallationWithoutTheReaderIsNamed() throws Exception {
     java.nio.file.Files.createDirectory(home.resolve("jars"));
     Configuration conf = new Configuration(false);

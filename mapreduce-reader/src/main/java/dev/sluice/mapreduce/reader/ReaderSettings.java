@@ -34,6 +34,13 @@ public final class ReaderSettings {
               "Provider of READs: auto, verbs or soft. Map outputs of node daemons with another"
                   + " provider go by HTTP.");
 
+  static final Setting<Boolean> ALLOW_PLAINTEXT =
+      TABLE
+          .with("allowPlaintext", Type.FLAG, "false")
+          .doc(
+              "Whether to READ where mapreduce.shuffle.ssl.enabled encrypts Hadoop's fetch. READs are"
+                  + " not encrypted. With false, map outputs then go by HTTP.");
+
   static final Setting<Long> BUFFERS =
       TABLE
           .with("buffers.maxBytes", Type.bytes("4m", "16g"), "32m")
@@ -76,8 +83,11 @@ public final class ReaderSettings {
     return requireNonNull(setting.get(values::get));
   }
 
+  /** Options with the bytes to lock, so that a low limit of locked memory is told at the start. */
   VerbsOptions verbsOptions() {
-    return VERBS.configure(VerbsOptions.DEFAULT, values::get);
+    return VERBS
+        .configure(VerbsOptions.DEFAULT, values::get)
+        .with(o -> o.registeredBytes = get(BUFFERS) + transferOptions().queuePairBytes());
   }
 
   TransferOptions transferOptions() {

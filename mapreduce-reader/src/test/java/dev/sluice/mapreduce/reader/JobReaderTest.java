@@ -13,6 +13,7 @@ import dev.sluice.node.NodeOptions;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.Writer;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -25,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -158,6 +160,7 @@ final class JobReaderTest {
       assertThat(read(reader, reader.locate(HOST, ids)))
           .isEqualTo(expected(reader.locate(HOST, ids)));
       daemon.close();
+      awaitFreePort();
       start();
       List<RemotePartition> located = reader.locate(HOST, ids);
       assertThat(read(reader, located)).isEqualTo(expected(located));
@@ -245,6 +248,20 @@ final class JobReaderTest {
       Files.createFile(folder.resolve("job"), permissions("rw-------"));
       try (Writer writer = Files.newBufferedWriter(folder.resolve("job"))) {
         job.store(writer, null);
+      }
+    }
+  }
+
+  /** Netty closes a listening socket a moment after it was told to. */
+  private void awaitFreePort() throws Exception {
+    long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+    while (true) {
+      try (ServerSocket socket = new ServerSocket()) {
+        socket.bind(new InetSocketAddress(HOST, port));
+        return;
+      } catch (IOException e) {
+        assertThat(System.nanoTime() - deadlineNanos).as("the port is taken").isNegative();
+        Thread.sleep(10);
       }
     }
   }
