@@ -46,6 +46,9 @@ public abstract class Benchmark implements Callable<Integer> {
   /** Reasons why the rows are worthless. */
   protected final List<String> problems = new ArrayList<>();
 
+  /** Checks options that do not fit together, before anything is done; throws a {@link #misuse}. */
+  protected void checkOptions() {}
+
   /**
    * Measures, and adds to pairs, rows and problems.
    *
@@ -55,6 +58,7 @@ public abstract class Benchmark implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
+    checkOptions();
     Path directory = Directories.ofRun(command.name());
     measure(directory);
     if (problems.isEmpty()) {
@@ -83,6 +87,11 @@ public abstract class Benchmark implements Callable<Integer> {
   /** Returns the command's writer, for text other than rows. */
   protected final PrintWriter out() {
     return command.commandLine().getOut();
+  }
+
+  /** Returns true if a common option, which bin/bench has before or after the part, was given. */
+  protected final boolean isGiven(String option) {
+    return command.root().findOption(option).getValue() != null;
   }
 
   /** Returns an exception that says that the options are wrong. */

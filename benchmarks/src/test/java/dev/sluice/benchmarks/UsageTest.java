@@ -9,6 +9,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
 class UsageTest {
@@ -28,6 +29,7 @@ class UsageTest {
     "--size, 0",
     "--memory, 0g",
     "--provider, vebs",
+    "--engine, flink",
     "--spark, 3.9",
     "--conf, novalue",
     "--nosuch, 1"
@@ -39,5 +41,16 @@ class UsageTest {
         .asString()
         .startsWith("bin/terasort: ")
         .contains(option);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"--node", "--spark=4.1"})
+  void anOptionOfSparkAloneIsRefusedForMapReduce(String option) {
+    assertThat(execute(TeraSortCommand.alone(), "--engine=mapreduce", option)).isEqualTo(2);
+    assertThat(errors.toString().lines())
+        .singleElement()
+        .asString()
+        .startsWith("bin/terasort: " + option.replaceFirst("=.*", ""))
+        .contains("--engine mapreduce");
   }
 }

@@ -65,7 +65,8 @@ public final class TeraSortCommand extends Benchmark {
       names = "--engine",
       paramLabel = "spark|mapreduce",
       description =
-          "Sort by Spark, or by Hadoop's TeraSort on NodeManagers with node daemons (default:"
+          "Sort by Spark, or by Hadoop's TeraSort on NodeManagers with node daemons. With"
+              + " mapreduce, --java is the JDK of daemons and reduce tasks (default:"
               + " ${DEFAULT-VALUE})")
   private String engine = "spark";
 
@@ -156,6 +157,16 @@ public final class TeraSortCommand extends Benchmark {
   /** Returns the command bin/terasort. */
   public static CommandLine alone() {
     return new CommandLine(new TeraSortCommand(false)).addMixin("common", new CommonOptions());
+  }
+
+  @Override
+  protected void checkOptions() {
+    if (isMapReduce() && node) {
+      throw misuse("--node is for Spark: with --engine mapreduce, node daemons always serve");
+    }
+    if (isMapReduce() && isGiven("--spark")) {
+      throw misuse("--spark does not go with --engine mapreduce, which runs no Spark");
+    }
   }
 
   @Override
