@@ -71,7 +71,7 @@ final class InstalledReader {
       throw new NodeReadException(HttpReason.OFF, "the job has no secret for its shuffle", null);
     }
     Map<String, String> settings = settings(conf);
-    String home = settings.remove(HOME);
+    String home = settings.get(HOME);
     if (home == null) {
       throw new NodeReadException(HttpReason.OFF, HOME + " is not set", null);
     }

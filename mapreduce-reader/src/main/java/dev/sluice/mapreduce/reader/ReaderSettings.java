@@ -9,6 +9,7 @@ import dev.sluice.blocks.conf.Type;
 import dev.sluice.blocks.conf.VerbsSettings;
 import dev.sluice.rdma.transfer.TransferOptions;
 import dev.sluice.rdma.verbs.VerbsOptions;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
@@ -19,6 +20,14 @@ import java.util.Map;
 public final class ReaderSettings {
   static final SettingTable TABLE =
       new SettingTable("sluice.mapreduce.", "%1$s is not a setting of reducers%3$s");
+
+  /** The plug-in reads it, to find this class. */
+  static final Setting<Path> HOME =
+      TABLE
+          .derived("home", Type.PATH, "none")
+          .doc(
+              "Installation of the node daemon on every node, whose jars have the reader. Without"
+                  + " the key, map outputs go by HTTP.");
 
   static final Setting<Integer> PORT =
       TABLE

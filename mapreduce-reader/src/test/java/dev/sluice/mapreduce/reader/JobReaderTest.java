@@ -34,6 +34,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** A reader and a node daemon in this process, with map outputs as MapReduce lays them out. */
 @Timeout(120)
@@ -182,14 +184,16 @@ final class JobReaderTest {
     }
   }
 
-  @Test
-  void anUnknownSettingIsRefusedByName() {
+  @ParameterizedTest
+  @CsvSource({"timeuot, timeout", "hone, home", "xyz, xyz"})
+  void anUnknownSettingIsRefusedByName(String name, String told) {
     assertThatThrownBy(
             () ->
                 new JobReaderFactory()
-                    .open(JOB, SECRET, "r", 0, Map.of("sluice.mapreduce.timeuot", "1s")))
+                    .open(JOB, SECRET, "r", 0, Map.of("sluice.mapreduce." + name, "1s")))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("sluice.mapreduce.timeout");
+        .hasMessageStartingWith("sluice.mapreduce." + name)
+        .hasMessageContaining("sluice.mapreduce." + told);
   }
 
   private void assertRead(int maps, int bytes, boolean staged) throws Exception {
@@ -229,10 +233,9 @@ final class JobReaderTest {
             "attempt_1700000000000_0012_r_000001_0",
             PARTITION,
             Map.of(
-                "sluice.mapreduce.port",
-                Integer.toString(port),
-                "sluice.mapreduce.provider",
-                "soft"));
+                "sluice.mapreduce.home", "/opt/sluice",
+                "sluice.mapreduce.port", Integer.toString(port),
+                "sluice.mapreduce.provider", "soft"));
   }
 
   /** Starts the daemon, and tells it the job as YARN's auxiliary service does. */

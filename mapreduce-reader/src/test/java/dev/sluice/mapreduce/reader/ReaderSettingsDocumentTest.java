@@ -28,9 +28,8 @@ final class ReaderSettingsDocumentTest {
             # Settings of MapReduce
 
             Generated from `dev.sluice.mapreduce.reader.ReaderSettings`; do not edit. The keys belong
-            in mapred-site.xml, or are given to a job by `-D`. `sluice.mapreduce.home` names the
-            installation of the node daemon, which has the reader. The settings of RDMA devices are
-            those of [Spark](configuration.md), with the prefix `sluice.mapreduce.` instead of
+            in mapred-site.xml, or are given to a job by `-D`. The settings of RDMA devices are those of
+            [Spark](configuration.md), with the prefix `sluice.mapreduce.` instead of
             `spark.shuffle.rdma.`. After an unknown key or a value that is not allowed, a reduce task
             fetches by HTTP, and its log names the key.
 
