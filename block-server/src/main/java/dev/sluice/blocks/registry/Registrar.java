@@ -96,7 +96,7 @@ final class Registrar {
       shuffle.failed(registration);
       counters.add(RegistryCounter.REJECTIONS, 1);
       LOG.warn(
-          "Shuffle {}: map output {} cannot be registered; it goes by Spark's own transfer: {}",
+          "Shuffle {}: map output {} cannot be registered; its blocks fall back: {}",
           shuffle.id(),
           mapId,
           e.toString());

@@ -370,8 +370,8 @@ public final class Stager implements AutoCloseable {
     hanging = hanging(nowNanos);
     if (hanging.cardinality() > before.cardinality()) {
       LOG.warn(
-          "A disk does not answer reads of map outputs that are to be staged. Until it does, Spark's"
-              + " own transfer moves its blocks");
+          "A disk does not answer reads of map outputs that are to be staged. Until it does, its"
+              + " blocks fall back");
     }
     unanswered.forEach(request -> guarded(() -> dropVain(request, nowNanos)));
     memory.expire(nowNanos);

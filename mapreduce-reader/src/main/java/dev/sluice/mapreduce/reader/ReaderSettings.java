@@ -63,6 +63,20 @@ public final class ReaderSettings {
           .doc(
               "Time limit of each request to a node, and of each READ. What is late goes by HTTP.");
 
+  static final Setting<Integer> CONNECTIONS_MAX =
+      TABLE
+          .with("connections.max", Type.integer(1, 65_536), "1024")
+          .doc(
+              "Limit of a reduce task's queue pairs, one for each node. The least recently used idle"
+                  + " one is closed for a new one.");
+
+  static final Setting<Long> CIRCUIT_COOLDOWN_MS =
+      TABLE
+          .with("circuit.cooldown", Type.millis("100ms", "24h"), "60s")
+          .doc(
+              "How long a node is not tried after READs from it, or requests to stage, failed three"
+                  + " times in a row.");
+
   static final Setting<Long> RETRY_MS =
       TABLE
           .with("retry.interval", Type.millis("1s", "1h"), "30s")
@@ -100,6 +114,11 @@ public final class ReaderSettings {
   }
 
   TransferOptions transferOptions() {
-    return TransferOptions.DEFAULT.with(o -> o.bufferPoolBytes = get(BUFFERS));
+    return TransferOptions.DEFAULT.with(
+        o -> {
+          o.bufferPoolBytes = get(BUFFERS);
+          o.maxQueuePairs = get(CONNECTIONS_MAX);
+          o.circuitCooldownMs = get(CIRCUIT_COOLDOWN_MS).intValue();
+        });
   }
 }

@@ -276,8 +276,8 @@ final class Connections {
       warned = true;
       LOG.warn(
           "All {} queue pairs are in use: READs from other peers wait for one, and their blocks"
-              + " fall back when they wait too long. A larger spark.shuffle.rdma.connections.max"
-              + " avoids this, as far as the device allows it.",
+              + " fall back when they wait too long. A larger connections.max avoids this, as"
+              + " far as the device allows it.",
           slots.length);
     }
   }

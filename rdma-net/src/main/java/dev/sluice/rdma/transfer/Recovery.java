@@ -263,8 +263,7 @@ final class Recovery {
     if (opened) {
       counters.increment(TransferCounter.CIRCUIT_OPENINGS);
       LOG.warn(
-          "READs from {} failed too often: its blocks fall back for"
-              + " spark.shuffle.rdma.circuit.cooldown",
+          "READs from {} failed too often: its blocks fall back for some time (circuit.cooldown)",
           peer);
     }
     return opened;

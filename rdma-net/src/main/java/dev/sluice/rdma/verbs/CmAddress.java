@@ -28,9 +28,7 @@ record CmAddress(InetSocketAddress listening, byte[] token) {
   static CmAddress of(QueuePairAddress address) throws VerbsException {
     ByteBuffer data = ByteBuffer.wrap(address.providerData());
     if (data.remaining() < FIXED_BYTES || data.get() != VERSION) {
-      throw unusable(
-          address,
-          "the peer does not use rdma_cm as this process does (spark.shuffle.rdma.connect)");
+      throw unusable(address, "the peer does not use rdma_cm as this process does (connect)");
     }
     byte[] token = new byte[TOKEN_BYTES];
     data.get(token);

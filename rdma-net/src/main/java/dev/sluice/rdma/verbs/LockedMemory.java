@@ -64,8 +64,9 @@ public record LockedMemory(long bytes, Exemption exemption) {
   /** Advice for a limit that is too small. */
   public static final String REMEDY =
       "raise the limit (ulimit -l, LimitMEMLOCK= of the service, --ulimit memlock= of the"
-          + " container), or register less (spark.shuffle.rdma.memoryShare; of a node daemon:"
-          + " sluice.node.registration.maxBytes)";
+          + " container), or register less (of an executor: spark.shuffle.rdma.memoryShare; of a node"
+          + " daemon: sluice.node.registration.maxBytes; of a reduce task:"
+          + " sluice.mapreduce.buffers.maxBytes and sluice.mapreduce.connections.max)";
 
   /** Reads the limit of this process. */
   public static LockedMemory current() {

@@ -136,7 +136,7 @@ final class PortChooser {
 
   private String portReason(ChosenPort chosen) {
     if (turn.isPresent()) {
-      return "by rotation of this host's executors over the configured ports";
+      return "by rotation of this host's processes over the configured ports";
     }
     return switch (rank(chosen)) {
       case 2 -> "it has this process's own address";
