@@ -17,6 +17,7 @@ import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import org.apache.spark.network.client.RpcResponseCallback;
@@ -34,21 +35,23 @@ import org.slf4j.LoggerFactory;
 /**
  * Port of a node for the readers of all MapReduce jobs, the same at all nodes. A reader
  * authenticates with the job's name and secret, and asks where the node serves the job ({@link
- * FindJob}), which opens it for its first reader. The {@link NodeDaemon} creates and closes it. The
- * transport's threads call it and must not block; disks are waited for on threads of its own.
+ * FindJob}), which opens it for its first reader ({@link JobOpener}). The {@link NodeDaemon} creates
+ * and closes it. The transport's threads call it and must not block; threads of its own read the
+ * secrets.
  */
 final class JobPort implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(JobPort.class);
 
-  /** Threads that wait for disks, a few for each of the jobs that a node serves. */
+  /** Threads that read secrets. Each waits for disks a short time ({@link NodeDisks}). */
   private static final int MAX_THREADS = 64;
 
   private final NodeFolders folders;
-  private final Applications applications;
+  private final JobOpener opener;
   private final TransportConf conf = ApplicationPort.transport();
   private final MessageCodec codec =
       new MessageCodec(NodeMessages.TYPES, List.of(ControlMessages.REFUSED));
-  private final ThreadPoolExecutor threads = DaemonThreads.atMost(MAX_THREADS, "sluice-node-job");
+  private final ThreadPoolExecutor threads =
+      DaemonThreads.atMost(MAX_THREADS, "sluice-node-secret");
   private final BlockServer server;
 
   /**
@@ -62,7 +65,7 @@ final class JobPort implements AutoCloseable {
   JobPort(String host, int port, NodeFolders folders, Applications applications)
       throws IOException {
     this.folders = folders;
-    this.applications = applications;
+    opener = new JobOpener(applications, JobOpener.TIMEOUT);
     try {
       server =
           new BlockServer(
@@ -77,19 +80,11 @@ final class JobPort implements AutoCloseable {
     }
   }
 
-  /** Waits for disks on another thread. */
-  private void execute(RpcResponseCallback callback, Runnable step) {
-    try {
-      threads.execute(step);
-    } catch (RejectedExecutionException e) {
-      callback.onFailure(e);
-    }
-  }
-
   /**
    * Requests of a connection before it is authenticated. The first one has the job's name: Spark's
-   * authentication gets it when the job's secret has been read from a disk. Only the channel's
-   * thread uses the fields.
+   * authentication gets it when the job's secret has been read from a disk. Nothing but this object
+   * and its authentication is kept for a connection, so that its end needs no call. Only the
+   * channel's thread uses the fields.
    */
   private final class Connection extends RpcHandler {
     private final Channel channel;
@@ -112,7 +107,11 @@ final class JobPort implements AutoCloseable {
       } else {
         reads = true;
         ByteBuffer first = ByteBuffer.allocate(frame.remaining()).put(frame).flip();
-        execute(callback, () -> read(client, first, callback));
+        try {
+          threads.execute(() -> read(client, first, callback));
+        } catch (RejectedExecutionException e) {
+          callback.onFailure(e);
+        }
       }
     }
 
@@ -127,7 +126,9 @@ final class JobPort implements AutoCloseable {
       }
       ApplicationState found = job;
       Exception reason = failure;
-      channel.eventLoop().execute(() -> begin(client, first, callback, found, reason));
+      if (channel.isActive()) { // else the reader has gone, or this port is closed
+        channel.eventLoop().execute(() -> begin(client, first, callback, found, reason));
+      }
     }
 
     /**
@@ -192,26 +193,17 @@ final class JobPort implements AutoCloseable {
           throw new MessageException("the message is not FindJob");
         }
         FirstMessageGuard.admit(client.getChannel());
-        execute(callback, () -> answer(callback, find(application)));
-      } catch (MessageException e) {
+        find(application).thenAccept(answer -> answer(callback, answer));
+      } catch (MessageException | RejectedExecutionException e) {
         callback.onFailure(e);
       }
     }
 
-    private Object find(String application) {
-      if (!application.equals(job.name())) {
-        return new Refused("the reader is one of " + job.name() + " and not of " + application);
-      }
-      try {
-        return applications.enter(job).entered();
-      } catch (IOException | RuntimeException e) {
-        LOG.warn(
-            "Readers of {} are refused, and get its map outputs from Hadoop's own shuffle: {}",
-            application,
-            e.toString());
-        LOG.debug("Readers of {} are refused", application, e);
-        return new Refused(String.valueOf(e.getMessage()));
-      }
+    private CompletableFuture<Object> find(String application) {
+      return application.equals(job.name())
+          ? opener.enter(job)
+          : CompletableFuture.completedFuture(
+              new Refused("the reader is one of " + job.name() + " and not of " + application));
     }
 
     private void answer(RpcResponseCallback callback, Object answer) {
@@ -232,5 +224,6 @@ final class JobPort implements AutoCloseable {
   public void close() {
     server.close();
     threads.shutdown();
+    opener.close();
   }
 }
