@@ -11,6 +11,7 @@ import dev.sluice.blocks.handover.NodeClient;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
 import dev.sluice.blocks.wire.MapOutputHeader;
+import dev.sluice.blocks.wire.MessageException;
 import dev.sluice.blocks.wire.NodeMessages.Registered;
 import dev.sluice.blocks.wire.TableEntry;
 import dev.sluice.rdma.transfer.PeerAddress;
@@ -24,7 +25,21 @@ import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.apache.spark.network.TransportContext;
+import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.client.ChunkReceivedCallback;
+import org.apache.spark.network.client.TransportClient;
+import org.apache.spark.network.client.TransportClientFactory;
+import org.apache.spark.network.crypto.AuthClientBootstrap;
+import org.apache.spark.network.server.NoOpRpcHandler;
+import org.apache.spark.network.shuffle.protocol.BlockTransferMessage;
+import org.apache.spark.network.shuffle.protocol.FetchShuffleBlocks;
+import org.apache.spark.network.shuffle.protocol.OpenBlocks;
+import org.apache.spark.network.shuffle.protocol.UploadBlock;
+import org.apache.spark.network.util.MapConfigProvider;
+import org.apache.spark.network.util.TransportConf;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -108,6 +123,53 @@ class NodeJobTest extends NodeDaemonTestCase {
       PeerAddress node = node(reader.findJob(door, job.name()));
       assertThat(reader.read(node, JobFiles.SHUFFLE, mapId(7, 0))).isEqualTo(data);
       assertThatThrownBy(() -> wrong.findJob(door, job.name())).isNotNull();
+    }
+  }
+
+  /** Spark's own transfer has no job, neither at the job's port nor at the one for all jobs. */
+  @Test
+  void fetchesOfSparkAreRefused() throws Exception {
+    start();
+    job.announce(true);
+    byte[] data = job.write(disk1, disk1, 7, 0, 100);
+    List<BlockTransferMessage> fetches =
+        List.of(
+            new OpenBlocks(job.name(), "0", new String[] {"shuffle_0_7_0"}),
+            new FetchShuffleBlocks(
+                job.name(), "0", 0, new long[] {mapId(7, 0)}, new int[][] {{0}}, false),
+            new UploadBlock(job.name(), "0", "shuffle_0_7_0", new byte[0], new byte[100]));
+    TransportConf conf = new TransportConf("shuffle", new MapConfigProvider(Map.of()));
+    AuthClientBootstrap authentication =
+        new AuthClientBootstrap(conf, job.name(), new ApplicationPort.Secret(JobFixture.SECRET));
+    try (NodeReader reader = reader();
+        TransportContext context = new TransportContext(conf, new NoOpRpcHandler());
+        TransportClientFactory factory = context.createClientFactory(List.of(authentication))) {
+      PeerAddress node = node(reader.findJob(door, job.name()));
+      for (PeerAddress peer : List.of(door, node)) {
+        TransportClient client = factory.createClient(peer.host(), peer.port());
+        for (BlockTransferMessage fetch : fetches) {
+          assertThatThrownBy(() -> client.sendRpcSync(fetch.toByteBuffer(), 10_000))
+              .hasMessageContaining(MessageException.class.getName());
+        }
+        CompletableFuture<ManagedBuffer> chunk = new CompletableFuture<>();
+        client.fetchChunk(
+            0,
+            0,
+            new ChunkReceivedCallback() {
+              @Override
+              public void onSuccess(int index, ManagedBuffer buffer) {
+                chunk.complete(buffer);
+              }
+
+              @Override
+              public void onFailure(int index, Throwable e) {
+                chunk.completeExceptionally(e);
+              }
+            });
+        assertThat(chunk).failsWithin(WAIT_S, TimeUnit.SECONDS);
+        assertThat(client.isActive()).isTrue();
+      }
+      assertThat(reader.read(node, JobFiles.SHUFFLE, mapId(7, 0))).isEqualTo(data);
     }
   }
 
