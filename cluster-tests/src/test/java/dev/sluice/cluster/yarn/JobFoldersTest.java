@@ -44,7 +44,7 @@ final class JobFoldersTest {
   }
 
   /** Service data as Hadoop's ShuffleHandler.serializeServiceData makes it. */
-  private static ByteBuffer token(byte[] password) throws IOException {
+  static ByteBuffer token(byte[] password) throws IOException {
     JobTokenIdentifier identifier = new JobTokenIdentifier(new Text("job_1700000000000_0001"));
     Token<JobTokenIdentifier> token =
         new Token<>(identifier.getBytes(), password, identifier.getKind(), new Text("job_1_0001"));
