@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.mapreduce;
 
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.InterruptedIOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -53,19 +55,6 @@ final class RdmaFetcher<K, V> extends Fetcher<K, V> {
   /** Bytes that encryption adds to each partition. */
   private final int padding;
 
-  /** A located map output for which the merger has room. */
-  private static final class Reserved<K, V> {
-    final TaskAttemptID attempt;
-    final RemotePartition partition;
-    final MapOutput<K, V> target;
-
-    Reserved(TaskAttemptID attempt, RemotePartition partition, MapOutput<K, V> target) {
-      this.attempt = attempt;
-      this.partition = partition;
-      this.target = target;
-    }
-  }
-
   /** A map output that can be READ. */
   private static final class Located {
     final TaskAttemptID attempt;
@@ -74,6 +63,20 @@ final class RdmaFetcher<K, V> extends Fetcher<K, V> {
     Located(TaskAttemptID attempt, RemotePartition partition) {
       this.attempt = attempt;
       this.partition = partition;
+    }
+  }
+
+  /** A located map output for which the merger has room. */
+  private static final class Reserved<K, V> {
+    final Located located;
+    final MapOutput<K, V> target;
+
+    /** True once the target has begun to shuffle, which it does only once. */
+    boolean isShuffled;
+
+    Reserved(Located located, MapOutput<K, V> target) {
+      this.located = located;
+      this.target = target;
     }
   }
 
@@ -253,7 +256,7 @@ final class RdmaFetcher<K, V> extends Fetcher<K, V> {
         return false;
       }
       located.remove();
-      batch.add(new Reserved<>(next.attempt, next.partition, target));
+      batch.add(new Reserved<>(next, target));
       bytes += next.partition.bytes();
       if (target.getDescription().equals(ON_DISK)) {
         most = MAX_COSTLY_BATCH;
@@ -273,54 +276,79 @@ final class RdmaFetcher<K, V> extends Fetcher<K, V> {
       Deque<TaskAttemptID> left,
       Deque<TaskAttemptID> http) {
     List<RemotePartition> wanted = new ArrayList<>();
-    batch.forEach(each -> wanted.add(each.partition));
+    batch.forEach(each -> wanted.add(each.located.partition));
     int copied = 0;
     try (PartitionStream bytes = new PartitionStream(reader.open(wanted))) {
       for (Reserved<K, V> each : batch) {
         copy(host, each, bytes);
-        left.remove(each.attempt);
+        left.remove(each.located.attempt);
         copied++;
       }
       return true;
     } catch (InterruptedIOException e) { // This task ends.
-      drop(batch, copied);
+      drop(host, batch, copied);
       Thread.currentThread().interrupt();
       return false;
     } catch (NodeReadException e) {
       List<TaskAttemptID> failed = new ArrayList<>();
-      drop(batch, copied).forEach(each -> failed.add(each.attempt));
+      drop(host, batch, copied).forEach(each -> failed.add(each.located.attempt));
       leaveAll(failed, e.reason(), host, e, left, http);
       return false;
     } catch (IOException | RuntimeException | LinkageError | InternalError e) { // also of codecs
-      List<Reserved<K, V>> notCopied = drop(batch, copied);
+      List<Reserved<K, V>> notCopied = drop(host, batch, copied);
       if (!notCopied.isEmpty()) {
-        leave(notCopied.get(0).attempt, HttpReason.CHECKSUM, host, e, left, http);
+        leave(notCopied.get(0).located.attempt, HttpReason.CHECKSUM, host, e, left, http);
       }
       return true;
     }
   }
 
   /** Gives back the room of map outputs that were not copied, and returns them. */
-  private List<Reserved<K, V>> drop(List<Reserved<K, V>> batch, int copied) {
+  private List<Reserved<K, V>> drop(MapHost host, List<Reserved<K, V>> batch, int copied) {
     List<Reserved<K, V>> notCopied = batch.subList(copied, batch.size());
-    notCopied.forEach(each -> each.target.abort());
+    for (Reserved<K, V> each : notCopied) {
+      release(host, each);
+      each.target.abort();
+    }
     return notCopied;
+  }
+
+  /**
+   * Has a map output return its decompressor to the pool, or close its file. Hadoop's classes do so
+   * when their shuffle ends, not in {@code abort}. One without bytes ends at once, with a failure.
+   */
+  private void release(MapHost host, Reserved<K, V> output) {
+    if (output.isShuffled) {
+      return;
+    }
+    try {
+      shuffle(host, output, new ByteArrayInputStream(new byte[0]));
+    } catch (IOException | RuntimeException | LinkageError | InternalError expected) {
+      // It lacks its bytes.
+    }
+  }
+
+  private void shuffle(MapHost host, Reserved<K, V> output, InputStream bytes) throws IOException {
+    RemotePartition partition = output.located.partition;
+    output.isShuffled = true;
+    output.target.shuffle(
+        host,
+        bytes,
+        partition.bytes() - padding,
+        partition.rawBytes() - padding,
+        metrics,
+        reporter);
   }
 
   private void copy(MapHost host, Reserved<K, V> output, PartitionStream bytes) throws IOException {
     long startMs = System.nanoTime() / 1_000_000;
-    long length = output.partition.bytes();
+    long length = output.located.partition.bytes();
     bytes.begin(length);
-    output.target.shuffle(
-        host,
-        CryptoUtils.wrapIfNecessary(conf, bytes, length),
-        length - padding,
-        output.partition.rawBytes() - padding,
-        metrics,
-        reporter);
+    shuffle(host, output, CryptoUtils.wrapIfNecessary(conf, bytes, length));
     bytes.end();
     long endMs = System.nanoTime() / 1_000_000;
-    scheduler.copySucceeded(output.attempt, host, length - padding, startMs, endMs, output.target);
+    scheduler.copySucceeded(
+        output.located.attempt, host, length - padding, startMs, endMs, output.target);
     metrics.successFetch();
     counters.read(length - padding);
   }

@@ -7,7 +7,12 @@ import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.SequenceInputStream;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -19,6 +24,7 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.LocalDirAllocator;
 import org.apache.hadoop.io.IntWritable;
 import org.apache.hadoop.io.Text;
+import org.apache.hadoop.io.compress.CodecPool;
 import org.apache.hadoop.io.compress.CompressionCodec;
 import org.apache.hadoop.io.compress.DefaultCodec;
 import org.apache.hadoop.mapred.Counters;
@@ -157,6 +163,49 @@ final class RdmaFetcherTest {
     fetcher.copyFromHost(host);
     assertThat(context.getShuffledMapsCounter().getValue()).isEqualTo(MAPS - 1);
     assertThat(failures).isEmpty();
+  }
+
+  @Test
+  void mapOutputsThatAreNotCopiedReturnTheirDecompressors() throws Exception {
+    DefaultCodec deflate = new DefaultCodec();
+    deflate.setConf(conf);
+    codec = deflate;
+    int leased = CodecPool.getLeasedDecompressorsCount(codec);
+    start();
+    write(MAPS);
+    reader.readable = 3;
+    copy();
+    assertThat(reader.readOutputs).isGreaterThan(3);
+    assertThat(context.getShuffledMapsCounter().getValue()).isEqualTo(3);
+    assertThat(CodecPool.getLeasedDecompressorsCount(codec)).isEqualTo(leased);
+  }
+
+  @Test
+  void mapOutputsThatAreNotCopiedCloseTheirFiles() throws Exception {
+    conf.setFloat(MRJobConfig.SHUFFLE_MEMORY_LIMIT_PERCENT, 0.000_001f);
+    start();
+    write(MAPS);
+    reader.readable = 3;
+    copy();
+    assertThat(reader.readOutputs).isGreaterThan(3);
+    assertThat(context.getShuffledMapsCounter().getValue()).isEqualTo(3);
+    assertThat(openFiles()).isEmpty();
+  }
+
+  /** Returns this process's open files in the test's directory, deleted ones included. */
+  private List<String> openFiles() throws IOException {
+    List<String> open = new ArrayList<>();
+    try (DirectoryStream<Path> descriptors = Files.newDirectoryStream(Paths.get("/proc/self/fd"))) {
+      for (Path descriptor : descriptors) {
+        try {
+          open.add(Files.readSymbolicLink(descriptor).toString());
+        } catch (NoSuchFileException e) {
+          // It is the one of this list, or was closed meanwhile.
+        }
+      }
+    }
+    open.removeIf(file -> !file.startsWith(directory.toString()));
+    return open;
   }
 
   @Test
@@ -351,6 +400,10 @@ final class RdmaFetcherTest {
     final Map<Long, HttpReason> failures = new HashMap<>();
     final List<Integer> located = new ArrayList<>();
     boolean unreachable;
+
+    /** Number of map outputs after which each stream fails. */
+    int readable = Integer.MAX_VALUE;
+
     int opened;
     int readOutputs;
 
@@ -382,8 +435,15 @@ final class RdmaFetcherTest {
       opened++;
       readOutputs += wanted.size();
       ByteArrayOutputStream all = new ByteArrayOutputStream();
-      wanted.forEach(each -> all.writeBytes(partitions.get(each.mapId())));
-      return new ByteArrayInputStream(all.toByteArray());
+      wanted.stream().limit(readable).forEach(each -> all.writeBytes(partitions.get(each.mapId())));
+      return new SequenceInputStream(
+          new ByteArrayInputStream(all.toByteArray()),
+          new InputStream() {
+            @Override
+            public int read() throws IOException {
+              throw new NodeReadException(HttpReason.TRANSPORT, "scripted", null);
+            }
+          });
     }
 
     @Override
