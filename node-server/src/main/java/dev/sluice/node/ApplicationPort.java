@@ -2,18 +2,16 @@
 package dev.sluice.node;
 
 import dev.sluice.blocks.server.BlockServer;
+import dev.sluice.blocks.wire.ApplicationSecret;
 import dev.sluice.node.StateFile.ApplicationState;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Function;
 import org.apache.spark.network.crypto.AuthServerBootstrap;
-import org.apache.spark.network.sasl.SecretKeyHolder;
 import org.apache.spark.network.server.TransportServerBootstrap;
-import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -33,16 +31,11 @@ record ApplicationPort(String host, int[] ports, ApplicationState state) {
   /** These threads send all blocks that are not READ. */
   private static final int MAX_TRANSPORT_THREADS = 8;
 
-  /** Transport with SASL (all that {@code spark.authenticate} enables) and with Spark's AES. */
+  /** Transport of a port at a node. */
   static TransportConf transport() {
-    int threads = Math.clamp(Runtime.getRuntime().availableProcessors(), 2, MAX_TRANSPORT_THREADS);
-    return new TransportConf(
-        "sluice",
-        new MapConfigProvider(
-            Map.of(
-                "spark.sluice.io.serverThreads", Integer.toString(threads),
-                "spark.network.crypto.enabled", "true",
-                "spark.network.crypto.saslFallback", "true")));
+    return ApplicationSecret.transport(
+        "serverThreads",
+        Math.clamp(Runtime.getRuntime().availableProcessors(), 2, MAX_TRANSPORT_THREADS));
   }
 
   /**
@@ -79,20 +72,6 @@ record ApplicationPort(String host, int[] ports, ApplicationState state) {
   private List<TransportServerBootstrap> bootstraps(TransportConf conf) {
     return state.secret().isEmpty()
         ? List.of()
-        : List.of(new AuthServerBootstrap(conf, new Secret(state.secret())));
-  }
-
-  record Secret(String secret) implements SecretKeyHolder {
-    /** User name of Spark's SecurityManager. */
-    @Override
-    public String getSaslUser(String appId) {
-      return "sparkSaslUser";
-    }
-
-    /** Returns the secret whatever id is given: the port has one application. */
-    @Override
-    public String getSecretKey(String appId) {
-      return secret;
-    }
+        : List.of(new AuthServerBootstrap(conf, new ApplicationSecret(state.secret())));
   }
 }

@@ -3,6 +3,7 @@ package dev.sluice.node;
 
 import dev.sluice.blocks.server.BlockServer;
 import dev.sluice.blocks.server.FirstMessageGuard;
+import dev.sluice.blocks.wire.ApplicationSecret;
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.ControlMessages.Refused;
 import dev.sluice.blocks.wire.MessageCodec;
@@ -147,7 +148,7 @@ final class JobPort implements AutoCloseable {
       }
       try {
         authentication =
-            new AuthServerBootstrap(conf, new ApplicationPort.Secret(job.secret()))
+            new AuthServerBootstrap(conf, new ApplicationSecret(job.secret()))
                 .doBootstrap(channel, new Finder(job));
         authentication.receive(client, first, callback);
       } catch (RuntimeException e) { // The transport answers it only for its own calls.

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.blocks.client.BlockServerClient;
 import dev.sluice.blocks.handover.ApplicationFolder;
+import dev.sluice.blocks.wire.ApplicationSecret;
 import dev.sluice.blocks.wire.ControlMessages.Refused;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.node.StateFile.ApplicationState;
@@ -184,7 +185,7 @@ class JobOpenerTest extends NodeDaemonTestCase {
         new ProcessName(job.name(), "reader"),
         conf,
         List.of(
-            new AuthClientBootstrap(conf, job.name(), new ApplicationPort.Secret(JobFixture.SECRET))),
+            new AuthClientBootstrap(conf, job.name(), new ApplicationSecret(JobFixture.SECRET))),
         TransferOptions.DEFAULT,
         TimeUnit.SECONDS.toMillis(WAIT_S) - 1,
         () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));

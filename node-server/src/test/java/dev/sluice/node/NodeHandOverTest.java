@@ -12,6 +12,7 @@ import dev.sluice.blocks.handover.FileTree;
 import dev.sluice.blocks.handover.NodeChannel;
 import dev.sluice.blocks.handover.NodeClient;
 import dev.sluice.blocks.registry.MapOutputFiles;
+import dev.sluice.blocks.wire.ApplicationSecret;
 import dev.sluice.blocks.wire.ControlMessages.Refused;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
 import dev.sluice.blocks.wire.LifetimeMessages.NodeResponse;
@@ -437,7 +438,7 @@ class NodeHandOverTest extends NodeDaemonTestCase {
         new TransportConf(
             "shuffle", new MapConfigProvider(Map.of("spark.shuffle.io.maxRetries", "0")));
     ExternalBlockStoreClient client =
-        new ExternalBlockStoreClient(conf, new ApplicationPort.Secret(secret), true, 5_000);
+        new ExternalBlockStoreClient(conf, new ApplicationSecret(secret), true, 5_000);
     client.init(application);
     return client;
   }

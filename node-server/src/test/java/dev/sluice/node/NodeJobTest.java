@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.sluice.blocks.handover.FileTree;
 import dev.sluice.blocks.handover.NodeClient;
+import dev.sluice.blocks.wire.ApplicationSecret;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
 import dev.sluice.blocks.wire.MapOutputHeader;
@@ -140,7 +141,7 @@ class NodeJobTest extends NodeDaemonTestCase {
             new UploadBlock(job.name(), "0", "shuffle_0_7_0", new byte[0], new byte[100]));
     TransportConf conf = new TransportConf("shuffle", new MapConfigProvider(Map.of()));
     AuthClientBootstrap authentication =
-        new AuthClientBootstrap(conf, job.name(), new ApplicationPort.Secret(JobFixture.SECRET));
+        new AuthClientBootstrap(conf, job.name(), new ApplicationSecret(JobFixture.SECRET));
     try (NodeReader reader = reader();
         TransportContext context = new TransportContext(conf, new NoOpRpcHandler());
         TransportClientFactory factory = context.createClientFactory(List.of(authentication))) {

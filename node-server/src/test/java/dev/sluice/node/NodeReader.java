@@ -2,6 +2,7 @@
 package dev.sluice.node;
 
 import dev.sluice.blocks.client.BlockServerClient;
+import dev.sluice.blocks.wire.ApplicationSecret;
 import dev.sluice.blocks.wire.ControlMessages.Partitions;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
@@ -88,7 +89,7 @@ final class NodeReader implements AutoCloseable {
             : application.substring(0, application.lastIndexOf('-'));
     return secret.isEmpty()
         ? List.of()
-        : List.of(new AuthClientBootstrap(conf, id, new ApplicationPort.Secret(secret)));
+        : List.of(new AuthClientBootstrap(conf, id, new ApplicationSecret(secret)));
   }
 
   /** Region of a map output's data; null if the node does not have it. */

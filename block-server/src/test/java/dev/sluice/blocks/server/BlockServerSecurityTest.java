@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.blocks.client.BlockServerClient;
-import dev.sluice.blocks.server.TestBlockServer.Secret;
+import dev.sluice.blocks.wire.ApplicationSecret;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.TransferOptions;
 import java.net.Socket;
@@ -48,7 +48,8 @@ class BlockServerSecurityTest {
                 "spark.network.crypto.saslFallback",
                 "false"));
     server =
-        new TestBlockServer(directory, conf, new AuthServerBootstrap(conf, new Secret("right")));
+        new TestBlockServer(
+            directory, conf, new AuthServerBootstrap(conf, new ApplicationSecret("right")));
     server.outputs.write(1, 7, 10);
   }
 
@@ -72,7 +73,7 @@ class BlockServerSecurityTest {
   }
 
   private TransportClientBootstrap auth(String application, String secret) {
-    return new AuthClientBootstrap(conf, application, new Secret(secret));
+    return new AuthClientBootstrap(conf, application, new ApplicationSecret(secret));
   }
 
   private void assertRefused(BlockServerClient client) {

@@ -3,6 +3,7 @@ package dev.sluice.blocks.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.blocks.wire.ApplicationSecret;
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.rdma.fuzz.Mutator;
@@ -24,7 +25,6 @@ import org.apache.spark.network.client.TransportClientBootstrap;
 import org.apache.spark.network.client.TransportClientFactory;
 import org.apache.spark.network.crypto.AuthClientBootstrap;
 import org.apache.spark.network.crypto.AuthServerBootstrap;
-import org.apache.spark.network.sasl.SecretKeyHolder;
 import org.apache.spark.network.server.NoOpRpcHandler;
 import org.apache.spark.network.util.TransportConf;
 import org.junit.jupiter.api.AfterEach;
@@ -44,7 +44,7 @@ class BlockServerStrangersTest {
   private static final int STRANGER_MS = 1_000;
   private static final TransportConf CONF =
       TestBlockServer.conf(Map.of("spark.network.auth.rpcTimeout", STRANGER_MS + "ms"));
-  private static final SecretKeyHolder SECRET = new TestBlockServer.Secret("secret");
+  private static final ApplicationSecret SECRET = new ApplicationSecret("secret");
 
   @Parameter private boolean authentication;
   @TempDir Path directory;

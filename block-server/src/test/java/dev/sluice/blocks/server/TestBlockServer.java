@@ -16,7 +16,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
-import org.apache.spark.network.sasl.SecretKeyHolder;
 import org.apache.spark.network.server.TransportServerBootstrap;
 import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
@@ -30,19 +29,6 @@ public final class TestBlockServer implements AutoCloseable {
 
   public static final ProcessName SELF = new ProcessName("app", "server");
   public static final ProcessName CLIENT = new ProcessName("app", "client");
-
-  /** Returns the same secret for every application. */
-  public record Secret(String secret) implements SecretKeyHolder {
-    @Override
-    public String getSaslUser(String appId) {
-      return "user";
-    }
-
-    @Override
-    public String getSecretKey(String appId) {
-      return secret;
-    }
-  }
 
   public final FakeProtectionDomain domain = new FakeProtectionDomain();
   public final FakeAcceptor acceptor = new FakeAcceptor();

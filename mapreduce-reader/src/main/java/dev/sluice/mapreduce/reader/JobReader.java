@@ -2,6 +2,7 @@
 package dev.sluice.mapreduce.reader;
 
 import dev.sluice.blocks.client.BlockServerClient;
+import dev.sluice.blocks.wire.ApplicationSecret;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.mapreduce.NodeReadException;
 import dev.sluice.mapreduce.NodeReader;
@@ -17,8 +18,6 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.apache.spark.network.crypto.AuthClientBootstrap;
-import org.apache.spark.network.sasl.SecretKeyHolder;
-import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -49,12 +48,13 @@ final class JobReader implements NodeReader {
     this.job = self.application();
     this.settings = settings;
     this.partition = partition;
-    TransportConf conf = transport();
+    TransportConf conf = ApplicationSecret.transport("clientThreads", 1);
     servers =
         new BlockServerClient(
             self,
             conf,
-            List.of(new AuthClientBootstrap(conf, self.application(), new Secret(secret))),
+            List.of(
+                new AuthClientBootstrap(conf, self.application(), new ApplicationSecret(secret))),
             settings.transferOptions(),
             settings.get(ReaderSettings.TIMEOUT_MS),
             () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
@@ -86,29 +86,6 @@ final class JobReader implements NodeReader {
   private static InetAddress localAddress() throws IOException {
     String node = System.getenv("NM_HOST");
     return node == null ? InetAddress.getLocalHost() : InetAddress.getByName(node);
-  }
-
-  /** Transport that authenticates as node daemons ask for it. */
-  private static TransportConf transport() {
-    return new TransportConf(
-        "sluice",
-        new MapConfigProvider(
-            Map.of(
-                "spark.sluice.io.clientThreads", "1",
-                "spark.network.crypto.enabled", "true",
-                "spark.network.crypto.saslFallback", "true")));
-  }
-
-  private record Secret(String secret) implements SecretKeyHolder {
-    @Override
-    public String getSaslUser(String appId) {
-      return "sparkSaslUser"; // the user name of Spark's own processes
-    }
-
-    @Override
-    public String getSecretKey(String appId) {
-      return secret;
-    }
   }
 
   @Override

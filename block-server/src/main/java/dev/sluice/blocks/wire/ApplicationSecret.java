@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.sluice.blocks.wire;
+
+import java.util.HashMap;
+import java.util.Map;
+import org.apache.spark.network.sasl.SecretKeyHolder;
+import org.apache.spark.network.util.MapConfigProvider;
+import org.apache.spark.network.util.TransportConf;
+
+/**
+ * Secret by which processes of one application authenticate to a node daemon, and the transport
+ * that does so. Node daemons have one for each application, a reduce task has that of its job.
+ * Immutable; any thread.
+ */
+public record ApplicationSecret(String secret) implements SecretKeyHolder {
+  private static final Map<String, String> AUTHENTICATION =
+      Map.of("spark.network.crypto.enabled", "true", "spark.network.crypto.saslFallback", "true");
+
+  /**
+   * Returns the configuration of a transport with SASL (all that {@code spark.authenticate}
+   * enables) and with Spark's AES.
+   *
+   * @param threads setting of the number of its threads, such as {@code serverThreads}
+   */
+  public static TransportConf transport(String threads, int number) {
+    Map<String, String> values = new HashMap<>(AUTHENTICATION);
+    values.put("spark.sluice.io." + threads, Integer.toString(number));
+    return new TransportConf("sluice", new MapConfigProvider(values));
+  }
+
+  /** User name of Spark's SecurityManager. */
+  @Override
+  public String getSaslUser(String appId) {
+    return "sparkSaslUser";
+  }
+
+  /** Returns the secret whatever id is given: a port or a reader has one application. */
+  @Override
+  public String getSecretKey(String appId) {
+    return secret;
+  }
+
+  @Override
+  public String toString() {
+    return "a secret"; // It is not for logs.
+  }
+}
