@@ -3,6 +3,7 @@ package dev.sluice.benchmarks;
 
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonProperty;
+import dev.sluice.testkit.CpuTicks;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -124,8 +125,8 @@ public record BenchmarkRun(
   /**
    * CPU time of the machine and of this process, in clock ticks, at one moment. The difference
    * between two moments shows how much of the machine other processes used during a measurement.
-   * The fields are those of proc(5), {@code /proc/stat} and {@code /proc/PID/stat}. {@link
-   * Benchmark} takes it when a command begins, the run when it ends.
+   * The fields are those of proc(5), {@code /proc/stat} and {@link CpuTicks}. {@link Benchmark}
+   * takes it when a command begins, the run when it ends.
    *
    * @param total ticks of all processors
    * @param busy ticks of all processes, including interrupts
@@ -142,11 +143,6 @@ public record BenchmarkRun(
 
     /** Number of columns to add up. Later columns count guests, which "user" and "nice" include. */
     private static final int COLUMNS = 8;
-
-    // Fields of /proc/self/stat, counted from 0 after the command's name: utime, stime, cutime,
-    // cstime.
-    private static final int OWN_FIRST = 11;
-    private static final int OWN_LAST = 14;
 
     /** Returns the load at this moment. */
     static MachineLoad now() {
@@ -166,10 +162,8 @@ public record BenchmarkRun(
       String columns = stat.lines().findFirst().orElseThrow().replaceFirst("cpu +", "").trim();
       long[] cpu = Arrays.stream(columns.split(" ")).mapToLong(Long::parseLong).toArray();
       long total = Arrays.stream(cpu, 0, COLUMNS).sum();
-      // The command's name may contain blanks and brackets.
-      String[] process = self.substring(self.lastIndexOf(')') + 2).split(" ");
-      long own = Arrays.stream(process, OWN_FIRST, OWN_LAST + 1).mapToLong(Long::parseLong).sum();
-      return new MachineLoad(total, total - cpu[IDLE] - cpu[IO_WAIT] - cpu[STEAL], cpu[STEAL], own);
+      return new MachineLoad(
+          total, total - cpu[IDLE] - cpu[IO_WAIT] - cpu[STEAL], cpu[STEAL], CpuTicks.of(self));
     }
 
     /** Returns the share of CPU time since {@code start} that other processes had, from 0 to 1. */

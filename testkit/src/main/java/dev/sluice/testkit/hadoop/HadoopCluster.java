@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.testkit.CpuTicks;
 import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.Poll;
 import dev.sluice.testkit.Shuffle;
@@ -14,7 +15,6 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -36,14 +36,6 @@ public final class HadoopCluster implements AutoCloseable {
   private static final String CONTAINER = "/container_";
 
   private static final long TIMEOUT_MS = 120_000;
-
-  /** Clock ticks of proc(5) in a second. */
-  private static final double TICKS = 100;
-
-  // Fields of /proc/PID/stat, counted from 0 after the command's name: utime, stime, cutime,
-  // cstime.
-  private static final int CPU_FIRST = 11;
-  private static final int CPU_LAST = 14;
 
   private static final long END_MS = 10_000;
 
@@ -226,16 +218,8 @@ public final class HadoopCluster implements AutoCloseable {
    * that have ended: the NodeManagers waited for them. Call it when the cluster is idle.
    */
   public double cpuSeconds() {
-    return processes("").stream().mapToLong(HadoopCluster::ticks).sum() / TICKS;
-  }
-
-  private static long ticks(ProcessHandle process) {
-    String stat = read(process, "stat");
-    // The command's name may contain blanks and brackets.
-    String[] fields = stat.substring(stat.lastIndexOf(')') + 1).strip().split(" ");
-    return fields.length <= CPU_LAST
-        ? 0
-        : Arrays.stream(fields, CPU_FIRST, CPU_LAST + 1).mapToLong(Long::parseLong).sum();
+    return processes("").stream().mapToLong(each -> CpuTicks.of(read(each, "stat"))).sum()
+        / CpuTicks.PER_SECOND;
   }
 
   /** Returns the last lines of the logs of all processes. */
