@@ -37,6 +37,7 @@ final class Application implements AutoCloseable {
   }
 
   private final NodeFolders folders;
+  private final NodeJobs jobs;
   private final Opener opener;
   private final Runnable over;
   private final Runnable gone;
@@ -73,6 +74,7 @@ final class Application implements AutoCloseable {
   Application(
       NodeFolders folders, Opener opener, ApplicationState state, Runnable over, Runnable gone) {
     this.folders = folders;
+    this.jobs = new NodeJobs(folders);
     this.opener = opener;
     this.state = state;
     this.over = over;
@@ -192,7 +194,7 @@ final class Application implements AutoCloseable {
     if (folders.isEnded(state.name())) {
       over.run();
       end(Duration.ZERO);
-    } else if (!folders.hasFiles(state) && (isSilent || scanIsDue) && !end(expireAfter)) {
+    } else if (!jobs.hasFiles(state) && (isSilent || scanIsDue) && !end(expireAfter)) {
       scan();
     }
   }

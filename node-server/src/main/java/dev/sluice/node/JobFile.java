@@ -15,8 +15,8 @@ import org.slf4j.LoggerFactory;
 /**
  * File by which a service of YARN's NodeManager ({@code yarn-service}) tells the daemon of a
  * MapReduce job: {@code job} in a folder with the job's name. The service makes it before the job's
- * first task, and replaces it as a whole. {@link NodeFolders} reads it on threads that may wait for
- * a disk. A NodeManager may have another release of the service: these names stay.
+ * first task, and replaces it as a whole. {@link NodeJobs} reads it on threads that may wait for a
+ * disk. A NodeManager may have another release of the service: these names stay.
  */
 final class JobFile {
   private static final Logger LOG = LoggerFactory.getLogger(JobFile.class);

@@ -36,9 +36,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Port of a node for the readers of all MapReduce jobs, the same at all nodes. A reader
  * authenticates with the job's name and secret, and asks where the node serves the job ({@link
- * FindJob}), which opens it for its first reader ({@link JobOpener}). The {@link NodeDaemon} creates
- * and closes it. The transport's threads call it and must not block; threads of its own read the
- * secrets.
+ * FindJob}), which opens it for its first reader ({@link JobOpener}). The {@link NodeDaemon}
+ * creates and closes it. The transport's threads call it and must not block; threads of its own
+ * read the secrets.
  */
 final class JobPort implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(JobPort.class);
@@ -46,7 +46,7 @@ final class JobPort implements AutoCloseable {
   /** Threads that read secrets. Each waits for disks a short time ({@link NodeDisks}). */
   private static final int MAX_THREADS = 64;
 
-  private final NodeFolders folders;
+  private final NodeJobs jobs;
   private final JobOpener opener;
   private final TransportConf conf = ApplicationPort.transport();
   private final MessageCodec codec =
@@ -59,13 +59,12 @@ final class JobPort implements AutoCloseable {
    * Listens at once.
    *
    * @param host address by which readers reach the node
-   * @param folders have the jobs
+   * @param jobs the node's jobs
    * @param applications serve them
    * @throws IOException if the port is not free
    */
-  JobPort(String host, int port, NodeFolders folders, Applications applications)
-      throws IOException {
-    this.folders = folders;
+  JobPort(String host, int port, NodeJobs jobs, Applications applications) throws IOException {
+    this.jobs = jobs;
     opener = new JobOpener(applications, JobOpener.TIMEOUT);
     try {
       server =
@@ -120,7 +119,7 @@ final class JobPort implements AutoCloseable {
       ApplicationState job = null;
       Exception failure = null;
       try {
-        job = folders.job(name(first.duplicate()));
+        job = jobs.find(name(first.duplicate()));
       } catch (IOException | RuntimeException e) {
         LOG.debug("A connection from {} is refused", client.getSocketAddress(), e);
         failure = e;

@@ -47,6 +47,7 @@ public final class NodeDaemon implements AutoCloseable {
   private final NodeDevice device;
   private final String id;
   private final NodeFolders folders;
+  private final NodeJobs jobs;
   private final Applications applications;
   private final ScheduledExecutorService timer =
       Executors.newSingleThreadScheduledExecutor(
@@ -90,6 +91,7 @@ public final class NodeDaemon implements AutoCloseable {
     device = NodeDevice.tryOut(options);
     id = "node-" + options.host() + "-" + ApplicationState.random();
     folders = NodeFolders.open(options.get(NodeSettings.DIRECTORIES));
+    jobs = new NodeJobs(folders);
     applications = new Applications(options, folders, this::serve);
   }
 
@@ -160,7 +162,7 @@ public final class NodeDaemon implements AutoCloseable {
                     new Door(
                         "MapReduce jobs are",
                         NodeSettings.MAPREDUCE_PORT,
-                        () -> new JobPort(options.host(), port, folders, applications))));
+                        () -> new JobPort(options.host(), port, jobs, applications))));
     openDoors(true);
     long tickMs =
         Math.clamp(
@@ -221,8 +223,7 @@ public final class NodeDaemon implements AutoCloseable {
           "ended executors and jobs in and next to " + root,
           () -> {
             try {
-              folders.deleteEndedJobs(
-                  root, applications::isKnown, options.get(NodeSettings.EXPIRE_AFTER));
+              jobs.deleteEnded(root, applications::isKnown, options.get(NodeSettings.EXPIRE_AFTER));
               if (options.get(NodeSettings.DELETE_DEAD)) {
                 folders.deleteDeadExecutors(root);
               }

@@ -7,16 +7,12 @@ import dev.sluice.blocks.directory.LocalDirectories;
 import dev.sluice.blocks.handover.ApplicationFolder;
 import dev.sluice.blocks.handover.ExecutorFolders;
 import dev.sluice.blocks.handover.FileTree;
-import dev.sluice.node.JobFile.MapReduceJob;
-import dev.sluice.node.NodeDisks.RefusedException;
 import dev.sluice.node.StateFile.ApplicationState;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.time.Duration;
-import java.time.Instant;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -26,7 +22,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -34,11 +29,11 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A node's folders: {@code .sluice} on each of its file systems, with a folder for each application
- * that has its state in a file, and for each MapReduce job ({@link JobFile}). They are the daemon's
- * whole state, so it can be killed at any time. They stay locked while open, because two daemons
- * must not share them. Only their user has access. The {@link NodeDaemon} opens and closes this.
- * Any thread; callers wait for disks ({@link NodeDisks}). {@link #read} is called once, before
- * applications begin.
+ * that has its state in a file, and for each MapReduce job ({@link NodeJobs}). They are the
+ * daemon's whole state, so it can be killed at any time. They stay locked while open, because two
+ * daemons must not share them. Only their user has access. The {@link NodeDaemon} opens and closes
+ * this. Any thread; callers wait for disks ({@link NodeDisks}). {@link #read} is called once,
+ * before applications begin.
  */
 final class NodeFolders implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(NodeFolders.class);
@@ -181,68 +176,12 @@ final class NodeFolders implements AutoCloseable {
 
   /** Returns true if a process with access to the application's folders has marked it as over. */
   boolean isEnded(String application) {
-    return disks.answering().stream()
-        .anyMatch(root -> Files.exists(root.resolve(application).resolve(ENDED)));
+    return disks.answering().stream().anyMatch(root -> isEnded(root.resolve(application)));
   }
 
-  /**
-   * Returns the state of a MapReduce job that is not served yet.
-   *
-   * @throws IOException if the node does not have the job, or it has ended, with the reason
-   */
-  ApplicationState job(String name) throws IOException {
-    if (!JobFile.isName(name)) {
-      throw new IOException(name + " is not the name of a MapReduce job");
-    }
-    return disks.onEach("looking for " + name, root -> job(root.resolve(name))).stream()
-        .flatMap(Optional::stream)
-        .findFirst()
-        .orElseThrow(() -> new IOException("YARN has not told this node of " + name));
-  }
-
-  private static Optional<ApplicationState> job(Path folder) throws IOException {
-    if (Files.exists(folder.resolve(ENDED))) {
-      throw new RefusedException(folder.getFileName() + " has ended");
-    }
-    return Optional.ofNullable(JobFile.read(folder));
-  }
-
-  /** Returns true if YARN still has files of a MapReduce job, which is therefore not over. */
-  boolean hasFiles(ApplicationState state) {
-    return disks.answering().stream().anyMatch(root -> hasFiles(root, state));
-  }
-
-  private static boolean hasFiles(Path root, ApplicationState state) {
-    MapReduceJob job = state.job();
-    Path directory = requireNonNull(root.getParent());
-    return job != null && Files.exists(job.folder(directory, state.name()));
-  }
-
-  /**
-   * Deletes a root's folders of jobs that are over and were never served. Waits for it.
-   *
-   * @param isServed returns true for names of applications that are removed otherwise
-   * @param age age of a folder whose job is over if YARN has no files of it
-   */
-  void deleteEndedJobs(Path root, Predicate<String> isServed, Duration age) throws IOException {
-    for (Path folder : folders(root)) {
-      try {
-        if (JobFile.isIn(folder)
-            && !isServed.test(folder.getFileName().toString())
-            && isOver(root, folder, age)) {
-          delete(putAway(root, folder));
-        }
-      } catch (IOException | RuntimeException e) { // The other folders are looked at as well.
-        LOG.warn("Cannot tell whether the MapReduce job of {} is over; trying again", folder, e);
-      }
-    }
-  }
-
-  private static boolean isOver(Path root, Path folder, Duration age) throws IOException {
-    ApplicationState job = JobFile.read(folder);
-    Instant written = Files.getLastModifiedTime(folder).toInstant();
-    return Files.exists(folder.resolve(ENDED))
-        || written.isBefore(Instant.now().minus(age)) && (job == null || !hasFiles(root, job));
+  /** Returns true if an application's folder is marked so. */
+  static boolean isEnded(Path folder) {
+    return Files.exists(folder.resolve(ENDED));
   }
 
   /**
@@ -273,7 +212,7 @@ final class NodeFolders implements AutoCloseable {
   }
 
   /** Includes probe files of a daemon that was killed. */
-  private static List<Path> folders(Path root) throws IOException {
+  static List<Path> folders(Path root) throws IOException {
     try (Stream<Path> files = Files.list(root)) {
       return files.filter(file -> Files.isDirectory(file) || isProbe(file)).toList();
     } catch (UncheckedIOException e) {
@@ -283,6 +222,11 @@ final class NodeFolders implements AutoCloseable {
 
   private static boolean isProbe(Path file) {
     return file.getFileName().toString().startsWith(LocalDirectories.PROBE);
+  }
+
+  /** Disks of the roots in use. */
+  NodeDisks disks() {
+    return disks;
   }
 
   /** Roots in use, one on each file system. */
@@ -321,7 +265,8 @@ final class NodeFolders implements AutoCloseable {
     }
   }
 
-  private Path putAway(Path root, Path folder) throws IOException {
+  /** Puts a folder away, which has to be deleted. */
+  Path putAway(Path root, Path folder) throws IOException {
     Path away = root.resolve(REMOVED + UUID.randomUUID());
     Files.move(folder, away, StandardCopyOption.ATOMIC_MOVE);
     leftOver.add(away);

@@ -45,6 +45,7 @@ class JobOpenerTest extends NodeDaemonTestCase {
   private JobFixture stuck;
   private JobFixture other;
   private NodeFolders folders;
+  private NodeJobs jobs;
   private Applications applications;
 
   @BeforeEach
@@ -52,6 +53,7 @@ class JobOpenerTest extends NodeDaemonTestCase {
     NodeOptions options = NodeOptions.of(settings);
     folders = NodeFolders.open(options.get(NodeSettings.DIRECTORIES));
     folders.read();
+    jobs = new NodeJobs(folders);
     applications = new Applications(options, folders, this::open);
     String user = System.getProperty("user.name");
     stuck =
@@ -86,11 +88,11 @@ class JobOpenerTest extends NodeDaemonTestCase {
   @Test
   void readersOfAJobShareOneThreadAndOneAnswer() throws Exception {
     try (JobOpener opener = new JobOpener(applications, Duration.ofSeconds(30))) {
-      ApplicationState job = folders.job(stuck.name());
+      ApplicationState job = jobs.find(stuck.name());
       CompletableFuture<Object> first = opener.enter(job);
       hangs.await();
       CompletableFuture<Object> second = opener.enter(job);
-      assertThat(opener.enter(folders.job(other.name())).get()).isEqualTo(new Refused("scripted"));
+      assertThat(opener.enter(jobs.find(other.name())).get()).isEqualTo(new Refused("scripted"));
       assertThat(first).isNotDone();
       answer.countDown();
       assertThat(first.get()).isEqualTo(new Refused("scripted"));
@@ -102,7 +104,7 @@ class JobOpenerTest extends NodeDaemonTestCase {
   @Test
   void readersAreRefusedWhileADiskHangs() throws Exception {
     try (JobOpener opener = new JobOpener(applications, Duration.ofMillis(200))) {
-      ApplicationState job = folders.job(stuck.name());
+      ApplicationState job = jobs.find(stuck.name());
       for (int i = 0; i < 3; i++) {
         assertThat(opener.enter(job).get())
             .isEqualTo(new Refused("the disks of this node do not answer"));
@@ -119,7 +121,7 @@ class JobOpenerTest extends NodeDaemonTestCase {
   @Test
   void aDiskThatHangsHoldsUpNoOtherJob() throws Exception {
     PeerAddress door = freeDoor();
-    try (JobPort _ = new JobPort(door.host(), door.port(), folders, applications);
+    try (JobPort _ = new JobPort(door.host(), door.port(), jobs, applications);
         BlockServerClient ofStuck = client(stuck);
         BlockServerClient ofOther = client(other)) {
       assertConnected(ofStuck, door);
@@ -148,7 +150,7 @@ class JobOpenerTest extends NodeDaemonTestCase {
   @Test
   void readersThatGoAwayDisturbNoOther() throws Exception {
     PeerAddress door = freeDoor();
-    try (JobPort _ = new JobPort(door.host(), door.port(), folders, applications)) {
+    try (JobPort _ = new JobPort(door.host(), door.port(), jobs, applications)) {
       for (int i = 0; i < READERS; i++) {
         try (Socket socket = new Socket(door.host(), door.port())) {
           socket.getOutputStream().write(firstRequest(other.name()));
