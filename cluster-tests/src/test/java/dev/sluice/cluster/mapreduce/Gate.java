@@ -12,8 +12,7 @@ import org.apache.hadoop.mapreduce.Job;
 
 /**
  * Holds up the last map task of a job until the test opens it: the reduce tasks have fetched all
- * other map outputs then, and wait. The tasks run classes of these tests, so all run on the JDK of
- * the tests.
+ * other map outputs then, and wait.
  */
 final class Gate {
   private static final String FILE = "gate.file";
@@ -26,18 +25,19 @@ final class Gate {
     Configuration conf = job.getConfiguration();
     job.setMapperClass(GatedMapper.class);
     conf.set(FILE, file.toString());
-    for (String process : List.of("mapreduce.map", "yarn.app.mapreduce.am")) {
-      conf.set(process + ".env.JAVA_HOME", conf.get("mapreduce.reduce.env.JAVA_HOME"));
-    }
-    conf.set(
-        "mapreduce.application.classpath",
-        conf.get("mapreduce.application.classpath") + "," + ownClasses());
+    addOwnClasses(conf);
     conf.set("mapreduce.job.reduce.slowstart.completedmaps", "0.01");
     conf.set("mapreduce.task.progress-report.interval", "200");
   }
 
-  private static Path ownClasses() throws Exception {
-    return Path.of(Gate.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+  /** Has a job's processes find the classes of these tests, and run on a JDK that loads them. */
+  static void addOwnClasses(Configuration conf) throws Exception {
+    for (String process : List.of("mapreduce.map", "yarn.app.mapreduce.am")) {
+      conf.set(process + ".env.JAVA_HOME", conf.get("mapreduce.reduce.env.JAVA_HOME"));
+    }
+    Path own = Path.of(Gate.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+    conf.set(
+        "mapreduce.application.classpath", conf.get("mapreduce.application.classpath") + "," + own);
   }
 
   void open() throws IOException {

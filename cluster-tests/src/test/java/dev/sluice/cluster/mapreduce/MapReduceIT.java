@@ -9,6 +9,8 @@ import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.examples.WordCount;
 import org.apache.hadoop.mapreduce.TaskAttemptID;
+import org.apache.hadoop.mapreduce.TaskCounter;
+import org.apache.hadoop.mapreduce.TaskType;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -60,6 +62,28 @@ final class MapReduceIT {
   void mapOutputsAreReadToDisk() throws Exception {
     WordCounting words = words("disk", Shuffle.SLUICE);
     words.set("mapreduce.reduce.shuffle.memory.limit.percent", "0.0001");
+    // Otherwise reduce tasks write map outputs to disk that came to memory.
+    words.set("mapreduce.reduce.input.buffer.percent", "1.0");
+    words.check();
+    words.checkThatAllWasRead();
+    assertThat(words.counter(TaskCounter.SPILLED_RECORDS))
+        .as("records that map tasks wrote, and that reduce tasks read from disk")
+        .isEqualTo(2 * words.counter(TaskCounter.MAP_OUTPUT_RECORDS));
+  }
+
+  @Test
+  void outputsOfTwoJobsAreJoinedOnTheMapSide() throws Exception {
+    new MapSideJoin(cluster, directory.resolve("join"), cluster.job(Shuffle.SLUICE)).check();
+  }
+
+  @Test
+  void twoAttemptsOfAReduceTaskReadAtTheSameTime() throws Exception {
+    WordCounting words = words("speculation", Shuffle.SLUICE);
+    SlowReduce slow = words.startWithSlowReduce();
+    assertThat(words.job().getTaskReports(TaskType.REDUCE))
+        .filteredOn(report -> report.getTaskID().getId() == 0)
+        .allSatisfy(report -> assertThat(report.getRunningTaskAttemptIds()).hasSize(2));
+    slow.open();
     words.check();
     words.checkThatAllWasRead();
   }

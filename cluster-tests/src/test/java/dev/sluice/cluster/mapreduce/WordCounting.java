@@ -36,7 +36,7 @@ final class WordCounting {
   static final int REDUCES = 2;
   private static final int WORDS_OF_MAP = 20_000;
   private static final int DIFFERENT_WORDS = 5_000;
-  private static final long TIMEOUT_MS = 60_000;
+  private static final long TIMEOUT_MS = 120_000;
 
   private final Map<String, Integer> expected = new HashMap<>();
   private final HadoopCluster cluster;
@@ -99,6 +99,16 @@ final class WordCounting {
     return gate;
   }
 
+  /**
+   * Submits the job; returns when two attempts of a reduce task are in the middle of their READs.
+   */
+  SlowReduce startWithSlowReduce() throws Exception {
+    SlowReduce slow = new SlowReduce(job, output.getParent());
+    job.submit();
+    await("two attempts READ", () -> slow.waiting() == 2);
+    return slow;
+  }
+
   private long shuffledMaps() throws Exception {
     return job.getCounters().findCounter(TaskCounter.SHUFFLED_MAPS).getValue();
   }
@@ -141,6 +151,11 @@ final class WordCounting {
     assertThat(counter("HTTP_MAP_OUTPUTS")).as("%s", counters).isZero();
     assertThat(counter("READ_MAP_OUTPUTS")).isEqualTo(MAPS * REDUCES);
     assertThat(counter("READ_BYTES")).isPositive();
+  }
+
+  /** Returns a counter of Hadoop, after {@link #check}. */
+  long counter(TaskCounter counter) {
+    return counters.findCounter(counter).getValue();
   }
 
   /** Returns a counter of Sluice, after {@link #check}. */

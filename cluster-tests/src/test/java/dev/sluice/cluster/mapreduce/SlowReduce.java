@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.sluice.cluster.mapreduce;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InterruptedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.io.compress.CompressionInputStream;
+import org.apache.hadoop.io.compress.Decompressor;
+import org.apache.hadoop.io.compress.DefaultCodec;
+import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.MRJobConfig;
+import org.apache.hadoop.mapreduce.TaskAttemptID;
+import org.apache.hadoop.mapreduce.TaskType;
+
+/**
+ * Holds up each attempt of a job's first reduce task in the middle of its READs until the test
+ * opens it: the codec of the map outputs waits. Hadoop starts a second attempt of the task after
+ * another reduce task has ended.
+ */
+final class SlowReduce {
+  private static final String FOLDER = "slow.reduce.folder";
+
+  private static final String OPEN = "open";
+
+  private static final long TIMEOUT_MS = 120_000;
+
+  private final Path folder;
+
+  SlowReduce(Job job, Path directory) throws Exception {
+    folder = Files.createDirectories(directory.resolve("slow-reduce"));
+    Configuration conf = job.getConfiguration();
+    conf.set(FOLDER, folder.toString());
+    Gate.addOwnClasses(conf);
+    conf.setBoolean(MRJobConfig.MAP_OUTPUT_COMPRESS, true);
+    conf.setClass(MRJobConfig.MAP_OUTPUT_COMPRESS_CODEC, GatedCodec.class, DefaultCodec.class);
+    conf.setBoolean(MRJobConfig.REDUCE_SPECULATIVE, true);
+    conf.setLong(MRJobConfig.SPECULATIVE_RETRY_AFTER_NO_SPECULATE, 200);
+  }
+
+  /** Returns the number of attempts that wait, or have waited. */
+  long waiting() throws IOException {
+    try (Stream<Path> attempts = Files.list(folder)) {
+      return attempts.filter(file -> !file.endsWith(OPEN)).count();
+    }
+  }
+
+  void open() throws IOException {
+    Files.createFile(folder.resolve(OPEN));
+  }
+
+  /** Codec that waits before it decompresses a map output. */
+  public static final class GatedCodec extends DefaultCodec {
+    @Override
+    public CompressionInputStream createInputStream(InputStream in, Decompressor decompressor)
+        throws IOException {
+      Configuration conf = getConf();
+      TaskAttemptID attempt = TaskAttemptID.forName(conf.get(MRJobConfig.TASK_ATTEMPT_ID));
+      if (attempt.getTaskType() == TaskType.REDUCE && attempt.getTaskID().getId() == 0) {
+        await(Path.of(conf.get(FOLDER)), attempt.toString());
+      }
+      return super.createInputStream(in, decompressor);
+    }
+
+    private static void await(Path folder, String attempt) throws IOException {
+      Files.writeString(folder.resolve(attempt), "");
+      long startNanos = System.nanoTime();
+      try {
+        while (Files.notExists(folder.resolve(OPEN))) {
+          if (System.nanoTime() - startNanos > TimeUnit.MILLISECONDS.toNanos(TIMEOUT_MS)) {
+            throw new IOException("the test did not go on in " + TIMEOUT_MS + " ms");
+          }
+          TimeUnit.MILLISECONDS.sleep(50);
+        }
+      } catch (InterruptedException e) {
+        throw new InterruptedIOException(e.getMessage());
+      }
+    }
+  }
+}
