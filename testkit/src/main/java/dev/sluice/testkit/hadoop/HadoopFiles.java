@@ -23,6 +23,10 @@ record HadoopFiles(Path root) {
   /** The release of Java that Hadoop's own scripts and images use. */
   private static final String HADOOP_JAVA = "(java|jdk|temurin)-17\\b.*";
 
+  /** Folder of Hadoop's jars below the root; the property names that of another version. */
+  private static final String HADOOP_JARS =
+      System.getProperty("sluice.hadoop.jars", "testkit/target/hadoop/jars");
+
   /** Modules whose jars, with those in node-server/target/lib, are the installation. */
   private static final List<String> INSTALLED =
       List.of("node-server", "block-server", "rdma-net", "verbs", "mapreduce-reader");
@@ -41,7 +45,7 @@ record HadoopFiles(Path root) {
 
   /** Returns a class path entry with Hadoop's jars. */
   String hadoopJars() {
-    return root.resolve("testkit/target/hadoop/jars").toAbsolutePath() + "/*";
+    return root.resolve(HADOOP_JARS).toAbsolutePath() + "/*";
   }
 
   /** Returns the jar of the auxiliary service. */
