@@ -37,9 +37,12 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A reader and a node daemon in this process, with map outputs as MapReduce lays them out. */
+/**
+ * A reader and a node daemon in this process, with map outputs as MapReduce lays them out, on the
+ * software provider. A subclass chooses another one.
+ */
 @Timeout(120)
-final class JobReaderTest {
+class JobReaderTest {
   private static final String APPLICATION = "application_1700000000000_0012";
   private static final String JOB = APPLICATION + "-mapreduce";
   private static final String HOST = "127.0.0.1";
@@ -55,6 +58,11 @@ final class JobReaderTest {
   private int port;
   private @Nullable NodeDaemon daemon;
 
+  /** Provider of the daemon and of the reader. */
+  String provider() {
+    return "soft";
+  }
+
   @BeforeEach
   void configure() throws IOException {
     try (ServerSocket free = new ServerSocket(0)) {
@@ -63,7 +71,7 @@ final class JobReaderTest {
     options.put("sluice.node.directories", directory.toString());
     options.put("sluice.node.socket", directory.resolve("node.sock").toString());
     options.put("sluice.node.host", HOST);
-    options.put("sluice.node.provider", "soft");
+    options.put("sluice.node.provider", provider());
     options.put("sluice.node.http", "");
     options.put("sluice.node.ports", "0");
     options.put("sluice.node.minFreeBytes", "0");
@@ -235,7 +243,7 @@ final class JobReaderTest {
             Map.of(
                 "sluice.mapreduce.home", "/opt/sluice",
                 "sluice.mapreduce.port", Integer.toString(port),
-                "sluice.mapreduce.provider", "soft"));
+                "sluice.mapreduce.provider", provider()));
   }
 
   /** Starts the daemon, and tells it the job as YARN's auxiliary service does. */
