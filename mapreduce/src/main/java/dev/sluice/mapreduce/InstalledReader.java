@@ -39,6 +39,12 @@ final class InstalledReader {
   /** First version of Java on which the reader runs. */
   private static final int JAVA = 21;
 
+  /**
+   * Factories by the folder of their jars, guarded by itself. A process has one, as all of its
+   * reduce tasks have the same installation, which then is loaded once.
+   */
+  private static final Map<File, NodeReader.Factory> FACTORIES = new HashMap<>();
+
   private InstalledReader() {}
 
   /**
@@ -83,12 +89,34 @@ final class InstalledReader {
         settings);
   }
 
-  /** Opens the reader. Its classes stay loaded for the life of the task's process. */
   private static NodeReader open(
       File jars, String job, String secret, TaskAttemptID reduce, Map<String, String> settings)
       throws NodeReadException {
+    try {
+      return factory(jars)
+          .open(job, secret, reduce.toString(), reduce.getTaskID().getId(), settings);
+    } catch (RuntimeException | LinkageError | java.util.ServiceConfigurationError e) {
+      throw new NodeReadException(HttpReason.OFF, String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  /**
+   * Returns the factory of an installation. Its classes stay loaded for the life of the process.
+   */
+  private static NodeReader.Factory factory(File jars) throws NodeReadException {
+    synchronized (FACTORIES) {
+      NodeReader.Factory factory = FACTORIES.get(jars);
+      if (factory == null) {
+        factory = load(jars);
+        FACTORIES.put(jars, factory);
+      }
+      return factory;
+    }
+  }
+
+  private static NodeReader.Factory load(File jars) throws NodeReadException {
     ReaderLoader loader = new ReaderLoader(urls(jars));
-    NodeReader reader = null;
+    boolean loaded = false;
     try {
       Iterator<NodeReader.Factory> found =
           ServiceLoader.load(NodeReader.Factory.class, loader).iterator();
@@ -96,13 +124,11 @@ final class InstalledReader {
         throw new NodeReadException(
             HttpReason.OFF, jars + " has no sluice-mapreduce-reader jar (" + HOME + ")", null);
       }
-      reader =
-          found.next().open(job, secret, reduce.toString(), reduce.getTaskID().getId(), settings);
-      return reader;
-    } catch (RuntimeException | LinkageError | java.util.ServiceConfigurationError e) {
-      throw new NodeReadException(HttpReason.OFF, String.valueOf(e.getMessage()), e);
+      NodeReader.Factory factory = found.next();
+      loaded = true;
+      return factory;
     } finally {
-      if (reader == null) {
+      if (!loaded) {
         loader.closeQuietly();
       }
     }
