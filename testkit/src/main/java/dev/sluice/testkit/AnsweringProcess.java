@@ -50,7 +50,7 @@ public final class AnsweringProcess implements AutoCloseable {
   /**
    * @param failure makes an exception of a reason
    */
-  AnsweringProcess(Process process, Function<String, IOException> failure) {
+  public AnsweringProcess(Process process, Function<String, IOException> failure) {
     this.process = process;
     this.failure = failure;
     this.questions = process.outputWriter(StandardCharsets.UTF_8);

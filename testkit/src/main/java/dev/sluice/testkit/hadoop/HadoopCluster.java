@@ -82,13 +82,7 @@ public final class HadoopCluster implements AutoCloseable {
   private void start(int nodes, int memoryMb, String provider)
       throws IOException, InterruptedException {
     files.install(settings.home());
-    Files.write(
-        settings.daemonConf(),
-        List.of(
-            "sluice.node.provider=" + provider,
-            "sluice.node.minFreeBytes=1m",
-            "sluice.node.expireAfter=10s",
-            "sluice.node.http="));
+    settings.writeDaemonConf(provider);
     Files.createDirectories(settings.histories()); // ApplicationMasters do not make it.
     HadoopFiles.configure(settings.containers(), settings.common());
     start(

@@ -5,6 +5,7 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
@@ -137,20 +138,32 @@ record HadoopFiles(Path root) {
    * @param folder folder of the process, with its configuration in {@code conf}; gets its logs
    */
   ProcessBuilder hadoop(Path folder, String main) throws IOException {
-    String conf = folder.resolve("conf").toString();
-    Path java = hadoopJava();
+    return process(folder, hadoopJava(), List.of(serviceJar().toString()), List.of(main));
+  }
+
+  /** Returns a builder that starts a main class of the testkit, with classes of Hadoop. */
+  ProcessBuilder ofTestkit(Path folder, Class<?> main, List<String> arguments) throws IOException {
+    List<String> command = new ArrayList<>(List.of(main.getName()));
+    command.addAll(arguments);
+    return process(
+        folder, ownJava(), List.of(serviceJar().toString(), jar("testkit").toString()), command);
+  }
+
+  private ProcessBuilder process(
+      Path folder, Path java, List<String> ownJars, List<String> command) {
+    List<String> classPath = new ArrayList<>(List.of(folder.resolve("conf").toString()));
+    classPath.addAll(ownJars);
+    classPath.add(hadoopJars());
     ProcessBuilder builder =
         new ProcessBuilder(
             java.resolve("bin/java").toString(),
-            "-Xmx256m",
-            "-XX:+UseSerialGC",
-            "-XX:TieredStopAtLevel=1",
+            "-Xmx512m",
             "--add-opens=java.base/java.lang=ALL-UNNAMED",
             "-Dlog4j.configuration=" + LOGGING_FILE,
             "-Dyarn.log.dir=" + folder,
             "-cp",
-            String.join(File.pathSeparator, conf, serviceJar().toString(), hadoopJars()),
-            main);
+            String.join(File.pathSeparator, classPath));
+    builder.command().addAll(command);
     builder.environment().keySet().removeIf(name -> name.matches("(HADOOP|YARN|MAPRED)_.*"));
     builder.environment().put("JAVA_HOME", java.toString());
     return builder;

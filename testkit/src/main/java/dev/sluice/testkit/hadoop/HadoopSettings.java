@@ -4,10 +4,12 @@ package dev.sluice.testkit.hadoop;
 import dev.sluice.testkit.NodeProcess;
 import dev.sluice.testkit.Shuffle;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /**
  * Settings of a cluster's processes and of its jobs, with the folders and ports that they name.
@@ -57,9 +59,24 @@ final class HadoopSettings {
     return directory.resolve("sluice");
   }
 
-  /** Returns the file of the daemons' settings. */
-  Path daemonConf() {
+  /** Returns a NodeManager's local directories. */
+  List<Path> localDirectories(int node) {
+    return List.of(node(node).resolve("local-1"), node(node).resolve("local-2"));
+  }
+
+  private Path daemonConf() {
     return directory.resolve("sluice-node.conf");
+  }
+
+  /** Writes the settings of all daemons. */
+  void writeDaemonConf(String provider) throws IOException {
+    Files.write(
+        daemonConf(),
+        List.of(
+            "sluice.node.provider=" + provider,
+            "sluice.node.minFreeBytes=1m",
+            "sluice.node.expireAfter=10s",
+            "sluice.node.http="));
   }
 
   /** Returns the folder of the configuration of all containers. */
@@ -104,7 +121,9 @@ final class HadoopSettings {
     for (String address : List.of("", "localizer.", "webapp.")) {
       settings.put("yarn.nodemanager." + address + "address", host(node) + ":0");
     }
-    settings.put("yarn.nodemanager.local-dirs", folder + "/local-1," + folder + "/local-2");
+    settings.put(
+        "yarn.nodemanager.local-dirs",
+        localDirectories(node).stream().map(Path::toString).collect(Collectors.joining(",")));
     settings.put("yarn.nodemanager.log-dirs", folder + "/logs");
     settings.put("yarn.nodemanager.resource.memory-mb", Integer.toString(memoryMb));
     settings.put("yarn.nodemanager.vmem-check-enabled", "false");
@@ -124,7 +143,7 @@ final class HadoopSettings {
   }
 
   /** Returns an address that no other cluster on this machine has. */
-  private String host(int node) {
+  String host(int node) {
     return "127.%d.%d.%d".formatted(port >> Byte.SIZE, port & 0xff, node);
   }
 
