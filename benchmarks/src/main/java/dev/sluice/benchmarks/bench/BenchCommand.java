@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.bench;
 
+import dev.sluice.benchmarks.mapreduce.CopyCommand;
 import dev.sluice.benchmarks.node.NodeCommand;
 import dev.sluice.benchmarks.stage.StageCommand;
 import dev.sluice.benchmarks.start.StartCommand;
@@ -32,6 +33,7 @@ import picocli.CommandLine.Mixin;
       AllCommand.class,
       NodeCommand.class,
       ReadCommand.class,
+      CopyCommand.class,
       StageCommand.class,
       StartCommand.class,
       StormCommand.class,
