@@ -44,6 +44,9 @@ public record MapReduceSort(
   /** Memory of a task beside its heap, in MiB: the JVM's own, and the buffers of READs. */
   private static final long OFF_HEAP_MB = 256;
 
+  /** The ResourceManager rounds the memory of a container up to a multiple of it, in MiB. */
+  private static final long ALLOCATION_MB = 128;
+
   /** Bytes of input for a map task; files of this machine would have 32 MiB. */
   private static final long SPLIT_BYTES = 128L << 20;
 
@@ -72,7 +75,7 @@ public record MapReduceSort(
    */
   public Result run(Shuffle shuffle, Path directory, Path input, Path output) throws Exception {
     Path root = Path.of(System.getenv("SLUICE_HOME"));
-    int nodeMb = Math.toIntExact(cores * (memoryMb + OFF_HEAP_MB) + MASTER_MB);
+    int nodeMb = Math.toIntExact(cores * taskMb() + MASTER_MB);
     try (HadoopCluster cluster = HadoopCluster.start(directory, root, nodes, nodeMb, provider)) {
       double cpu = cluster.cpuSeconds();
       int status =
@@ -90,12 +93,16 @@ public record MapReduceSort(
     }
   }
 
+  private long taskMb() {
+    return Math.ceilDiv(memoryMb + OFF_HEAP_MB, ALLOCATION_MB) * ALLOCATION_MB;
+  }
+
   private Configuration settings(HadoopCluster cluster, Shuffle shuffle, Path output)
       throws IOException {
     Configuration settings = new Configuration();
     cluster.job(shuffle).forEach(settings::set);
     for (String kind : List.of("map", "reduce")) {
-      settings.setLong("mapreduce." + kind + ".memory.mb", memoryMb + OFF_HEAP_MB);
+      settings.setLong("mapreduce." + kind + ".memory.mb", taskMb());
       settings.set("mapreduce." + kind + ".java.opts", "-Xmx" + memoryMb + "m");
     }
     settings.setInt("mapreduce.job.reduces", reducers);
