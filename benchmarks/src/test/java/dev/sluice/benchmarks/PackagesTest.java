@@ -56,6 +56,7 @@ class PackagesTest {
   void allModulesAreLookedAt() throws IOException {
     assertThat(Files.readAllLines(Path.of("../pom.xml")).stream().map(String::strip))
         .filteredOn(line -> line.startsWith("<module>"))
+        .filteredOn(line -> !line.equals("<module>testkit/hadoop-3.4</module>")) // has only jars
         .containsExactlyElementsOf(
             MODULES.stream().map(module -> "<module>" + module + "</module>").toList());
   }
