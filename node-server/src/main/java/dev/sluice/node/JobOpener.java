@@ -17,19 +17,25 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Lets readers into MapReduce jobs, which are opened for their first ones. Readers that come at the
- * same time share one thread for each job, and one answer. A disk that hangs therefore keeps one
- * thread from other jobs, however many reduce tasks ask. The {@link JobPort} creates and closes it.
- * Any thread; never blocks.
+ * Admits readers to MapReduce jobs, and opens a job when its first reader asks. Readers that come
+ * at the same time share one thread for each job, and one answer. A disk that hangs therefore keeps
+ * one thread from other jobs, however many reduce tasks ask. The {@link JobPort} creates and closes
+ * it. Any thread; never blocks.
  */
 final class JobOpener implements AutoCloseable {
-  /** Longer than a disk may take in each step, shorter than readers wait by default. */
+  /** Longer than one step on a disk (5 s), shorter than the readers' default timeout (30 s). */
   static final Duration TIMEOUT = Duration.ofSeconds(20);
 
   private static final Logger LOG = LoggerFactory.getLogger(JobOpener.class);
 
-  /** Jobs that are opened at a time. Jobs that are served already take a moment. */
+  /**
+   * Limit of jobs that are opened at the same time. A job that is served already takes its thread
+   * for a moment.
+   */
   private static final int MAX_THREADS = 64;
+
+  private static final Refused LATE =
+      new Refused("the node does not open the job in time; a disk may hang");
 
   private final Applications applications;
   private final Duration timeout;
@@ -40,7 +46,8 @@ final class JobOpener implements AutoCloseable {
 
   /**
    * @param applications serve the jobs
-   * @param timeout time after which readers are refused, and others while the job's thread waits
+   * @param timeout time after which waiting readers are refused; later readers are refused at once
+   *     until the job's thread ends
    */
   JobOpener(Applications applications, Duration timeout) {
     this.applications = applications;
@@ -60,10 +67,19 @@ final class JobOpener implements AutoCloseable {
   private CompletableFuture<Object> start(ApplicationState job) {
     CompletableFuture<Object> answer = new CompletableFuture<>();
     threads.execute(() -> answer.complete(open(job)));
-    return answer.completeOnTimeout(
-        new Refused("the disks of this node do not answer"),
-        timeout.toMillis(),
-        TimeUnit.MILLISECONDS);
+    return answer
+        .completeOnTimeout(LATE, timeout.toMillis(), TimeUnit.MILLISECONDS)
+        .whenComplete((result, _) -> warnIfLate(job, result));
+  }
+
+  private void warnIfLate(ApplicationState job, Object answer) {
+    if (answer == LATE) {
+      LOG.warn(
+          "Opening {} takes longer than {} ms. Until it ends, its readers are refused, and get map"
+              + " outputs from Hadoop's own shuffle. A disk may hang",
+          job.name(),
+          timeout.toMillis());
+    }
   }
 
   private Object open(ApplicationState job) {

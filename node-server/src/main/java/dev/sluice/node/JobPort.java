@@ -83,8 +83,8 @@ final class JobPort implements AutoCloseable {
   /**
    * Requests of a connection before it is authenticated. The first one has the job's name: Spark's
    * authentication gets it when the job's secret has been read from a disk. Nothing but this object
-   * and its authentication is kept for a connection, so that its end needs no call. Only the
-   * channel's thread uses the fields.
+   * and its authentication is kept for a connection, so nothing has to be freed when it closes.
+   * Only the channel's thread uses the fields.
    */
   private final class Connection extends RpcHandler {
     private final Channel channel;
@@ -126,8 +126,10 @@ final class JobPort implements AutoCloseable {
       }
       ApplicationState found = job;
       Exception reason = failure;
-      if (channel.isActive()) { // else the reader has gone, or this port is closed
+      try {
         channel.eventLoop().execute(() -> begin(client, first, callback, found, reason));
+      } catch (RejectedExecutionException e) {
+        LOG.debug("This port is closed", e);
       }
     }
 
@@ -209,7 +211,7 @@ final class JobPort implements AutoCloseable {
     private void answer(RpcResponseCallback callback, Object answer) {
       try {
         callback.onSuccess(ByteBuffer.wrap(codec.encode(answer)));
-      } catch (MessageException e) {
+      } catch (MessageException | RuntimeException e) {
         callback.onFailure(e);
       }
     }

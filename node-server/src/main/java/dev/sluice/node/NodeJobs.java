@@ -17,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * MapReduce jobs that YARN has told a node of, by their folders: which there are, and which are
- * over. No state of its own; any thread. Callers wait for disks.
+ * Finds the MapReduce jobs that YARN has told a node of, and those that have ended, by their
+ * folders. No state of its own; any thread. Callers wait for disks.
  *
  * @param folders has the jobs' folders
  */
@@ -26,7 +26,7 @@ record NodeJobs(NodeFolders folders) {
   private static final Logger LOG = LoggerFactory.getLogger(NodeJobs.class);
 
   /**
-   * Returns the state of a job that is not served yet.
+   * Returns the state of a job from its file.
    *
    * @throws IOException if the node does not have the job, or it has ended, with the reason
    */

@@ -107,7 +107,7 @@ class JobOpenerTest extends NodeDaemonTestCase {
       ApplicationState job = jobs.find(stuck.name());
       for (int i = 0; i < 3; i++) {
         assertThat(opener.enter(job).get())
-            .isEqualTo(new Refused("the disks of this node do not answer"));
+            .isEqualTo(new Refused("the node does not open the job in time; a disk may hang"));
       }
       hangs.await();
       assertThat(opened).hasValue(1);
