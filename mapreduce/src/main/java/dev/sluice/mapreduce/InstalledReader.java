@@ -40,8 +40,8 @@ final class InstalledReader {
   private static final int JAVA = 21;
 
   /**
-   * Factories by the folder of their jars, guarded by itself. A process has one, as all of its
-   * reduce tasks have the same installation, which then is loaded once.
+   * Factories by the folder of their jars, guarded by itself. YARN runs one reduce task in a
+   * process. Benchmarks and tests run several, which then load the classes once.
    */
   private static final Map<File, NodeReader.Factory> FACTORIES = new HashMap<>();
 
@@ -77,7 +77,7 @@ final class InstalledReader {
       throw new NodeReadException(HttpReason.OFF, "the job has no secret for its shuffle", null);
     }
     Map<String, String> settings = settings(conf);
-    String home = settings.get(HOME);
+    String home = settings.remove(HOME); // A reader of an older release refuses it.
     if (home == null) {
       throw new NodeReadException(HttpReason.OFF, HOME + " is not set", null);
     }

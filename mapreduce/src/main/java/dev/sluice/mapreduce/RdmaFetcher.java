@@ -315,7 +315,7 @@ final class RdmaFetcher<K, V> extends Fetcher<K, V> {
 
   /**
    * Has a map output return its decompressor to the pool, or close its file. Hadoop's classes do so
-   * when their shuffle ends, not in {@code abort}. One without bytes ends at once, with a failure.
+   * when their shuffle ends, not in {@code abort}. The shuffle of an empty stream fails at once.
    */
   private void release(MapHost host, Reserved<K, V> output) {
     if (output.isShuffled) {

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A job in Hadoop's local mode, whose tasks share this JVM. */
-@Timeout(60)
+@Timeout(180)
 final class LocalJobTest {
   private static final int MAPS = 2;
   private static final int REDUCES = 3;

@@ -74,8 +74,8 @@ public final class ReaderSettings {
       TABLE
           .with("circuit.cooldown", Type.millis("100ms", "24h"), "60s")
           .doc(
-              "How long a node is not tried after READs from it, or requests to stage, failed three"
-                  + " times in a row.");
+              "Time for which a node is not asked after three failed READs or requests to stage in a"
+                  + " row.");
 
   static final Setting<Long> RETRY_MS =
       TABLE
