@@ -4,6 +4,7 @@ package dev.sluice.testkit.hadoop;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.util.ArrayList;
@@ -24,14 +25,14 @@ import org.apache.hadoop.yarn.server.api.AuxiliaryLocalPathHandler;
 import org.apache.hadoop.yarn.server.api.AuxiliaryService;
 
 /**
- * Process with the auxiliary services of a NodeManager and no NodeManager: Hadoop's shuffle service
- * and the node daemon's. It tells them of one job, prints the port of Hadoop's service, and ends
- * with its standard input. {@link ShuffleNodes} starts it. It has Hadoop's class path, so it uses
- * no other class of the testkit.
+ * Process that runs a NodeManager's auxiliary services without the NodeManager: Hadoop's shuffle
+ * service and the node daemon's. It tells them of one job, prints the port of Hadoop's service, and
+ * ends with its standard input. {@link ShuffleNodes} starts it. It has Hadoop's class path, so it
+ * uses no other class of the testkit.
  */
 final class ShuffleNode {
   private static final String SERVICES = YarnConfiguration.NM_AUX_SERVICES;
-  private static final long START_MS = 60_000;
+  private static final long START_MS = 180_000;
 
   private final Configuration conf;
 
@@ -42,9 +43,18 @@ final class ShuffleNode {
   /**
    * @param arguments application, user, and the job's secret in Base64
    */
-  public static void main(String[] arguments) throws Exception {
+  public static void main(String[] arguments) {
     PrintStream out = System.out;
     System.setOut(System.err);
+    try {
+      run(arguments, out);
+    } catch (Exception | LinkageError e) {
+      e.printStackTrace();
+      System.exit(1); // Threads of the services would keep the process.
+    }
+  }
+
+  private static void run(String[] arguments, PrintStream out) throws Exception {
     Configuration conf = new Configuration();
     conf.addResource("yarn-site.xml");
     ShuffleNode node = new ShuffleNode(conf);
@@ -76,17 +86,31 @@ final class ShuffleNode {
     return service;
   }
 
-  /** The service of Hadoop tells the daemon of jobs in folders that the daemon makes. */
+  /**
+   * The service of Hadoop tells the daemon of jobs in folders that the daemon makes, and a reader
+   * that finds no daemon does not ask again for some time.
+   */
   private void awaitDaemon() throws IOException, InterruptedException {
     long deadlineNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(START_MS);
-    for (String directory : directories()) {
-      java.nio.file.Path folder = java.nio.file.Path.of(directory, ".sluice");
-      while (Files.notExists(folder)) {
-        if (System.nanoTime() - deadlineNanos > 0) {
-          throw new IOException("the node daemon did not make " + folder);
-        }
-        TimeUnit.MILLISECONDS.sleep(20);
+    while (!directories().stream().allMatch(ShuffleNode::hasFolder) || !listens()) {
+      if (System.nanoTime() - deadlineNanos > 0) {
+        throw new IOException("the node daemon did not start");
       }
+      TimeUnit.MILLISECONDS.sleep(20);
+    }
+  }
+
+  private static boolean hasFolder(String directory) {
+    return Files.exists(java.nio.file.Path.of(directory, ".sluice"));
+  }
+
+  private boolean listens() {
+    try (Socket _ =
+        new Socket(
+            conf.get("yarn.nodemanager.hostname"), conf.getInt("sluice.mapreduce.port", 0))) {
+      return true;
+    } catch (IOException e) {
+      return false;
     }
   }
 

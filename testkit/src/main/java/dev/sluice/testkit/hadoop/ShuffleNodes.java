@@ -13,9 +13,9 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * Nodes that serve the map outputs of one MapReduce job, of which nothing else runs. The caller has
- * written the map outputs to {@link #folder}, and reads them with the settings of {@link #job}, by
- * Sluice or from the hosts of {@link #hosts}. One thread uses it and closes it, which ends the
+ * Nodes that serve the map outputs of one MapReduce job. No other part of the job runs. The caller
+ * has written the map outputs to {@link #folder}, and reads them with the settings of {@link #job},
+ * by Sluice or from the hosts of {@link #hosts}. One thread uses it and closes it, which ends the
  * processes.
  */
 public final class ShuffleNodes implements AutoCloseable {
