@@ -46,7 +46,7 @@ public abstract class Benchmark implements Callable<Integer> {
   /** Reasons why the rows are worthless. */
   protected final List<String> problems = new ArrayList<>();
 
-  /** Checks options that do not fit together, before anything is done; throws a {@link #misuse}. */
+  /** Refuses options that exclude each other, by a {@link #misuse}, before anything is done. */
   protected void checkOptions() {}
 
   /**
@@ -89,7 +89,7 @@ public abstract class Benchmark implements Callable<Integer> {
     return command.commandLine().getOut();
   }
 
-  /** Returns true if a common option, which bin/bench has before or after the part, was given. */
+  /** Returns true if a common option was given, before or after the name of bin/bench's part. */
   protected final boolean isGiven(String option) {
     return command.root().findOption(option).getValue() != null;
   }

@@ -37,7 +37,8 @@ import picocli.CommandLine.Option;
     description = {
       "Measure the copy phase of MapReduce's reduce tasks, compared with Hadoop's own shuffle",
       "Reduce tasks of one process copy map outputs, one task after the other, from two processes"
-          + " with Hadoop's ShuffleHandler and the node daemon."
+          + " with Hadoop's ShuffleHandler and the node daemon. Copies that warm up register the map"
+          + " outputs. --java is the JDK of all processes."
     })
 public final class CopyCommand extends Benchmark {
   private static final int NODES = 2;
@@ -85,7 +86,8 @@ public final class CopyCommand extends Benchmark {
       names = "--warm-up",
       paramLabel = "NUMBER",
       description =
-          "Copies of all reduce tasks before those that count (default: ${DEFAULT-VALUE})")
+          "Copies by all reduce tasks that are not measured, 1 at least (default:"
+              + " ${DEFAULT-VALUE})")
   private int warmUp = 5;
 
   @Option(
@@ -96,6 +98,7 @@ public final class CopyCommand extends Benchmark {
 
   private final String secret = Base64.getEncoder().encodeToString(new byte[20]);
   private final Set<Sums> sums = new LinkedHashSet<>();
+  private final Set<Long> fetchedBytes = new LinkedHashSet<>();
 
   /**
    * Result of one process.
@@ -103,8 +106,17 @@ public final class CopyCommand extends Benchmark {
    * @param seconds time of a copy
    * @param cpuSeconds CPU time of readers and nodes for a copy
    * @param firstBytesSeconds time from the start of the process to its first map output
+   * @param firstSeconds time of the first copy, when neither JVM nor node is warm
    */
-  private record Round(double seconds, double cpuSeconds, double firstBytesSeconds) {}
+  private record Round(
+      double seconds, double cpuSeconds, double firstBytesSeconds, double firstSeconds) {}
+
+  @Override
+  protected void checkOptions() {
+    if (isGiven("--spark")) {
+      throw misuse("--spark does not go with mapreduce, which runs no Spark");
+    }
+  }
 
   @Override
   protected void measure(Path directory) throws Exception {
@@ -126,6 +138,9 @@ public final class CopyCommand extends Benchmark {
             requireNonNull(results.get(Shuffle.STOCK)));
       }
     }
+    if (fetchedBytes.size() != 1) {
+      problems.add("copies had different numbers of bytes: " + fetchedBytes);
+    }
     if (sums.size() != 1 || sums.iterator().next().records() != outputs.records()) {
       problems.add("%d records were written, but read were %s".formatted(outputs.records(), sums));
     }
@@ -133,14 +148,19 @@ public final class CopyCommand extends Benchmark {
 
   private void add(Round sluice, Round stock) {
     String name =
-        "mapreduce-copy-%dx%d-%s%s"
+        "mapreduce-copy-%dx%d-%s%s%s"
             .formatted(
-                maps, reducers, Sizes.binary(partitionBytes), compressed ? "-compressed" : "");
+                maps,
+                reducers,
+                Sizes.binary(partitionBytes),
+                compressed ? "-compressed" : "",
+                provider.equals("verbs") ? "-verbs" : "");
     String partner = Shuffle.STOCK.label();
     pairs.less(name + "-time", "s", sluice.seconds, partner, stock.seconds);
     pairs.less(name + "-cpu", "s", sluice.cpuSeconds, partner, stock.cpuSeconds);
     pairs.less(
         name + "-first-bytes", "s", sluice.firstBytesSeconds, partner, stock.firstBytesSeconds);
+    pairs.less(name + "-first", "s", sluice.firstSeconds, partner, stock.firstSeconds);
   }
 
   private Round run(ShuffleNodes nodes, MapOutputs outputs, Shuffle shuffle, Path folder)
@@ -161,13 +181,23 @@ public final class CopyCommand extends Benchmark {
       }
       cpuSeconds += nodes.cpuSeconds();
       reducer.end();
-      return new Round(seconds / repetitions, cpuSeconds / repetitions, first.firstBytesSeconds());
+      return new Round(
+          seconds / repetitions,
+          cpuSeconds / repetitions,
+          first.firstBytesSeconds(),
+          first.seconds());
     }
   }
 
   private Copied copy(AnsweringProcess reducer, String question, Shuffle shuffle)
       throws IOException, InterruptedException {
     Copied copied = reducer.ask(question, Copied.class);
+    fetchedBytes.add(copied.fetchedBytes());
+    if (copied.failedFetches() > 0) {
+      problems.add(
+          "%s: fetches failed %d times, after which Hadoop waits"
+              .formatted(shuffle.label(), copied.failedFetches()));
+    }
     if (shuffle == Shuffle.SLUICE && copied.readBytes() != copied.fetchedBytes()) {
       problems.add(
           "%d of %d bytes came by READ".formatted(copied.readBytes(), copied.fetchedBytes()));
@@ -198,13 +228,17 @@ public final class CopyCommand extends Benchmark {
                 nodes.plugin() + File.pathSeparator + System.getProperty("java.class.path"),
                 CopyJob.class.getName(),
                 file.toString(),
+                Long.toString(System.currentTimeMillis()),
                 secret));
     for (int node = 0; node < NODES; node++) {
       command.add(nodes.host(node));
     }
     Path log = folder.resolve("reducers.log");
+    ProcessBuilder builder = new ProcessBuilder(command).redirectError(log.toFile());
+    // As NodeManagers tell their tasks: the address at which the reader listens.
+    builder.environment().put("NM_HOST", nodes.host(0).split(":")[0]);
     return new AnsweringProcess(
-        new ProcessBuilder(command).redirectError(log.toFile()).start(),
+        builder.start(),
         reason ->
             new IOException("%s: the reduce tasks %s; see %s".formatted(shuffle, reason, log)));
   }

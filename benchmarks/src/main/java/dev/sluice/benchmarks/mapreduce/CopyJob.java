@@ -10,8 +10,6 @@ import dev.sluice.testkit.hadoop.ShuffleNodes;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.lang.management.ManagementFactory;
-import java.time.Duration;
-import java.time.Instant;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
@@ -54,9 +52,11 @@ public final class CopyJob {
   /**
    * Copies of all reduce tasks, one after the other.
    *
-   * @param seconds time from each plug-in's creation until it has copied all map outputs
+   * @param seconds time from each plug-in's creation until it is closed; the merge has been
+   *     prepared then
    * @param cpuSeconds CPU time of this process meanwhile
    * @param firstBytesSeconds time from the start of this process to its first map output
+   * @param failedFetches map outputs that Hadoop's fetcher failed to get at first
    * @param sums digest of the records; empty if they are not checked
    * @param fetchedBytes bytes of map outputs as Hadoop counts them
    * @param readBytes bytes that Sluice READ
@@ -65,6 +65,7 @@ public final class CopyJob {
       double seconds,
       double cpuSeconds,
       double firstBytesSeconds,
+      long failedFetches,
       Sums sums,
       long fetchedBytes,
       long readBytes) {}
@@ -72,14 +73,17 @@ public final class CopyJob {
   private final JobConf conf;
   private final byte[] secret;
   private final TaskUmbilicalProtocol umbilical;
+  private final long startMs;
   private final Counters.Counter fetched = new FetchedBytes();
+  private final Counters.Counter failed = new Counters.Counter();
   private long readBytes;
 
   /** Time of the first map output of this process; null before. */
-  private volatile @Nullable Instant first;
+  private volatile @Nullable Long firstMs;
 
-  private CopyJob(JobConf conf, byte[] secret, List<String> hosts) {
+  private CopyJob(JobConf conf, long startMs, byte[] secret, List<String> hosts) {
     this.conf = conf;
+    this.startMs = startMs;
     this.secret = secret;
     TaskCompletionEvent[] ended = new TaskCompletionEvent[conf.getNumMapTasks()];
     Arrays.setAll(
@@ -96,16 +100,17 @@ public final class CopyJob {
   }
 
   /**
-   * @param arguments file of the job's configuration, its secret in Base64, and the hosts; map
-   *     outputs lie on them in turn
+   * @param arguments file of the job's configuration, time of the start of this process in ms, the
+   *     job's secret in Base64, and the hosts; map outputs lie on them in turn
    */
   public static void main(String[] arguments) throws Exception {
     PrintStream out = AnsweringProcess.claimOutput();
     CopyJob job =
         new CopyJob(
             new JobConf(new Path(arguments[0])),
-            Base64.getDecoder().decode(arguments[1]),
-            List.of(arguments).subList(2, arguments.length));
+            Long.parseLong(arguments[1]),
+            Base64.getDecoder().decode(arguments[2]),
+            List.of(arguments).subList(3, arguments.length));
     AnsweringProcess.answer(out, question -> job.copy(question.equals(CHECK)));
   }
 
@@ -122,15 +127,15 @@ public final class CopyJob {
       nanos += System.nanoTime() - start;
       cpuNanos += cpuNanos() - startCpu;
       if (isChecked) {
-        sums = sums.plus(sums(records));
+        sums = sums.plus(sums(reducer, records));
       }
       records.close();
     }
-    Instant start = ProcessHandle.current().info().startInstant().orElseThrow();
     return new Copied(
         nanos / 1e9,
         cpuNanos / 1e9,
-        Duration.between(start, requireNonNull(first)).toMillis() / 1e3,
+        (requireNonNull(firstMs) - startMs) / 1e3,
+        failed.getValue(),
         sums,
         fetched.getValue() - fetchedBefore,
         readBytes - readBefore);
@@ -176,7 +181,7 @@ public final class CopyJob {
         other,
         other,
         fetched,
-        other,
+        failed,
         other,
         new Status(),
         new Progress(),
@@ -208,12 +213,13 @@ public final class CopyJob {
     }
   }
 
-  private static Sums sums(RawKeyValueIterator records) throws IOException {
+  /** Returns a digest that tells the reduce tasks apart. */
+  private static Sums sums(int reducer, RawKeyValueIterator records) throws IOException {
     long count = 0;
     long checksum = 0;
     while (records.next()) {
       count++;
-      checksum += 31L * hash(records.getKey()) + hash(records.getValue());
+      checksum += (reducer + 1) * (31L * hash(records.getKey()) + hash(records.getValue()));
     }
     return new Sums(count, checksum);
   }
@@ -230,8 +236,8 @@ public final class CopyJob {
   private final class FetchedBytes extends Counters.Counter {
     @Override
     public void increment(long bytes) {
-      if (first == null) {
-        first = Instant.now();
+      if (firstMs == null) {
+        firstMs = System.currentTimeMillis();
       }
       super.increment(bytes);
     }

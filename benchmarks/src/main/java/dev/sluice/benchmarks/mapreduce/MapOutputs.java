@@ -21,19 +21,25 @@ import org.apache.hadoop.util.Progress;
 
 /**
  * Map outputs of one job, which MapReduce's own collector writes. Records are as TeraSort's: a key
- * of 10 bytes and a value of 90, of which half is random. {@link CopyCommand} makes it and writes
- * them on its thread. Immutable.
+ * of 10 bytes and a value of 90. Half of the value is random. {@link CopyCommand} makes it and
+ * writes them on its thread. Immutable.
  *
  * @param maps number of map outputs
  * @param reducers number of their partitions
  * @param partitionBytes bytes of a partition's records, without compression
  */
 record MapOutputs(int maps, int reducers, int partitionBytes, boolean compressed) {
+  /** Hadoop's limit of the collector's buffer, in MiB. */
+  private static final long MAX_SORT_MB = 2047;
+
   private static final int KEY_BYTES = 10;
   private static final int VALUE_BYTES = 90;
   private static final int RANDOM_BYTES = VALUE_BYTES / 2;
 
-  /** Map outputs with records of their own. The others are copies of their files. */
+  /**
+   * Map outputs with records of their own. The others are copies of their files, so that reading
+   * one copy for another is not noticed.
+   */
   private static final int DIFFERENT = 10;
 
   /** Returns the number of records of all partitions. */
@@ -94,9 +100,11 @@ record MapOutputs(int maps, int reducers, int partitionBytes, boolean compressed
     collector.close();
   }
 
-  /** Buffer with room for all records and their metadata, so that nothing is spilled before. */
+  /**
+   * Buffer with room for all records and their metadata if Hadoop allows it: one spill, no merge.
+   */
   private int sortMb() {
-    return Math.toIntExact(1 + (2L * reducers * partitionBytes >> 20));
+    return Math.toIntExact(Math.min(MAX_SORT_MB, 1 + (2L * reducers * partitionBytes >> 20)));
   }
 
   private void collectRecords(
