@@ -216,7 +216,7 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
               if (judge(breaker, outcomes, answer instanceof Staged, askedMs, leftMs)) {
                 LOG.warn(
                     "{} repeatedly did not answer requests to stage in time; not sending it more"
-                        + " for some time (circuit.cooldown)",
+                        + " for some time (setting circuit.cooldown)",
                     peer);
               }
             })

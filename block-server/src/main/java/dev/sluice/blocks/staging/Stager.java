@@ -370,8 +370,7 @@ public final class Stager implements AutoCloseable {
     hanging = hanging(nowNanos);
     if (hanging.cardinality() > before.cardinality()) {
       LOG.warn(
-          "A disk does not answer reads of map outputs that are to be staged. Until it does, its"
-              + " blocks fall back");
+          "A local disk does not answer reads for staging. Its blocks fall back until it does");
     }
     unanswered.forEach(request -> guarded(() -> dropVain(request, nowNanos)));
     memory.expire(nowNanos);

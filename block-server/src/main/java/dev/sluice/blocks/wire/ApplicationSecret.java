@@ -9,7 +9,7 @@ import org.apache.spark.network.util.TransportConf;
 
 /**
  * Secret by which processes of one application authenticate to a node daemon, and the transport
- * that does so. Node daemons have one for each application, a reduce task has that of its job.
+ * that does so. A node daemon has one for each application, a reduce task has the one of its job.
  * Immutable; any thread.
  */
 public record ApplicationSecret(String secret) implements SecretKeyHolder {
@@ -42,6 +42,6 @@ public record ApplicationSecret(String secret) implements SecretKeyHolder {
 
   @Override
   public String toString() {
-    return "a secret"; // It is not for logs.
+    return "a secret"; // keeps it out of logs
   }
 }

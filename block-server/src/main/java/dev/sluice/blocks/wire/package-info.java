@@ -11,7 +11,8 @@
  * <p>There are three protocols. {@link dev.sluice.blocks.wire.ControlMessages} go from peers to
  * block servers: queue pairs, locations, staging. {@link dev.sluice.blocks.wire.NodeMessages} go
  * from executors to the node daemon, {@link dev.sluice.blocks.wire.LifetimeMessages} from the
- * driver to the nodes. A node asks for an {@link dev.sluice.blocks.wire.ApplicationSecret}.
+ * driver to the nodes. A node daemon admits processes that have the {@link
+ * dev.sluice.blocks.wire.ApplicationSecret}.
  *
  * <p>Partition tables are READ, not sent. A {@link dev.sluice.blocks.wire.TableSegment} has a
  * {@link dev.sluice.blocks.wire.MapOutputHeader} for each slot, and {@link

@@ -263,7 +263,8 @@ final class Recovery {
     if (opened) {
       counters.increment(TransferCounter.CIRCUIT_OPENINGS);
       LOG.warn(
-          "READs from {} failed too often: its blocks fall back for some time (circuit.cooldown)",
+          "READs from {} failed too often: its blocks fall back for some time (setting"
+              + " circuit.cooldown)",
           peer);
     }
     return opened;

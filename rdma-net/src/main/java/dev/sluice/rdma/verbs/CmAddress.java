@@ -28,7 +28,8 @@ record CmAddress(InetSocketAddress listening, byte[] token) {
   static CmAddress of(QueuePairAddress address) throws VerbsException {
     ByteBuffer data = ByteBuffer.wrap(address.providerData());
     if (data.remaining() < FIXED_BYTES || data.get() != VERSION) {
-      throw unusable(address, "the peer does not use rdma_cm as this process does (connect)");
+      throw unusable(
+          address, "the peer does not use rdma_cm as this process does (setting connect)");
     }
     byte[] token = new byte[TOKEN_BYTES];
     data.get(token);
