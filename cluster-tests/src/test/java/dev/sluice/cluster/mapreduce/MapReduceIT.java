@@ -11,7 +11,6 @@ import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.examples.WordCount;
 import org.apache.hadoop.mapreduce.TaskAttemptID;
 import org.apache.hadoop.mapreduce.TaskCounter;
-import org.apache.hadoop.mapreduce.TaskType;
 import org.apache.hadoop.util.VersionInfo;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -75,25 +74,6 @@ final class MapReduceIT {
     assertThat(words.counter(TaskCounter.SPILLED_RECORDS))
         .as("records that map tasks wrote, and that reduce tasks read from disk")
         .isEqualTo(2 * words.counter(TaskCounter.MAP_OUTPUT_RECORDS));
-  }
-
-  @Test
-  @Timeout(value = 15, unit = TimeUnit.MINUTES) // three jobs
-  void outputsOfTwoJobsAreJoinedOnTheMapSide() throws Exception {
-    new MapSideJoin(cluster, directory.resolve("join"), cluster.job(Shuffle.SLUICE)).check();
-  }
-
-  @Test
-  void twoAttemptsOfAReduceTaskReadAtTheSameTime() throws Exception {
-    WordCounting words = words("speculation", Shuffle.SLUICE);
-    SlowReduce slow = words.startWithSlowReduce();
-    assertThat(words.job().getTaskReports(TaskType.REDUCE))
-        .filteredOn(report -> report.getTaskID().getId() == 0)
-        .singleElement()
-        .satisfies(report -> assertThat(report.getRunningTaskAttemptIds()).hasSize(2));
-    slow.open();
-    words.check();
-    words.checkThatAllWasRead();
   }
 
   @Test

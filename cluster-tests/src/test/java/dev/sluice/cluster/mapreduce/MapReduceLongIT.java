@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.sluice.cluster.mapreduce;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.testkit.Shuffle;
+import dev.sluice.testkit.hadoop.HadoopCluster;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.mapreduce.TaskType;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Jobs of MapReduce on two NodeManagers that take a minute and more. */
+@Timeout(value = 15, unit = TimeUnit.MINUTES)
+final class MapReduceLongIT {
+  @TempDir private Path directory;
+  private HadoopCluster cluster;
+
+  @BeforeEach
+  void startCluster() throws Exception {
+    Path root = Path.of(System.getProperty("sluice.root"));
+    cluster = HadoopCluster.start(directory.resolve("cluster"), root, 2, 2048, "soft");
+  }
+
+  @AfterEach
+  void endCluster() {
+    if (cluster != null) {
+      cluster.close();
+    }
+  }
+
+  @Test
+  void outputsOfTwoJobsAreJoinedOnTheMapSide() throws Exception {
+    new MapSideJoin(cluster, directory.resolve("join"), cluster.job(Shuffle.SLUICE)).check();
+  }
+
+  @Test
+  void twoAttemptsOfAReduceTaskReadAtTheSameTime() throws Exception {
+    WordCounting words =
+        new WordCounting(cluster, directory.resolve("words"), cluster.job(Shuffle.SLUICE));
+    SlowReduce slow = words.startWithSlowReduce();
+    assertThat(words.job().getTaskReports(TaskType.REDUCE))
+        .filteredOn(report -> report.getTaskID().getId() == 0)
+        .singleElement()
+        .satisfies(report -> assertThat(report.getRunningTaskAttemptIds()).hasSize(2));
+    slow.open();
+    words.check();
+    words.checkThatAllWasRead();
+  }
+}
