@@ -193,15 +193,15 @@ public final class HadoopCluster implements AutoCloseable {
   private List<ProcessHandle> processes(String text) {
     return ProcessHandle.allProcesses()
         .filter(process -> process.pid() != ProcessHandle.current().pid())
-        .filter(process -> read(process, "cmdline").contains(directory + "/"))
-        .filter(process -> read(process, "cmdline").contains(text))
+        .filter(process -> commandLine(process).contains(directory + "/"))
+        .filter(process -> commandLine(process).contains(text))
         .toList();
   }
 
-  /** Returns one of the kernel's files about a process; empty if the process has ended. */
-  private static String read(ProcessHandle process, String file) {
+  /** Returns the command line of a process; empty if the process has ended. */
+  private static String commandLine(ProcessHandle process) {
     try {
-      return Files.readString(Path.of("/proc/" + process.pid(), file), ISO_8859_1);
+      return Files.readString(Path.of("/proc/" + process.pid() + "/cmdline"), ISO_8859_1);
     } catch (IOException e) {
       return "";
     }
@@ -212,8 +212,7 @@ public final class HadoopCluster implements AutoCloseable {
    * that have ended: the NodeManagers waited for them. Call it when the cluster is idle.
    */
   public double cpuSeconds() {
-    return processes("").stream().mapToLong(each -> CpuTicks.of(read(each, "stat"))).sum()
-        / CpuTicks.PER_SECOND;
+    return CpuTicks.seconds(processes("").stream());
   }
 
   /** Returns the last lines of the logs of all processes. */

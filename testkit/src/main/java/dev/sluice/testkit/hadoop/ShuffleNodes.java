@@ -2,11 +2,11 @@
 package dev.sluice.testkit.hadoop;
 
 import dev.sluice.testkit.AnsweringProcess;
+import dev.sluice.testkit.CpuTicks;
 import dev.sluice.testkit.Shuffle;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 /**
  * Nodes that serve the map outputs of one MapReduce job. No other part of the job runs. The caller
  * has written the map outputs to {@link #folder}, and reads them with the settings of {@link #job},
- * by Sluice or from the hosts of {@link #hosts}. One thread uses it and closes it, which ends the
+ * by Sluice or from the hosts of {@link #host}. One thread uses it and closes it, which ends the
  * processes.
  */
 public final class ShuffleNodes implements AutoCloseable {
@@ -103,13 +103,10 @@ public final class ShuffleNodes implements AutoCloseable {
 
   /** Returns the CPU time of all processes so far, in seconds. */
   public double cpuSeconds() {
-    return processes.stream()
+    return CpuTicks.seconds(
+        processes.stream()
             .flatMap(process -> ProcessHandle.of(process.pid()).stream())
-            .flatMap(process -> Stream.concat(Stream.of(process), process.descendants()))
-            .flatMap(process -> process.info().totalCpuDuration().stream())
-            .mapToLong(Duration::toMillis)
-            .sum()
-        / 1e3;
+            .flatMap(process -> Stream.concat(Stream.of(process), process.descendants())));
   }
 
   /** Ends all processes. The caller deletes the files. */
