@@ -160,7 +160,7 @@ public final class CopyJob {
     try {
       return run(context(task, reporter));
     } finally {
-      readBytes += reporter.getCounter("Sluice shuffle", "READ_BYTES").getValue();
+      readBytes += reporter.getCounter(MapReduceSort.COUNTERS, "READ_BYTES").getValue();
     }
   }
 

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Random;
 import java.util.function.IntFunction;
 import org.apache.hadoop.io.BytesWritable;
@@ -70,16 +71,20 @@ record MapOutputs(int maps, int reducers, int partitionBytes, boolean compressed
    */
   void write(IntFunction<Path> folder, Path scratch) throws Exception {
     for (int map = 0; map < maps; map++) {
-      Path target = folder.apply(map);
-      Files.createDirectories(target);
       if (map < DIFFERENT) {
         collect(map, scratch);
+        copy(scratch.resolve("output"), folder.apply(map));
+        Directories.delete(scratch);
+      } else {
+        copy(folder.apply(map % DIFFERENT), folder.apply(map));
       }
-      Path source = map < DIFFERENT ? scratch.resolve("output") : folder.apply(map % DIFFERENT);
-      for (String file : new String[] {"file.out", "file.out.index"}) {
-        Files.copy(source.resolve(file), target.resolve(file));
-      }
-      Directories.delete(scratch);
+    }
+  }
+
+  private static void copy(Path source, Path target) throws IOException {
+    Files.createDirectories(target);
+    for (String file : List.of("file.out", "file.out.index")) {
+      Files.copy(source.resolve(file), target.resolve(file));
     }
   }
 

@@ -50,7 +50,8 @@ public record MapReduceSort(
   /** Bytes of input for a map task; files of this machine would have 32 MiB. */
   private static final long SPLIT_BYTES = 128L << 20;
 
-  private static final String COUNTERS = "Sluice shuffle";
+  /** Group of the plug-in's counters. */
+  static final String COUNTERS = "Sluice shuffle";
 
   /** Names in {@link #COUNTERS} that are sums, not reasons. */
   private static final List<String> SUMS = List.of("BYTES", "MAP_OUTPUTS");
