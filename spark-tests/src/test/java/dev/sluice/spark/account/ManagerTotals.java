@@ -10,7 +10,8 @@ import org.apache.spark.shuffle.ShuffleManager;
 
 /** Reads the counters of a driver's shuffle manager. */
 public final class ManagerTotals {
-  private static final Duration SETTLE_TIMEOUT = Duration.ofSeconds(10);
+  /** An executor reports again 10 s after a report that failed. */
+  private static final Duration SETTLE_TIMEOUT = Duration.ofSeconds(30);
 
   private ManagerTotals() {}
 

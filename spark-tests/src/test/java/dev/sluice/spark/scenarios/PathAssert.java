@@ -13,7 +13,10 @@ public final class PathAssert {
   public static void allRead(LocalCluster cluster) {
     Totals totals = cluster.totals();
     assertThat(totals.fallbackByReason()).isEmpty();
-    assertThat(totals.read()).isPositive().isEqualTo(cluster.metrics().remoteBlocks());
+    assertThat(totals.read())
+        .as("%s", cluster.metrics())
+        .isPositive()
+        .isEqualTo(cluster.metrics().remoteBlocks());
     assertThat(totals.readBytes()).isEqualTo(cluster.metrics().remoteBytes());
   }
 
@@ -41,7 +44,7 @@ public final class PathAssert {
   static void allFellBack(LocalCluster cluster, String reason) {
     Totals totals = cluster.totals();
     assertThat(totals.read()).isZero();
-    assertThat(totals.fallbackByReason()).containsOnlyKeys(reason);
+    assertThat(totals.fallbackByReason()).as("%s", cluster.metrics()).containsOnlyKeys(reason);
     assertThat(totals.fallback()).isEqualTo(cluster.metrics().remoteBlocks());
   }
 }
