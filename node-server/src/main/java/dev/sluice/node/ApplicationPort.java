@@ -9,8 +9,8 @@ import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.util.Arrays;
 import java.util.List;
-import java.util.function.Function;
 import org.apache.spark.network.crypto.AuthServerBootstrap;
+import org.apache.spark.network.server.RpcHandler;
 import org.apache.spark.network.server.TransportServerBootstrap;
 import org.apache.spark.network.util.TransportConf;
 import org.jspecify.annotations.Nullable;
@@ -18,9 +18,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Port of one application at a node, for its readers and its driver. Connections have to
+ * Port of one application of Spark at a node, for its readers and its driver. Connections have to
  * authenticate with the application's secret, if it has one. The {@link NodeDaemon} makes it; the
- * {@link ServedApplication} listens, once.
+ * {@link SparkApplication} listens, once.
  *
  * @param host address by which they reach the node
  * @param ports ports to try, in order
@@ -39,17 +39,16 @@ record ApplicationPort(String host, int[] ports, ApplicationState state) {
   }
 
   /**
-   * @param server binds
+   * @param handler gets all requests of connections that have authenticated
    * @throws IOException if none of the ports is free
    */
-  BlockServer listen(TransportConf conf, Function<BlockServer.Binding, BlockServer> server)
-      throws IOException {
+  BlockServer listen(TransportConf conf, RpcHandler handler) throws IOException {
     String address = bindAddress(host);
     List<TransportServerBootstrap> bootstraps = bootstraps(conf);
     Exception failure = null;
     for (int port : ports) {
       try {
-        return server.apply(new BlockServer.Binding(conf, address, port, bootstraps));
+        return new BlockServer(new BlockServer.Binding(conf, address, port, bootstraps), handler);
       } catch (Exception e) { // Netty throws a BindException without declaring it.
         failure = e;
         LOG.debug("Application {} cannot be served at port {}", state, port, e);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.node;
 
+import dev.sluice.blocks.server.BlockServer;
 import dev.sluice.blocks.wire.NodeId;
 import dev.sluice.node.JobFile.MapReduceJob;
 import java.io.IOException;
@@ -13,6 +14,8 @@ import java.util.List;
  * nothing there. {@link NodeDaemon} opens it, its {@link Application} closes it.
  */
 final class JobApplication extends ServedApplication {
+  private final BlockServer server;
+
   /**
    * @param nodeId id by which readers know the node
    * @param port port to listen on
@@ -28,10 +31,24 @@ final class JobApplication extends ServedApplication {
     super(
         device,
         nodeId,
-        port,
+        port.host(),
+        port.state(),
         directories,
         NodeFolders::root,
         new JobFiles(port.state().name(), job, directories));
-    listen();
+    boolean listening = false;
+    try {
+      server = started(port.listen(ApplicationPort.transport(), readers()));
+      listening = true;
+    } finally {
+      if (!listening) {
+        close();
+      }
+    }
+  }
+
+  @Override
+  int port() {
+    return server.port();
   }
 }

@@ -24,29 +24,27 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import org.apache.spark.network.server.RpcHandler;
-import org.apache.spark.network.util.TransportConf;
 
 /**
  * One application that a node serves: one of Spark, or a MapReduce job. It has its own device,
- * protection domain, registered and staging memory, and its own port, which asks for its secret. A
- * process of another application therefore cannot reach its bytes, whatever key it guesses.
+ * protection domain, registered and staging memory. Its connections have to authenticate with its
+ * secret. A process of another application therefore cannot reach its bytes, whatever key it
+ * guesses.
  *
  * <p>Any thread. {@link NodeDaemon} opens it, its {@link Application} closes it. Costs the device's
- * threads, those of the registry and of the stager, and 2 to 8 for the port.
+ * threads, and those of the registry and of the stager.
  */
 abstract class ServedApplication implements AutoCloseable {
   private final NodeDevice device;
   private final ProcessName self;
-  private final ApplicationPort port;
+  private final String host;
+  private final ApplicationState first;
   private final long openedNanos = System.nanoTime();
   private final StartedParts parts = new StartedParts();
   private final RdmaEndpoint endpoint;
   private final MapOutputRegistry registry;
   private final Stager stager;
-
-  /** Set by {@link #listen}, the last step of each constructor. */
-  @SuppressWarnings("NullAway.Init")
-  private BlockServer server;
+  private final RpcHandler readers;
 
   private volatile long lastSignNanos = System.nanoTime();
 
@@ -59,7 +57,8 @@ abstract class ServedApplication implements AutoCloseable {
    * Opens all parts but the port.
    *
    * @param nodeId id by which peers know the node
-   * @param port port to listen on
+   * @param host address by which processes of the application reach the node
+   * @param state the application's state, with any port
    * @param directories local directories of the map outputs
    * @param folder returns a folder of each directory in which the daemon may make files
    * @param outputs finds the map outputs
@@ -67,14 +66,16 @@ abstract class ServedApplication implements AutoCloseable {
   ServedApplication(
       NodeDevice device,
       NodeId nodeId,
-      ApplicationPort port,
+      String host,
+      ApplicationState state,
       List<Path> directories,
       UnaryOperator<Path> folder,
       MapOutputFiles outputs)
       throws IOException {
     this.device = device;
-    this.self = new ProcessName(port.state().name(), nodeId.toString());
-    this.port = port;
+    this.self = new ProcessName(state.name(), nodeId.toString());
+    this.host = host;
+    this.first = state;
     boolean opened = false;
     try {
       endpoint = parts.started(device.openEndpoint());
@@ -85,6 +86,8 @@ abstract class ServedApplication implements AutoCloseable {
                   LocalDirectories.probe(domain, RegistrationMode.AUTO, directories, folder),
                   outputs));
       stager = parts.started(openStager());
+      readers =
+          BlockServer.handler(self, endpoint.device().providerName(), endpoint, registry, stager);
       opened = true;
     } finally {
       if (!opened) {
@@ -115,41 +118,22 @@ abstract class ServedApplication implements AutoCloseable {
         System::nanoTime);
   }
 
-  /** Listens at the port. Closes all parts if that fails. */
-  final void listen() throws IOException {
-    boolean listening = false;
-    try {
-      TransportConf conf = ApplicationPort.transport();
-      UnaryOperator<RpcHandler> around = handler(conf, parts);
-      server =
-          parts.started(
-              port.listen(
-                  conf,
-                  binding ->
-                      new BlockServer(
-                          binding,
-                          self,
-                          endpoint.device().providerName(),
-                          endpoint,
-                          registry,
-                          stager,
-                          around)));
-      listening = true;
-    } finally {
-      if (!listening) {
-        close();
-      }
-    }
+  /**
+   * Adds a part that needs those before it, and is closed before them.
+   *
+   * @return the part
+   */
+  final <T extends AutoCloseable> T started(T part) {
+    return parts.started(part);
   }
 
-  /**
-   * Returns a wrapper of the block server's handler, which handles more requests.
-   *
-   * @param started gets the parts that this starts
-   */
-  UnaryOperator<RpcHandler> handler(TransportConf conf, StartedParts started) throws IOException {
-    return UnaryOperator.identity();
+  /** Answers requests to the application's block server. For the threads of a transport. */
+  final RpcHandler readers() {
+    return readers;
   }
+
+  /** Port where it is served. */
+  abstract int port();
 
   ProcessName self() {
     return self;
@@ -161,14 +145,13 @@ abstract class ServedApplication implements AutoCloseable {
 
   /** State with the port that it listens on. */
   ApplicationState state() {
-    return port.state().withPort(server.port());
+    return first.withPort(port());
   }
 
   /** Records a sign of life of a process that enters, and returns the answer to it. */
   Registered entered() {
     sign();
-    return new Registered(
-        self.id(), port.host(), server.port(), endpoint.device().providerName(), folders());
+    return new Registered(self.id(), host, port(), endpoint.device().providerName(), folders());
   }
 
   /** Paths of the folders that executors put map outputs into. */

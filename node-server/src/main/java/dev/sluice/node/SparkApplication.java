@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.node;
 
-import dev.sluice.blocks.StartedParts;
+import dev.sluice.blocks.server.BlockServer;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
 import dev.sluice.blocks.wire.LifetimeMessages.NodeRequest;
 import dev.sluice.blocks.wire.LifetimeMessages.NodeResponse;
@@ -17,13 +17,13 @@ import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.UnaryOperator;
 import org.apache.spark.network.server.OneForOneStreamManager;
-import org.apache.spark.network.server.RpcHandler;
 import org.apache.spark.network.shuffle.ExternalBlockHandler;
 import org.apache.spark.network.util.TransportConf;
 
 /**
  * An application of Spark that a node serves: its executors hand map outputs over, and its driver
- * tells which are over. Its port also serves Spark's own transfer of blocks.
+ * tells which are over. It has a port of its own, with 2 to 8 threads, which also serves Spark's
+ * own transfer of blocks.
  *
  * <p>Any thread. {@link NodeDaemon} opens it, its {@link Application} closes it. Threads of
  * executors' connections hand over, the transport's threads bring the driver's messages.
@@ -31,6 +31,7 @@ import org.apache.spark.network.util.TransportConf;
 final class SparkApplication extends ServedApplication {
   private final ApplicationStore store;
   private final Runnable end;
+  private final BlockServer server;
 
   /** Read lock: a hand-over until it is answered. Write lock: the end of all hand-overs. */
   private final ReadWriteLock handOvers = new ReentrantReadWriteLock();
@@ -46,22 +47,43 @@ final class SparkApplication extends ServedApplication {
   SparkApplication(
       NodeDevice device, NodeId nodeId, ApplicationPort port, ApplicationStore store, Runnable end)
       throws IOException {
-    super(device, nodeId, port, store.directories(), UnaryOperator.identity(), store.finder());
+    super(
+        device,
+        nodeId,
+        port.host(),
+        port.state(),
+        store.directories(),
+        UnaryOperator.identity(),
+        store.finder());
     this.store = store;
     this.end = end;
-    store.open(registry());
-    listen();
+    boolean listening = false;
+    try {
+      store.open(registry());
+      server = listen(port);
+      listening = true;
+    } finally {
+      if (!listening) {
+        close();
+      }
+    }
   }
 
-  @Override
-  UnaryOperator<RpcHandler> handler(TransportConf conf, StartedParts started) throws IOException {
-    started.started(store);
+  private BlockServer listen(ApplicationPort port) throws IOException {
+    TransportConf conf = ApplicationPort.transport();
+    started(store);
     ExternalBlockHandler blocks =
         new ExternalBlockHandler(
             new OneForOneStreamManager(),
             new NodeBlockResolver(conf, name(), store::find, registry()));
-    started.started(blocks::close);
-    return peers -> new NodeHandler(peers, blocks, this::hear, end, this::sign);
+    started(blocks::close);
+    return started(
+        port.listen(conf, new NodeHandler(readers(), blocks, this::hear, end, this::sign)));
+  }
+
+  @Override
+  int port() {
+    return server.port();
   }
 
   @Override

@@ -9,7 +9,6 @@ import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.transfer.QueuePairAcceptor;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.UnaryOperator;
 import org.apache.spark.network.TransportContext;
 import org.apache.spark.network.server.RpcHandler;
 import org.apache.spark.network.server.TransportServer;
@@ -22,10 +21,11 @@ import org.jspecify.annotations.Nullable;
  * that are not registered. It runs over Spark's own transport, whose bootstraps authenticate peers
  * (spark.authenticate, TLS). It sends no byte of a block.
  *
- * <p>An executor's {@code ReadingRuntime} creates one, a node daemon one for each application. The
- * creator closes it before the stager, the registry and the RDMA endpoint that it hands requests
- * to. The transport's threads handle requests. Each peer process has one connection: 1,000
- * executors make 1,000 sockets, on as many threads as the transport is configured with.
+ * <p>An executor's {@code ReadingRuntime} creates one, a node daemon one for each application of
+ * Spark, and one for all MapReduce jobs. The creator closes it before the stager, the registry and
+ * the RDMA endpoint that it hands requests to. The transport's threads handle requests. Each peer
+ * process has one connection: 1,000 executors make 1,000 sockets, on as many threads as the
+ * transport is configured with.
  */
 public final class BlockServer implements AutoCloseable {
   /**
@@ -57,39 +57,14 @@ public final class BlockServer implements AutoCloseable {
       QueuePairAcceptor acceptor,
       MapOutputRegistry registry,
       Stager stager) {
-    this(binding, self, providerName, acceptor, registry, stager, UnaryOperator.identity());
+    this(binding, handler(self, providerName, acceptor, registry, stager));
   }
 
   /**
-   * Binds at once.
+   * Binds at once. For a server that answers other messages, too.
    *
-   * @param around wraps the handler of {@link ControlMessages}: takes it, and returns the handler
-   *     that gets all requests and may answer others itself
-   */
-  public BlockServer(
-      Binding binding,
-      ProcessName self,
-      String providerName,
-      QueuePairAcceptor acceptor,
-      MapOutputRegistry registry,
-      Stager stager,
-      UnaryOperator<RpcHandler> around) {
-    this(
-        binding,
-        around.apply(
-            new BlockServerHandler(
-                new MessageCodec(ControlMessages.TYPES),
-                self,
-                providerName,
-                acceptor,
-                registry,
-                stager)));
-  }
-
-  /**
-   * Binds at once. For a server without map outputs, which only helps to find one that has some.
-   *
-   * @param handler gets all requests; calls {@link FirstMessageGuard#admit} for each
+   * @param handler gets all requests; calls {@link FirstMessageGuard#admit} for each, or leaves it
+   *     to {@link #handler}
    */
   public BlockServer(Binding binding, RpcHandler handler) {
     context = new TransportContext(binding.conf(), handler);
@@ -101,6 +76,22 @@ public final class BlockServer implements AutoCloseable {
       context.close();
       throw e;
     }
+  }
+
+  /**
+   * Returns a handler of {@link ControlMessages}. Several connections share it.
+   *
+   * @param self this process; refuses a peer that addresses another process
+   * @param providerName provider of this process's device; refuses a peer whose provider differs
+   */
+  public static RpcHandler handler(
+      ProcessName self,
+      String providerName,
+      QueuePairAcceptor acceptor,
+      MapOutputRegistry registry,
+      Stager stager) {
+    return new BlockServerHandler(
+        new MessageCodec(ControlMessages.TYPES), self, providerName, acceptor, registry, stager);
   }
 
   private static TransportServerBootstrap guard(long timeoutMs) {
