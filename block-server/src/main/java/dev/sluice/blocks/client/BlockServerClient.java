@@ -290,15 +290,33 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
   }
 
   /**
-   * Asks a node daemon where it serves a MapReduce job. This process has to authenticate with the
-   * job's name and secret.
+   * Asks a node daemon for the block server of a MapReduce job, which answers over the same
+   * connection from then on. This process has to authenticate with the job's name and secret.
    *
    * @param door the daemon's port for all jobs of its node; its id is not used
-   * @return completes exceptionally if the daemon cannot be asked or does not serve the job
+   * @return the server's name and provider, whose address is that of the door; completes
+   *     exceptionally if the daemon cannot be asked or does not serve the job
    */
   public CompletableFuture<Registered> findJob(PeerAddress door, String application) {
     return request(door, new FindJob(application), resolveTimeoutMs, null)
         .thenCompose(answer -> expected(Registered.class, door, answer));
+  }
+
+  /**
+   * Goes on to use the connection to a peer under another name of the peer. Nothing may be asked of
+   * either meanwhile.
+   *
+   * @param to is at the same host and port
+   */
+  public void rename(PeerAddress from, PeerAddress to) {
+    PeerChannel channel = channels.remove(from);
+    if (channel != null) {
+      channel.rename(to);
+      PeerChannel old = channels.put(to, channel);
+      if (old != null) {
+        old.close();
+      }
+    }
   }
 
   private ProcessName name(PeerAddress peer) {

@@ -50,7 +50,7 @@ final class PeerChannel {
    */
   static final int TOUCHES = 1_000;
 
-  private final PeerAddress peer;
+  private volatile PeerAddress peer;
   private final TransportClientFactory factory;
   private final Executor threads;
   private final MessageCodec codec;
@@ -141,6 +141,11 @@ final class PeerChannel {
       touchedMs.pollFirstEntry();
     }
     return true;
+  }
+
+  /** Changes the peer's name, by which messages about it call it. Its address stays. */
+  void rename(PeerAddress named) {
+    peer = named;
   }
 
   /** Breaker for requests to stage. */
