@@ -106,7 +106,7 @@ final class Applications implements AutoCloseable {
    */
   SparkApplication enter(RegisterExecutor enter) throws IOException {
     String name = enter.executor().application();
-    ServedApplication entered = enter(ApplicationState.first(name, enter.secret()));
+    ServedApplication entered = served(ApplicationState.first(name, enter.secret()));
     if (!(entered instanceof SparkApplication spark)) {
       throw new IOException(name + " is a MapReduce job, which has no executors");
     }
@@ -115,12 +115,24 @@ final class Applications implements AutoCloseable {
   }
 
   /**
-   * Lets a process in.
+   * Lets a reader of a MapReduce job in.
    *
-   * @param first state of its application, if that is not known yet
    * @throws IOException if it is refused, with the reason
    */
-  ServedApplication enter(ApplicationState first) throws IOException {
+  JobApplication enter(ApplicationState job) throws IOException {
+    if (!(served(job) instanceof JobApplication entered)) {
+      throw new IOException(job.name() + " is an application of Spark");
+    }
+    return entered;
+  }
+
+  /**
+   * Returns the application, which is opened if it is not served yet.
+   *
+   * @param first its state if it is not known yet
+   * @throws IOException if the process that enters is refused, with the reason
+   */
+  private ServedApplication served(ApplicationState first) throws IOException {
     if (!isKnown(first.name())) {
       admission.enter();
     }

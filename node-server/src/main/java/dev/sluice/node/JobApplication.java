@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.node;
 
-import dev.sluice.blocks.server.BlockServer;
 import dev.sluice.blocks.wire.NodeId;
 import dev.sluice.node.JobFile.MapReduceJob;
+import dev.sluice.node.StateFile.ApplicationState;
+import io.netty.channel.Channel;
+import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.util.concurrent.GlobalEventExecutor;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -11,44 +15,52 @@ import java.util.List;
 /**
  * A MapReduce job that a node serves. Its map outputs lie where Hadoop's map tasks leave them, in
  * YARN's local directories ({@link JobFiles}). Nothing is handed over, and the daemon deletes
- * nothing there. {@link NodeDaemon} opens it, its {@link Application} closes it.
+ * nothing there. The {@link JobPort} lets its readers in.
+ *
+ * <p>Any thread. {@link NodeDaemon} opens it, its {@link Application} closes it, and its readers'
+ * connections with it.
  */
 final class JobApplication extends ServedApplication {
-  private final BlockServer server;
+  private final int port;
+
+  /** Connections of readers. Closes those that come after its own end. */
+  private final ChannelGroup connections =
+      new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
 
   /**
    * @param nodeId id by which readers know the node
-   * @param port port to listen on
+   * @param host address by which readers reach the node
+   * @param port the node's port for all jobs
    * @param directories YARN's local directories
    */
   JobApplication(
       NodeDevice device,
       NodeId nodeId,
-      ApplicationPort port,
+      String host,
+      int port,
+      ApplicationState state,
       List<Path> directories,
       MapReduceJob job)
       throws IOException {
     super(
         device,
         nodeId,
-        port.host(),
-        port.state(),
+        host,
+        state,
         directories,
         NodeFolders::root,
-        new JobFiles(port.state().name(), job, directories));
-    boolean listening = false;
-    try {
-      server = started(port.listen(ApplicationPort.transport(), readers()));
-      listening = true;
-    } finally {
-      if (!listening) {
-        close();
-      }
-    }
+        new JobFiles(state.name(), job, directories));
+    this.port = port;
+    started((AutoCloseable) connections::close);
+  }
+
+  /** Notes the connection of a reader that has authenticated, to close it with the job. */
+  void enter(Channel connection) {
+    connections.add(connection);
   }
 
   @Override
   int port() {
-    return server.port();
+    return port;
   }
 }

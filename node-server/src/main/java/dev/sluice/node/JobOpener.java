@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.node;
 
-import dev.sluice.blocks.wire.ControlMessages.Refused;
-import dev.sluice.blocks.wire.NodeMessages.Registered;
 import dev.sluice.node.StateFile.ApplicationState;
 import dev.sluice.rdma.transfer.DaemonThreads;
 import java.io.IOException;
@@ -13,6 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,15 +33,14 @@ final class JobOpener implements AutoCloseable {
    */
   private static final int MAX_THREADS = 64;
 
-  private static final Refused LATE =
-      new Refused("the node does not open the job in time; a disk may hang");
+  private static final String LATE = "the node does not open the job in time; a disk may hang";
 
   private final Applications applications;
   private final Duration timeout;
   private final ThreadPoolExecutor threads = DaemonThreads.atMost(MAX_THREADS, "sluice-node-job");
 
   /** Answers by the names of jobs, each until its thread has ended. */
-  private final Map<String, CompletableFuture<Object>> underWay = new ConcurrentHashMap<>();
+  private final Map<String, CompletableFuture<JobApplication>> underWay = new ConcurrentHashMap<>();
 
   /**
    * @param applications serve the jobs
@@ -57,41 +55,44 @@ final class JobOpener implements AutoCloseable {
   /**
    * Lets a reader in.
    *
-   * @return completes with {@link Registered} or {@link Refused}, never exceptionally
+   * @return completes exceptionally if the reader is refused, with an {@link IOException} that has
+   *     the reason
    * @throws RejectedExecutionException after the end
    */
-  CompletableFuture<Object> enter(ApplicationState job) {
+  CompletableFuture<JobApplication> enter(ApplicationState job) {
     return underWay.computeIfAbsent(job.name(), _ -> start(job));
   }
 
-  private CompletableFuture<Object> start(ApplicationState job) {
-    CompletableFuture<Object> answer = new CompletableFuture<>();
-    threads.execute(() -> answer.complete(open(job)));
+  private CompletableFuture<JobApplication> start(ApplicationState job) {
+    CompletableFuture<JobApplication> answer = new CompletableFuture<>();
+    threads.execute(() -> open(job, answer));
     return answer
-        .completeOnTimeout(LATE, timeout.toMillis(), TimeUnit.MILLISECONDS)
-        .whenComplete((result, _) -> warnIfLate(job, result));
+        .orTimeout(timeout.toMillis(), TimeUnit.MILLISECONDS)
+        .exceptionallyCompose(e -> CompletableFuture.failedFuture(refusal(job, e)));
   }
 
-  private void warnIfLate(ApplicationState job, Object answer) {
-    if (answer == LATE) {
+  private IOException refusal(ApplicationState job, Throwable e) {
+    if (e instanceof TimeoutException) {
       LOG.warn(
           "Opening {} takes longer than {} ms. Until it ends, its readers are refused, and get map"
               + " outputs from Hadoop's own shuffle. A disk may hang",
           job.name(),
           timeout.toMillis());
+      return new IOException(LATE, e);
     }
+    LOG.warn(
+        "Readers of {} are refused, and get its map outputs from Hadoop's own shuffle: {}",
+        job.name(),
+        e.toString());
+    LOG.debug("Readers of {} are refused", job.name(), e);
+    return new IOException(String.valueOf(e.getMessage()), e);
   }
 
-  private Object open(ApplicationState job) {
+  private void open(ApplicationState job, CompletableFuture<JobApplication> answer) {
     try {
-      return applications.enter(job).entered();
-    } catch (IOException | RuntimeException e) {
-      LOG.warn(
-          "Readers of {} are refused, and get its map outputs from Hadoop's own shuffle: {}",
-          job.name(),
-          e.toString());
-      LOG.debug("Readers of {} are refused", job.name(), e);
-      return new Refused(String.valueOf(e.getMessage()));
+      answer.complete(applications.enter(job));
+    } catch (Throwable e) { // Errors too: readers wait for the answer.
+      answer.completeExceptionally(e);
     } finally {
       underWay.remove(job.name());
     }

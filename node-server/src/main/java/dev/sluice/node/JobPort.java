@@ -19,6 +19,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import org.apache.spark.network.client.RpcResponseCallback;
@@ -35,10 +36,11 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Port of a node for the readers of all MapReduce jobs, the same at all nodes. A reader
- * authenticates with the job's name and secret, and asks where the node serves the job ({@link
- * FindJob}), which opens it for its first reader ({@link JobOpener}). The {@link NodeDaemon}
- * creates and closes it. The transport's threads call it and must not block; threads of its own
- * read the secrets.
+ * authenticates with the job's name and secret. Its first message opens the job ({@link
+ * JobOpener}), whose block server then answers over the same connection. A reader asks for the
+ * server's name first ({@link FindJob}). The {@link NodeDaemon} creates and closes it. The
+ * transport's threads, 2 to 8 for all jobs, call it and must not block; threads of its own read the
+ * secrets.
  */
 final class JobPort implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(JobPort.class);
@@ -81,10 +83,9 @@ final class JobPort implements AutoCloseable {
   }
 
   /**
-   * Requests of a connection before it is authenticated. The first one has the job's name: Spark's
-   * authentication gets it when the job's secret has been read from a disk. Nothing but this object
-   * and its authentication is kept for a connection, so nothing has to be freed when it closes.
-   * Only the channel's thread uses the fields.
+   * Requests of a connection. The first one has the job's name: Spark's authentication gets it when
+   * the job's secret has been read from a disk, and passes those after its own on to a {@link
+   * Reader}. Only the channel's thread uses the fields.
    */
   private final class Connection extends RpcHandler {
     private final Channel channel;
@@ -112,6 +113,21 @@ final class JobPort implements AutoCloseable {
         } catch (RejectedExecutionException e) {
           callback.onFailure(e);
         }
+      }
+    }
+
+    /** Before the authentication there is no message without an answer. */
+    @Override
+    public void receive(TransportClient client, ByteBuffer frame) {
+      if (authentication != null) {
+        authentication.receive(client, frame);
+      }
+    }
+
+    @Override
+    public void channelInactive(TransportClient client) {
+      if (authentication != null) {
+        authentication.channelInactive(client);
       }
     }
 
@@ -150,7 +166,7 @@ final class JobPort implements AutoCloseable {
       try {
         authentication =
             new AuthServerBootstrap(conf, new ApplicationSecret(job.secret()))
-                .doBootstrap(channel, new Finder(job));
+                .doBootstrap(channel, new Reader(channel, job));
         authentication.receive(client, first, callback);
       } catch (RuntimeException e) { // The transport answers it only for its own calls.
         callback.onFailure(e);
@@ -179,33 +195,79 @@ final class JobPort implements AutoCloseable {
     }
   }
 
-  /** Requests of a reader that has authenticated for a job. */
-  private final class Finder extends RpcHandler {
+  /**
+   * Requests of a reader that has authenticated for a job. Only the channel's thread uses the
+   * fields.
+   */
+  private final class Reader extends RpcHandler {
+    private final Channel channel;
     private final ApplicationState job;
     private final StreamManager noStreams = new OneForOneStreamManager();
 
-    Finder(ApplicationState job) {
+    /** The job's block server; null until the job is open. */
+    private @Nullable RpcHandler server;
+
+    Reader(Channel channel, ApplicationState job) {
+      this.channel = channel;
       this.job = job;
     }
 
     @Override
     public void receive(TransportClient client, ByteBuffer frame, RpcResponseCallback callback) {
+      if (codec.knows(frame)) {
+        find(frame, callback);
+      } else if (server != null) {
+        server.receive(client, frame, callback);
+      } else { // The reader has connected again, and knows the server's name.
+        ByteBuffer copy = ByteBuffer.allocate(frame.remaining()).put(frame).flip();
+        enter()
+            .whenComplete(
+                (opened, e) -> {
+                  if (e == null) {
+                    opened.readers().receive(client, copy, callback);
+                  } else {
+                    callback.onFailure(e);
+                  }
+                });
+      }
+    }
+
+    private void find(ByteBuffer frame, RpcResponseCallback callback) {
       try {
         if (!(codec.decode(frame) instanceof FindJob(String application))) {
           throw new MessageException("the message is not FindJob");
         }
-        FirstMessageGuard.admit(client.getChannel());
-        find(application).thenAccept(answer -> answer(callback, answer));
+        FirstMessageGuard.admit(channel);
+        if (application.equals(job.name())) {
+          enter()
+              .handle((opened, e) -> e == null ? opened.entered() : refusal(e))
+              .thenAccept(answer -> answer(callback, answer));
+        } else {
+          answer(
+              callback,
+              new Refused("the reader is one of " + job.name() + " and not of " + application));
+        }
       } catch (MessageException | RejectedExecutionException e) {
         callback.onFailure(e);
       }
     }
 
-    private CompletableFuture<Object> find(String application) {
-      return application.equals(job.name())
-          ? opener.enter(job)
-          : CompletableFuture.completedFuture(
-              new Refused("the reader is one of " + job.name() + " and not of " + application));
+    /** Opens the job if it is not open. Completes on the channel's thread. */
+    private CompletableFuture<JobApplication> enter() {
+      return opener
+          .enter(job)
+          .thenApplyAsync(
+              opened -> {
+                opened.enter(channel);
+                server = opened.readers();
+                return opened;
+              },
+              channel.eventLoop());
+    }
+
+    private static Refused refusal(Throwable e) {
+      Throwable reason = e instanceof CompletionException ? e.getCause() : e;
+      return new Refused(String.valueOf(reason.getMessage()));
     }
 
     private void answer(RpcResponseCallback callback, Object answer) {
@@ -213,6 +275,21 @@ final class JobPort implements AutoCloseable {
         callback.onSuccess(ByteBuffer.wrap(codec.encode(answer)));
       } catch (MessageException | RuntimeException e) {
         callback.onFailure(e);
+      }
+    }
+
+    /** Drops what comes before the job is open: it can only concern an earlier connection. */
+    @Override
+    public void receive(TransportClient client, ByteBuffer frame) {
+      if (server != null) {
+        server.receive(client, frame);
+      }
+    }
+
+    @Override
+    public void channelInactive(TransportClient client) {
+      if (server != null) {
+        server.channelInactive(client);
       }
     }
 

@@ -7,6 +7,7 @@ import dev.sluice.blocks.StartedParts;
 import dev.sluice.blocks.conf.Setting;
 import dev.sluice.blocks.handover.ApplicationFolder;
 import dev.sluice.blocks.wire.NodeId;
+import dev.sluice.node.JobFile.MapReduceJob;
 import dev.sluice.node.StateFile.ApplicationState;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -116,17 +117,20 @@ public final class NodeDaemon implements AutoCloseable {
 
   private ServedApplication serve(
       ApplicationState state, List<ApplicationFolder> kept, Runnable end) throws IOException {
+    NodeId nodeId = new NodeId(id, state.since());
+    MapReduceJob job = state.job();
+    if (job != null) {
+      int port = options.get(NodeSettings.MAPREDUCE_PORT).orElse(0);
+      return new JobApplication(
+          device, nodeId, options.host(), port, state, localDirectories(kept), job);
+    }
     int[] ports =
         options
             .get(NodeSettings.PORTS)
             .inTurn(state.port(), lastPort.get(), applications.portsOfOthers(state.name()));
     ApplicationPort port = new ApplicationPort(options.host(), ports, state);
-    NodeId nodeId = new NodeId(id, state.since());
-    ServedApplication served =
-        state.job() == null
-            ? new SparkApplication(device, nodeId, port, store(kept), end)
-            : new JobApplication(device, nodeId, port, localDirectories(kept), state.job());
-    lastPort.set(served.state().port());
+    SparkApplication served = new SparkApplication(device, nodeId, port, store(kept), end);
+    lastPort.set(served.port());
     return served;
   }
 

@@ -57,8 +57,8 @@ final class NodeSettings {
   static final Setting<Optional<Integer>> MAPREDUCE_PORT =
       with("mapreduce.port", Type.integer(1, 65_535).optional(), "")
           .doc(
-              "Port at which readers of MapReduce jobs find their jobs, the same on all nodes."
-                  + " YARN's service sets it from sluice.mapreduce.port. Empty: no job is served.");
+              "Port for the reduce tasks of all MapReduce jobs, the same on all nodes. YARN's service"
+                  + " sets it from sluice.mapreduce.port. Empty: no job is served.");
 
   static final Setting<String> PROVIDER =
       with("provider", Type.oneOf("auto", "verbs", "soft"), "auto")

@@ -9,12 +9,12 @@
  * SparkApplication} takes the map output. {@code Applications} knows each {@code Application}, also
  * one that cannot be served yet.
  *
- * <p>MapReduce jobs hand nothing over. Their readers find them at the {@code JobPort}, and the
- * {@code JobFiles} of a {@code JobApplication} find files of map tasks in YARN's directories.
+ * <p>MapReduce jobs hand nothing over. The {@code JobFiles} of a {@code JobApplication} find files
+ * of map tasks in YARN's directories. The readers of all jobs use one port, the {@code JobPort}.
  *
- * <p>Each application has its own device, memory, secret and port, on which a {@link
- * dev.sluice.blocks.server.BlockServer} answers its readers. The port also serves Spark's own
- * transfer of blocks, and takes the driver's messages about ended shuffles.
+ * <p>Each application has its own device, memory and secret. An application of Spark also has its
+ * own port, on which a {@link dev.sluice.blocks.server.BlockServer} answers its readers. The port
+ * serves Spark's own transfer of blocks, too, and takes the driver's messages about ended shuffles.
  *
  * <p>The folders are the daemon's whole state, so it may be killed at any time and finds its map
  * outputs again. Nothing survives a reboot. The daemon starts and runs no executors, and never

@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.blocks.client.BlockServerClient;
 import dev.sluice.blocks.handover.ApplicationFolder;
 import dev.sluice.blocks.wire.ApplicationSecret;
-import dev.sluice.blocks.wire.ControlMessages.Refused;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.node.StateFile.ApplicationState;
 import dev.sluice.rdma.transfer.PeerAddress;
@@ -23,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.spark.network.crypto.AuthClientBootstrap;
@@ -85,18 +85,28 @@ class JobOpenerTest extends NodeDaemonTestCase {
     throw new IOException("scripted");
   }
 
+  /** Waits for a refusal. */
+  private static String reason(CompletableFuture<JobApplication> refused) throws Exception {
+    try {
+      throw new AssertionError("not refused: " + refused.get(WAIT_S, TimeUnit.SECONDS));
+    } catch (ExecutionException e) {
+      assertThat(e.getCause()).isInstanceOf(IOException.class);
+      return e.getCause().getMessage();
+    }
+  }
+
   @Test
   void readersOfAJobShareOneThreadAndOneAnswer() throws Exception {
     try (JobOpener opener = new JobOpener(applications, Duration.ofSeconds(30))) {
       ApplicationState job = jobs.find(stuck.name());
-      CompletableFuture<Object> first = opener.enter(job);
+      CompletableFuture<JobApplication> first = opener.enter(job);
       hangs.await();
-      CompletableFuture<Object> second = opener.enter(job);
-      assertThat(opener.enter(jobs.find(other.name())).get()).isEqualTo(new Refused("scripted"));
+      CompletableFuture<JobApplication> second = opener.enter(job);
+      assertThat(reason(opener.enter(jobs.find(other.name())))).isEqualTo("scripted");
       assertThat(first).isNotDone();
       answer.countDown();
-      assertThat(first.get()).isEqualTo(new Refused("scripted"));
-      assertThat(second.get()).isEqualTo(new Refused("scripted"));
+      assertThat(reason(first)).isEqualTo("scripted");
+      assertThat(reason(second)).isEqualTo("scripted");
       assertThat(opened).hasValue(2);
     }
   }
@@ -106,13 +116,13 @@ class JobOpenerTest extends NodeDaemonTestCase {
     try (JobOpener opener = new JobOpener(applications, Duration.ofMillis(200))) {
       ApplicationState job = jobs.find(stuck.name());
       for (int i = 0; i < 3; i++) {
-        assertThat(opener.enter(job).get())
-            .isEqualTo(new Refused("the node does not open the job in time; a disk may hang"));
+        assertThat(reason(opener.enter(job)))
+            .isEqualTo("the node does not open the job in time; a disk may hang");
       }
       hangs.await();
       assertThat(opened).hasValue(1);
       answer.countDown();
-      while (!opener.enter(job).get().equals(new Refused("scripted"))) {
+      while (!reason(opener.enter(job)).equals("scripted")) {
         Thread.sleep(10);
       }
     }

@@ -12,7 +12,10 @@ import dev.sluice.blocks.wire.ApplicationSecret;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
 import dev.sluice.blocks.wire.MapOutputHeader;
+import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.blocks.wire.MessageException;
+import dev.sluice.blocks.wire.NodeMessages;
+import dev.sluice.blocks.wire.NodeMessages.FindJob;
 import dev.sluice.blocks.wire.NodeMessages.Registered;
 import dev.sluice.blocks.wire.TableEntry;
 import dev.sluice.rdma.transfer.PeerAddress;
@@ -20,6 +23,7 @@ import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -49,6 +53,8 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class NodeJobTest extends NodeDaemonTestCase {
   private static final int PARTITIONS = 3;
+  private static final TransportConf SPARK =
+      new TransportConf("shuffle", new MapConfigProvider(Map.of()));
 
   private Path disk1;
   private Path disk2;
@@ -127,7 +133,11 @@ class NodeJobTest extends NodeDaemonTestCase {
     }
   }
 
-  /** Spark's own transfer has no job, neither at the job's port nor at the one for all jobs. */
+  private AuthClientBootstrap authentication() {
+    return new AuthClientBootstrap(SPARK, job.name(), new ApplicationSecret(JobFixture.SECRET));
+  }
+
+  /** Spark's own transfer has no job. */
   @Test
   void fetchesOfSparkAreRefused() throws Exception {
     start();
@@ -139,37 +149,32 @@ class NodeJobTest extends NodeDaemonTestCase {
             new FetchShuffleBlocks(
                 job.name(), "0", 0, new long[] {mapId(7, 0)}, new int[][] {{0}}, false),
             new UploadBlock(job.name(), "0", "shuffle_0_7_0", new byte[0], new byte[100]));
-    TransportConf conf = new TransportConf("shuffle", new MapConfigProvider(Map.of()));
-    AuthClientBootstrap authentication =
-        new AuthClientBootstrap(conf, job.name(), new ApplicationSecret(JobFixture.SECRET));
     try (NodeReader reader = reader();
-        TransportContext context = new TransportContext(conf, new NoOpRpcHandler());
-        TransportClientFactory factory = context.createClientFactory(List.of(authentication))) {
+        TransportContext context = new TransportContext(SPARK, new NoOpRpcHandler());
+        TransportClientFactory factory = context.createClientFactory(List.of(authentication()))) {
       PeerAddress node = node(reader.findJob(door, job.name()));
-      for (PeerAddress peer : List.of(door, node)) {
-        TransportClient client = factory.createClient(peer.host(), peer.port());
-        for (BlockTransferMessage fetch : fetches) {
-          assertThatThrownBy(() -> client.sendRpcSync(fetch.toByteBuffer(), 10_000))
-              .hasMessageContaining(MessageException.class.getName());
-        }
-        CompletableFuture<ManagedBuffer> chunk = new CompletableFuture<>();
-        client.fetchChunk(
-            0,
-            0,
-            new ChunkReceivedCallback() {
-              @Override
-              public void onSuccess(int index, ManagedBuffer buffer) {
-                chunk.complete(buffer);
-              }
-
-              @Override
-              public void onFailure(int index, Throwable e) {
-                chunk.completeExceptionally(e);
-              }
-            });
-        assertThat(chunk).failsWithin(WAIT_S, TimeUnit.SECONDS);
-        assertThat(client.isActive()).isTrue();
+      TransportClient client = factory.createClient(door.host(), door.port());
+      for (BlockTransferMessage fetch : fetches) {
+        assertThatThrownBy(() -> client.sendRpcSync(fetch.toByteBuffer(), 10_000))
+            .hasMessageContaining(MessageException.class.getName());
       }
+      CompletableFuture<ManagedBuffer> chunk = new CompletableFuture<>();
+      client.fetchChunk(
+          0,
+          0,
+          new ChunkReceivedCallback() {
+            @Override
+            public void onSuccess(int index, ManagedBuffer buffer) {
+              chunk.complete(buffer);
+            }
+
+            @Override
+            public void onFailure(int index, Throwable e) {
+              chunk.completeExceptionally(e);
+            }
+          });
+      assertThat(chunk).failsWithin(WAIT_S, TimeUnit.SECONDS);
+      assertThat(client.isActive()).isTrue();
       assertThat(reader.read(node, JobFiles.SHUFFLE, mapId(7, 0))).isEqualTo(data);
     }
   }
@@ -345,13 +350,20 @@ class NodeJobTest extends NodeDaemonTestCase {
     job.announce(true);
     other.announce(true);
     job.write(disk1, disk2, 7, 0, 100);
-    try (NodeReader reader = reader()) {
+    try (NodeReader reader = reader();
+        TransportContext context = new TransportContext(SPARK, new NoOpRpcHandler());
+        TransportClientFactory factory = context.createClientFactory(List.of(authentication()))) {
       reader.findJob(door, job.name());
+      TransportClient idle = factory.createClient(door.host(), door.port());
+      ByteBuffer find =
+          ByteBuffer.wrap(new MessageCodec(NodeMessages.TYPES).encode(new FindJob(job.name())));
+      idle.sendRpcSync(find, TimeUnit.SECONDS.toMillis(WAIT_S));
       job.end();
       other.end(); // It never had a reader.
       awaitNoFolder(job);
       awaitNoFolder(other);
       assertThatThrownBy(() -> reader.findJob(door, job.name())).isNotNull();
+      assertThat(idle.getChannel().closeFuture().await(WAIT_S, TimeUnit.SECONDS)).isTrue();
     }
     assertThat(daemon.applications()).isEmpty();
     assertThat(job.output(disk1, 7, 0).resolve("file.out")).hasSize(100);

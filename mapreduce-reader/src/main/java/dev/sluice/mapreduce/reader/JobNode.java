@@ -122,9 +122,11 @@ final class JobNode {
                 .formatted(host, found.provider(), provider),
             null);
       }
-      return new PeerAddress(found.nodeId(), found.host(), found.port());
+      PeerAddress peer = new PeerAddress(found.nodeId(), door.host(), door.port());
+      servers.rename(door, peer);
+      return peer;
     } finally {
-      servers.peerLost(door); // Many reducers ask, and each asks once.
+      servers.peerLost(door); // Its connection is of no use if there is no such server.
     }
   }
 

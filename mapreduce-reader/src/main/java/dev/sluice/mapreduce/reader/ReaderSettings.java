@@ -33,8 +33,8 @@ public final class ReaderSettings {
       TABLE
           .with("port", Type.integer(1, 65_535), "13563")
           .doc(
-              "Port at which the node daemons tell readers where a job is served. The key has to"
-                  + " have the same value in yarn-site.xml, where it makes the daemons listen.");
+              "Port of the node daemons for reduce tasks. The key has to have the same value in"
+                  + " yarn-site.xml, where it makes the daemons listen.");
 
   static final Setting<String> PROVIDER =
       TABLE
