@@ -9,6 +9,7 @@ import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import org.apache.spark.network.crypto.AuthServerBootstrap;
 import org.apache.spark.network.server.RpcHandler;
 import org.apache.spark.network.server.TransportServerBootstrap;
@@ -33,9 +34,9 @@ record ApplicationPort(String host, int[] ports, ApplicationState state) {
 
   /** Transport of a port at a node. */
   static TransportConf transport() {
+    int threads = Math.clamp(Runtime.getRuntime().availableProcessors(), 2, MAX_TRANSPORT_THREADS);
     return ApplicationSecret.transport(
-        "serverThreads",
-        Math.clamp(Runtime.getRuntime().availableProcessors(), 2, MAX_TRANSPORT_THREADS));
+        Map.of("spark.sluice.io.serverThreads", Integer.toString(threads)));
   }
 
   /**

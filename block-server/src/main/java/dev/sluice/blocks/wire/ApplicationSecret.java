@@ -20,11 +20,11 @@ public record ApplicationSecret(String secret) implements SecretKeyHolder {
    * Returns the configuration of a transport with SASL (all that {@code spark.authenticate}
    * enables) and with Spark's AES.
    *
-   * @param threads setting of the number of its threads, such as {@code serverThreads}
+   * @param further further settings, such as {@code spark.sluice.io.serverThreads}
    */
-  public static TransportConf transport(String threads, int number) {
+  public static TransportConf transport(Map<String, String> further) {
     Map<String, String> values = new HashMap<>(AUTHENTICATION);
-    values.put("spark.sluice.io." + threads, Integer.toString(number));
+    values.putAll(further);
     return new TransportConf("sluice", new MapConfigProvider(values));
   }
 

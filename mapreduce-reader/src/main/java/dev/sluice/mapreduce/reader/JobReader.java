@@ -30,6 +30,17 @@ import org.slf4j.LoggerFactory;
 final class JobReader implements NodeReader {
   private static final Logger LOG = LoggerFactory.getLogger(JobReader.class);
 
+  /**
+   * Settings of Spark's transport. It carries requests alone, and a task starts sooner with Java's
+   * sockets and ciphers than with native libraries, which it would have to unpack.
+   */
+  private static final Map<String, String> TRANSPORT =
+      Map.of(
+          "spark.sluice.io.clientThreads", "1",
+          "spark.sluice.io.mode", "NIO",
+          "spark.network.crypto.config.cipher.classes",
+              "org.apache.commons.crypto.cipher.JceCipher");
+
   private final String job;
   private final ReaderSettings settings;
   private final int partition;
@@ -48,7 +59,7 @@ final class JobReader implements NodeReader {
     this.job = self.application();
     this.settings = settings;
     this.partition = partition;
-    TransportConf conf = ApplicationSecret.transport("clientThreads", 1);
+    TransportConf conf = ApplicationSecret.transport(TRANSPORT);
     servers =
         new BlockServerClient(
             self,
