@@ -303,19 +303,24 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
   }
 
   /**
-   * Goes on to use the connection to a peer under another name of the peer. Nothing may be asked of
-   * either meanwhile.
+   * Gives a connection the name that its peer has told, so that later requests to the peer use it.
+   * Requests that go to the peer already keep their own connection; this one is then closed.
    *
-   * @param to is at the same host and port
+   * @param from name by which the peer was asked for its own
+   * @param to its own name, at the same host and port
    */
   public void rename(PeerAddress from, PeerAddress to) {
     PeerChannel channel = channels.remove(from);
-    if (channel != null) {
-      channel.rename(to);
-      PeerChannel old = channels.put(to, channel);
-      if (old != null) {
-        old.close();
-      }
+    if (channel == null) {
+      return;
+    }
+    channel.rename(to);
+    PeerChannel kept = channels.compute(to, (_, old) -> old != null && old.use() ? old : channel);
+    if (kept != channel) {
+      channel.close();
+    }
+    if (closed) {
+      peerLost(to);
     }
   }
 
