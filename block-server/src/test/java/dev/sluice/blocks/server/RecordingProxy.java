@@ -10,20 +10,20 @@ import java.net.ServerSocket;
 import java.net.Socket;
 
 /** Proxy between a client and a server that records the client's bytes. For one connection. */
-final class RecordingProxy implements AutoCloseable {
+public final class RecordingProxy implements AutoCloseable {
   private final ServerSocket listener;
   private final int serverPort;
   private final ByteArrayOutputStream said = new ByteArrayOutputStream();
   private Socket client;
   private Socket server;
 
-  RecordingProxy(int serverPort) throws IOException {
+  public RecordingProxy(int serverPort) throws IOException {
     this.serverPort = serverPort;
     listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
     Thread.ofVirtual().start(this::run);
   }
 
-  int port() {
+  public int port() {
     return listener.getLocalPort();
   }
 

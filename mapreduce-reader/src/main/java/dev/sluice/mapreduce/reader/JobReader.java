@@ -31,7 +31,7 @@ final class JobReader implements NodeReader {
   private static final Logger LOG = LoggerFactory.getLogger(JobReader.class);
 
   /**
-   * Settings of Spark's transport. It carries requests alone, and a task starts sooner with Java's
+   * Settings of Spark's transport. It carries only requests, and a task starts sooner with Java's
    * sockets and ciphers than with native libraries, which it would have to unpack.
    */
   private static final Map<String, String> TRANSPORT =

@@ -4,6 +4,7 @@ package dev.sluice.mapreduce.reader;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.blocks.server.RecordingProxy;
 import dev.sluice.mapreduce.HttpReason;
 import dev.sluice.mapreduce.NodeReadException;
 import dev.sluice.mapreduce.NodeReader;
@@ -131,6 +132,18 @@ class JobReaderTest {
     }
   }
 
+  /** The proxy accepts a single connection. */
+  @Test
+  void aReaderConnectsOnceToANode() throws Exception {
+    start();
+    long[] ids = write(10, 100);
+    try (RecordingProxy proxy = new RecordingProxy(port);
+        NodeReader reader = open(SECRET, proxy.port())) {
+      List<RemotePartition> located = reader.locate(HOST, ids);
+      assertThat(read(reader, located)).isEqualTo(expected(located));
+    }
+  }
+
   @Test
   void anotherSecretOpensNothing() throws Exception {
     start();
@@ -234,6 +247,10 @@ class JobReaderTest {
   }
 
   private NodeReader open(String secret) throws NodeReadException {
+    return open(secret, port);
+  }
+
+  private NodeReader open(String secret, int nodePort) throws NodeReadException {
     return new JobReaderFactory()
         .open(
             JOB,
@@ -242,7 +259,7 @@ class JobReaderTest {
             PARTITION,
             Map.of(
                 "sluice.mapreduce.home", "/opt/sluice",
-                "sluice.mapreduce.port", Integer.toString(port),
+                "sluice.mapreduce.port", Integer.toString(nodePort),
                 "sluice.mapreduce.provider", provider()));
   }
 
