@@ -106,7 +106,7 @@ final class Applications implements AutoCloseable {
    */
   SparkApplication enter(RegisterExecutor enter) throws IOException {
     String name = enter.executor().application();
-    ServedApplication entered = served(ApplicationState.first(name, enter.secret()));
+    ServedApplication entered = open(ApplicationState.first(name, enter.secret()));
     if (!(entered instanceof SparkApplication spark)) {
       throw new IOException(name + " is a MapReduce job, which has no executors");
     }
@@ -120,7 +120,7 @@ final class Applications implements AutoCloseable {
    * @throws IOException if it is refused, with the reason
    */
   JobApplication enter(ApplicationState job) throws IOException {
-    if (!(served(job) instanceof JobApplication entered)) {
+    if (!(open(job) instanceof JobApplication entered)) {
       throw new IOException(job.name() + " is an application of Spark");
     }
     return entered;
@@ -132,7 +132,7 @@ final class Applications implements AutoCloseable {
    * @param first its state if it is not known yet
    * @throws IOException if the process that enters is refused, with the reason
    */
-  private ServedApplication served(ApplicationState first) throws IOException {
+  private ServedApplication open(ApplicationState first) throws IOException {
     if (!isKnown(first.name())) {
       admission.enter();
     }

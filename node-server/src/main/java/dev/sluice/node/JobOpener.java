@@ -91,8 +91,11 @@ final class JobOpener implements AutoCloseable {
   private void open(ApplicationState job, CompletableFuture<JobApplication> answer) {
     try {
       answer.complete(applications.enter(job));
-    } catch (Throwable e) { // Errors too: readers wait for the answer.
+    } catch (IOException | RuntimeException e) {
       answer.completeExceptionally(e);
+    } catch (Error e) { // ends the process
+      answer.completeExceptionally(e);
+      throw e;
     } finally {
       underWay.remove(job.name());
     }

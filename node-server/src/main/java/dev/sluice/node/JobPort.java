@@ -2,14 +2,7 @@
 package dev.sluice.node;
 
 import dev.sluice.blocks.server.BlockServer;
-import dev.sluice.blocks.server.FirstMessageGuard;
 import dev.sluice.blocks.wire.ApplicationSecret;
-import dev.sluice.blocks.wire.ControlMessages;
-import dev.sluice.blocks.wire.ControlMessages.Refused;
-import dev.sluice.blocks.wire.MessageCodec;
-import dev.sluice.blocks.wire.MessageException;
-import dev.sluice.blocks.wire.NodeMessages;
-import dev.sluice.blocks.wire.NodeMessages.FindJob;
 import dev.sluice.node.StateFile.ApplicationState;
 import dev.sluice.rdma.transfer.DaemonThreads;
 import io.netty.channel.Channel;
@@ -18,8 +11,6 @@ import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import org.apache.spark.network.client.RpcResponseCallback;
@@ -36,11 +27,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Port of a node for the readers of all MapReduce jobs, the same at all nodes. A reader
- * authenticates with the job's name and secret. Its first message opens the job ({@link
- * JobOpener}), whose block server then answers over the same connection. A reader asks for the
- * server's name first ({@link FindJob}). The {@link NodeDaemon} creates and closes it. The
- * transport's threads, 2 to 8 for all jobs, call it and must not block; threads of its own read the
- * secrets.
+ * authenticates with the job's name and secret. The job's block server then answers over the same
+ * connection ({@link JobHandler}). The {@link NodeDaemon} creates and closes it. The transport's
+ * threads, 2 to 8 for all jobs, call it and must not block; threads of its own read the secrets.
  */
 final class JobPort implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(JobPort.class);
@@ -51,8 +40,6 @@ final class JobPort implements AutoCloseable {
   private final NodeJobs jobs;
   private final JobOpener opener;
   private final TransportConf conf = ApplicationPort.transport();
-  private final MessageCodec codec =
-      new MessageCodec(NodeMessages.TYPES, List.of(ControlMessages.REFUSED));
   private final ThreadPoolExecutor threads =
       DaemonThreads.atMost(MAX_THREADS, "sluice-node-secret");
   private final BlockServer server;
@@ -84,8 +71,8 @@ final class JobPort implements AutoCloseable {
 
   /**
    * Requests of a connection. The first one has the job's name: Spark's authentication gets it when
-   * the job's secret has been read from a disk, and passes those after its own on to a {@link
-   * Reader}. Only the channel's thread uses the fields.
+   * the job's secret has been read from a disk. Requests that follow the authentication go to a
+   * {@link JobHandler}. Only the channel's thread uses the fields.
    */
   private final class Connection extends RpcHandler {
     private final Channel channel;
@@ -116,7 +103,7 @@ final class JobPort implements AutoCloseable {
       }
     }
 
-    /** Before the authentication there is no message without an answer. */
+    /** Drops one-way messages that come before the authentication. */
     @Override
     public void receive(TransportClient client, ByteBuffer frame) {
       if (authentication != null) {
@@ -166,7 +153,7 @@ final class JobPort implements AutoCloseable {
       try {
         authentication =
             new AuthServerBootstrap(conf, new ApplicationSecret(job.secret()))
-                .doBootstrap(channel, new Reader(channel, job));
+                .doBootstrap(channel, new JobHandler(channel, job, opener));
         authentication.receive(client, first, callback);
       } catch (RuntimeException e) { // The transport answers it only for its own calls.
         callback.onFailure(e);
@@ -186,110 +173,6 @@ final class JobPort implements AutoCloseable {
         return new String(name, StandardCharsets.UTF_8);
       } catch (BufferUnderflowException e) {
         throw new IOException("the connection does not authenticate", e);
-      }
-    }
-
-    @Override
-    public StreamManager getStreamManager() {
-      return noStreams;
-    }
-  }
-
-  /**
-   * Requests of a reader that has authenticated for a job. Only the channel's thread uses the
-   * fields.
-   */
-  private final class Reader extends RpcHandler {
-    private final Channel channel;
-    private final ApplicationState job;
-    private final StreamManager noStreams = new OneForOneStreamManager();
-
-    /** The job's block server; null until the job is open. */
-    private @Nullable RpcHandler server;
-
-    Reader(Channel channel, ApplicationState job) {
-      this.channel = channel;
-      this.job = job;
-    }
-
-    @Override
-    public void receive(TransportClient client, ByteBuffer frame, RpcResponseCallback callback) {
-      if (codec.knows(frame)) {
-        find(frame, callback);
-      } else if (server != null) {
-        server.receive(client, frame, callback);
-      } else { // The reader has connected again, and knows the server's name.
-        ByteBuffer copy = ByteBuffer.allocate(frame.remaining()).put(frame).flip();
-        enter()
-            .whenComplete(
-                (opened, e) -> {
-                  if (e == null) {
-                    opened.readers().receive(client, copy, callback);
-                  } else {
-                    callback.onFailure(e);
-                  }
-                });
-      }
-    }
-
-    private void find(ByteBuffer frame, RpcResponseCallback callback) {
-      try {
-        if (!(codec.decode(frame) instanceof FindJob(String application))) {
-          throw new MessageException("the message is not FindJob");
-        }
-        FirstMessageGuard.admit(channel);
-        if (application.equals(job.name())) {
-          enter()
-              .handle((opened, e) -> e == null ? opened.entered() : refusal(e))
-              .thenAccept(answer -> answer(callback, answer));
-        } else {
-          answer(
-              callback,
-              new Refused("the reader is one of " + job.name() + " and not of " + application));
-        }
-      } catch (MessageException | RejectedExecutionException e) {
-        callback.onFailure(e);
-      }
-    }
-
-    /** Opens the job if it is not open. Completes on the channel's thread. */
-    private CompletableFuture<JobApplication> enter() {
-      return opener
-          .enter(job)
-          .thenApplyAsync(
-              opened -> {
-                opened.enter(channel);
-                server = opened.readers();
-                return opened;
-              },
-              channel.eventLoop());
-    }
-
-    private static Refused refusal(Throwable e) {
-      Throwable reason = e instanceof CompletionException ? e.getCause() : e;
-      return new Refused(String.valueOf(reason.getMessage()));
-    }
-
-    private void answer(RpcResponseCallback callback, Object answer) {
-      try {
-        callback.onSuccess(ByteBuffer.wrap(codec.encode(answer)));
-      } catch (MessageException | RuntimeException e) {
-        callback.onFailure(e);
-      }
-    }
-
-    /** Drops what comes before the job is open: it can only concern an earlier connection. */
-    @Override
-    public void receive(TransportClient client, ByteBuffer frame) {
-      if (server != null) {
-        server.receive(client, frame);
-      }
-    }
-
-    @Override
-    public void channelInactive(TransportClient client) {
-      if (server != null) {
-        server.channelInactive(client);
       }
     }
 

@@ -78,7 +78,7 @@ public final class NodeDaemon implements AutoCloseable {
   /** Doors that are not open yet; guarded by this. */
   private final List<Door> missing = new ArrayList<>();
 
-  /** Port that was given to an application last. */
+  /** Port that was given to an application of Spark last. */
   private final AtomicInteger lastPort = new AtomicInteger();
 
   /** Used by the timer's thread only. */
@@ -120,7 +120,11 @@ public final class NodeDaemon implements AutoCloseable {
     NodeId nodeId = new NodeId(id, state.since());
     MapReduceJob job = state.job();
     if (job != null) {
-      int port = options.get(NodeSettings.MAPREDUCE_PORT).orElse(0);
+      int port =
+          options
+              .get(NodeSettings.MAPREDUCE_PORT)
+              .orElseThrow(
+                  () -> new IOException(NodeSettings.MAPREDUCE_PORT.key() + " is not set"));
       return new JobApplication(
           device, nodeId, options.host(), port, state, localDirectories(kept), job);
     }

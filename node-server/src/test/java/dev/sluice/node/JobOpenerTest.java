@@ -2,11 +2,22 @@
 package dev.sluice.node;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.blocks.client.BlockServerClient;
+import dev.sluice.blocks.directory.RegistryCounter;
 import dev.sluice.blocks.handover.ApplicationFolder;
 import dev.sluice.blocks.wire.ApplicationSecret;
+import dev.sluice.blocks.wire.ControlMessages;
+import dev.sluice.blocks.wire.ControlMessages.Addressed;
+import dev.sluice.blocks.wire.ControlMessages.Resolve;
+import dev.sluice.blocks.wire.ControlMessages.Resolved;
+import dev.sluice.blocks.wire.MessageCodec;
+import dev.sluice.blocks.wire.NodeId;
+import dev.sluice.blocks.wire.NodeMessages;
+import dev.sluice.blocks.wire.NodeMessages.FindJob;
+import dev.sluice.blocks.wire.NodeMessages.Registered;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.node.StateFile.ApplicationState;
 import dev.sluice.rdma.transfer.PeerAddress;
@@ -21,13 +32,20 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.spark.network.TransportContext;
+import org.apache.spark.network.client.RpcResponseCallback;
+import org.apache.spark.network.client.TransportClient;
+import org.apache.spark.network.client.TransportClientFactory;
 import org.apache.spark.network.crypto.AuthClientBootstrap;
+import org.apache.spark.network.server.NoOpRpcHandler;
 import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -39,12 +57,20 @@ class JobOpenerTest extends NodeDaemonTestCase {
   /** More than the threads of the port. */
   private static final int READERS = 200;
 
+  private static final TransportConf CONF =
+      new TransportConf("sluice", new MapConfigProvider(Map.of()));
+  private static final MessageCodec CODEC =
+      new MessageCodec(ControlMessages.TYPES, NodeMessages.TYPES);
+
   private final CountDownLatch answer = new CountDownLatch(1);
   private final CountDownLatch hangs = new CountDownLatch(1);
   private final AtomicInteger opened = new AtomicInteger();
   private JobFixture stuck;
   private JobFixture other;
   private NodeFolders folders;
+  private volatile boolean serves;
+  private volatile @Nullable NodeId server;
+  private volatile @Nullable JobApplication served;
   private NodeJobs jobs;
   private Applications applications;
 
@@ -75,6 +101,7 @@ class JobOpenerTest extends NodeDaemonTestCase {
       throws IOException {
     opened.incrementAndGet();
     if (state.name().equals(stuck.name())) {
+      server = new NodeId("node", state.since());
       hangs.countDown();
       try {
         answer.await();
@@ -82,7 +109,19 @@ class JobOpenerTest extends NodeDaemonTestCase {
         throw new IOException(e);
       }
     }
-    throw new IOException("scripted");
+    if (!serves) {
+      throw new IOException("scripted");
+    }
+    served =
+        new JobApplication(
+            NodeDevice.tryOut(NodeOptions.of(settings)),
+            requireNonNull(server),
+            "127.0.0.1",
+            1,
+            state,
+            stuck.directories(),
+            requireNonNull(state.job()));
+    return served;
   }
 
   /** Waits for a refusal. */
@@ -176,6 +215,90 @@ class JobOpenerTest extends NodeDaemonTestCase {
     }
   }
 
+  @Test
+  void messagesWaitInTheirOrderUntilTheJobIsOpen() throws Exception {
+    serves = true;
+    stuck.write(directory.resolve("node"), directory.resolve("node"), 7, 0, 100);
+    PeerAddress door = freeDoor();
+    List<String> answers = new CopyOnWriteArrayList<>();
+    try (JobPort _ = new JobPort(door.host(), door.port(), jobs, applications);
+        TransportContext context = new TransportContext(CONF, new NoOpRpcHandler());
+        TransportClientFactory clients =
+            context.createClientFactory(List.of(authentication(stuck)))) {
+      TransportClient client = clients.createClient(door.host(), door.port());
+      CompletableFuture<Object> found = ask(client, new FindJob(stuck.name()));
+      hangs.await();
+      CompletableFuture<Object> located = ask(client, resolve(JobFixture.mapId(7, 0)));
+      assertThat(ask(client, resolve(new long[200_000])))
+          .failsWithin(WAIT_S, TimeUnit.SECONDS)
+          .withThrowableThat()
+          .withMessageContaining("too many requests wait");
+      found.thenRun(() -> answers.add("found"));
+      located.thenRun(() -> answers.add("located"));
+      answer.countDown();
+      assertThat(located.get(WAIT_S, TimeUnit.SECONDS)).isInstanceOf(Resolved.class);
+      assertThat(found.get(WAIT_S, TimeUnit.SECONDS)).isInstanceOf(Registered.class);
+      assertThat(answers).containsExactly("found", "located");
+      assertThat(served.registryCounters().get(RegistryCounter.REGISTERED_OUTPUTS)).isOne();
+    }
+  }
+
+  @Test
+  void messagesOfAReaderThatGoesAwayMeanwhileAreDropped() throws Exception {
+    serves = true;
+    stuck.write(directory.resolve("node"), directory.resolve("node"), 7, 0, 100);
+    stuck.write(directory.resolve("node"), directory.resolve("node"), 8, 0, 100);
+    PeerAddress door = freeDoor();
+    try (JobPort _ = new JobPort(door.host(), door.port(), jobs, applications);
+        TransportContext context = new TransportContext(CONF, new NoOpRpcHandler());
+        TransportClientFactory clients =
+            context.createClientFactory(List.of(authentication(stuck)));
+        BlockServerClient reader = client(stuck)) {
+      TransportClient leaving = clients.createUnmanagedClient(door.host(), door.port());
+      ask(leaving, new FindJob(stuck.name()));
+      hangs.await();
+      ask(leaving, resolve(JobFixture.mapId(7, 0)));
+      leaving.getChannel().close().sync();
+      assertConnected(reader, door);
+      answer.countDown();
+      PeerAddress node = new PeerAddress(String.valueOf(server), door.host(), door.port());
+      long[] later = {JobFixture.mapId(8, 0)};
+      assertThat(reader.resolve(node, JobFiles.SHUFFLE, later).get(WAIT_S, TimeUnit.SECONDS))
+          .doesNotContainNull();
+      assertThat(served.registryCounters().get(RegistryCounter.REGISTERED_OUTPUTS))
+          .as("map outputs that were asked for")
+          .isOne();
+    }
+  }
+
+  private Addressed resolve(long... mapIds) {
+    ProcessName named = new ProcessName(stuck.name(), String.valueOf(server));
+    return new Addressed(named, "reader", new Resolve(JobFiles.SHUFFLE, mapIds));
+  }
+
+  private static CompletableFuture<Object> ask(TransportClient client, Object message)
+      throws Exception {
+    CompletableFuture<Object> answer = new CompletableFuture<>();
+    client.sendRpc(
+        ByteBuffer.wrap(CODEC.encode(message)),
+        new RpcResponseCallback() {
+          @Override
+          public void onSuccess(ByteBuffer response) {
+            try {
+              answer.complete(CODEC.decode(response));
+            } catch (IOException e) {
+              answer.completeExceptionally(e);
+            }
+          }
+
+          @Override
+          public void onFailure(Throwable e) {
+            answer.completeExceptionally(e);
+          }
+        });
+    return answer;
+  }
+
   /** Returns a request of Spark's transport that begins to authenticate by SASL. */
   private static byte[] firstRequest(String job) {
     byte[] name = job.getBytes(UTF_8);
@@ -191,13 +314,15 @@ class JobOpenerTest extends NodeDaemonTestCase {
     }
   }
 
+  private static AuthClientBootstrap authentication(JobFixture job) {
+    return new AuthClientBootstrap(CONF, job.name(), new ApplicationSecret(JobFixture.SECRET));
+  }
+
   private static BlockServerClient client(JobFixture job) {
-    TransportConf conf = new TransportConf("sluice", new MapConfigProvider(Map.of()));
     return new BlockServerClient(
         new ProcessName(job.name(), "reader"),
-        conf,
-        List.of(
-            new AuthClientBootstrap(conf, job.name(), new ApplicationSecret(JobFixture.SECRET))),
+        CONF,
+        List.of(authentication(job)),
         TransferOptions.DEFAULT,
         TimeUnit.SECONDS.toMillis(WAIT_S) - 1,
         () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));

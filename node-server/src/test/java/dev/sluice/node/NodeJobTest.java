@@ -85,9 +85,9 @@ class NodeJobTest extends NodeDaemonTestCase {
   }
 
   /** Netty closes a listening socket a moment after the daemon is closed. */
-  private void stop(int port) throws Exception {
+  private void stop() throws Exception {
     daemon.close();
-    while (isOpen(door.port()) || isOpen(port)) {
+    while (isOpen(door.port())) {
       Thread.sleep(20);
     }
   }
@@ -245,6 +245,31 @@ class NodeJobTest extends NodeDaemonTestCase {
   }
 
   @Test
+  void aReaderReachesNoOtherJob() throws Exception {
+    start();
+    job.announce(true);
+    other.announce(true);
+    other.write(disk1, disk1, 7, 0, 100);
+    try (NodeReader reader = reader();
+        NodeReader foreign = reader();
+        NodeReader ofOther = new NodeReader(other.name(), JobFixture.SECRET)) {
+      PeerAddress node = node(ofOther.findJob(door, other.name()));
+      assertRefused(foreign, node); // its first message
+      reader.findJob(door, job.name());
+      assertRefused(reader, node);
+      assertThat(metric(other.name(), NodeMetric.READABLE_MAP_OUTPUTS)).isZero();
+      assertThat(isServed(ofOther, node, 7)).isTrue();
+    }
+  }
+
+  private static void assertRefused(NodeReader reader, PeerAddress node) {
+    assertThat(reader.resolve(node, JobFiles.SHUFFLE, mapId(7, 0)))
+        .failsWithin(WAIT_S, TimeUnit.SECONDS)
+        .withThrowableThat()
+        .withMessageContaining("this is ");
+  }
+
+  @Test
   void aJobThatTheNodeDoesNotHaveIsRefused() throws Exception {
     start();
     assertThatThrownBy(
@@ -289,7 +314,7 @@ class NodeJobTest extends NodeDaemonTestCase {
 
   /** The daemon may start after the first task, and once more while readers READ. */
   @Test
-  void aRestartedDaemonServesTheJobAtTheSamePort() throws Exception {
+  void aRestartedDaemonServesTheJob() throws Exception {
     job.announce(true);
     other.announce(true);
     byte[] data = job.write(disk1, disk1, 7, 0, 100);
@@ -298,12 +323,10 @@ class NodeJobTest extends NodeDaemonTestCase {
     try (NodeReader reader = reader()) {
       before = reader.findJob(door, job.name());
     }
-    stop(before.port());
+    stop();
     start();
-    assertThat(portOf(job.name())).isEqualTo(before.port());
     try (NodeReader reader = reader()) {
       Registered found = reader.findJob(door, job.name());
-      assertThat(found.port()).isEqualTo(before.port());
       assertThat(found.nodeId()).isNotEqualTo(before.nodeId());
       assertThat(reader.read(node(found), JobFiles.SHUFFLE, mapId(7, 0))).isEqualTo(data);
     }
@@ -320,7 +343,7 @@ class NodeJobTest extends NodeDaemonTestCase {
     try (NodeReader reader = reader()) {
       reader.findJob(door, job.name());
     }
-    stop(portOf(job.name()));
+    stop();
     for (Path disk : job.directories()) {
       Path state = JobFixture.folder(disk, job.name()).resolve(".application");
       Files.writeString(
