@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
 record ApplicationPort(String host, int[] ports, ApplicationState state) {
   private static final Logger LOG = LoggerFactory.getLogger(ApplicationPort.class);
 
-  /** These threads send all blocks that are not READ. */
+  /** Threads of a port, which at an application of Spark send all blocks that are not READ. */
   private static final int MAX_TRANSPORT_THREADS = 8;
 
   /** Transport of a port at a node. */

@@ -51,8 +51,8 @@ final class NodeSettings {
   static final Setting<Ports> PORTS =
       with("ports", new Type<>("a range such as 7340-7399, or 0", Ports::parse), "7340-7399")
           .doc(
-              "Ports to which readers connect, one for each application: a range, or 0 for any free"
-                  + " ports. An application keeps its port when the daemon restarts.");
+              "Ports to which readers connect, one for each application of Spark: a range, or 0 for"
+                  + " any free ports. An application keeps its port when the daemon restarts.");
 
   static final Setting<Optional<Integer>> MAPREDUCE_PORT =
       with("mapreduce.port", Type.integer(1, 65_535).optional(), "")

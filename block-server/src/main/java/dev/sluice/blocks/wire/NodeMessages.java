@@ -114,8 +114,9 @@ public final class NodeMessages {
   public record HandOver(@ShuffleId int shuffleId, long mapId, int folder) {}
 
   /**
-   * Asks for the port where the node serves a MapReduce job; answered by {@link Registered} or
-   * {@link ControlMessages.Refused}. The sender has authenticated as a process of the job.
+   * Asks for the name of a MapReduce job's block server, which answers over the same connection;
+   * answered by {@link Registered} or {@link ControlMessages.Refused}. The sender has authenticated
+   * as a process of the job.
    *
    * @param application the job's {@link ProcessName#application}: its application id and {@code
    *     -mapreduce}
