@@ -72,7 +72,7 @@ final class JobHandler extends RpcHandler {
     Message message = new Message(client, frame, callback);
     try {
       if (CODEC.knows(frame) && !isForJob(frame.duplicate())) {
-        answer(callback, new Refused("the reader is one of " + job.name()));
+        CODEC.answer(callback, new Refused("the reader is one of " + job.name()));
       } else {
         handle(message);
       }
@@ -117,7 +117,7 @@ final class JobHandler extends RpcHandler {
     if (message.callback() == null) {
       job.readers().receive(message.client(), message.frame());
     } else if (CODEC.knows(message.frame())) {
-      answer(message.callback(), job.entered());
+      CODEC.answer(message.callback(), job.entered());
     } else {
       job.readers().receive(message.client(), message.frame(), message.callback());
     }
@@ -171,17 +171,9 @@ final class JobHandler extends RpcHandler {
 
   private static void refuse(Message message, String reason) {
     if (message.callback() != null && CODEC.knows(message.frame())) {
-      answer(message.callback(), new Refused(reason));
+      CODEC.answer(message.callback(), new Refused(reason));
     } else {
       message.fail(new IOException(reason));
-    }
-  }
-
-  private static void answer(RpcResponseCallback callback, Object answer) {
-    try {
-      callback.onSuccess(ByteBuffer.wrap(CODEC.encode(answer)));
-    } catch (MessageException e) {
-      callback.onFailure(e);
     }
   }
 

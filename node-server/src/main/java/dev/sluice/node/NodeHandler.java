@@ -90,7 +90,7 @@ final class NodeHandler extends RpcHandler {
       switch (message) {
         case NodeRequest told -> hear(client, told, callback);
         case VersionRequest() ->
-            answer(new VersionResponse(NodeMain.buildVersion().orElse("")), callback);
+            codec.answer(callback, new VersionResponse(NodeMain.buildVersion().orElse("")));
         default -> throw new MessageException("the message is not a request");
       }
     } catch (MessageException e) {
@@ -104,7 +104,7 @@ final class NodeHandler extends RpcHandler {
         .whenComplete(
             (heard, failure) -> {
               if (failure == null) {
-                answer(heard, callback);
+                codec.answer(callback, heard);
               } else {
                 callback.onFailure(failure);
               }
@@ -115,14 +115,6 @@ final class NodeHandler extends RpcHandler {
                 client.getChannel().eventLoop().execute(end); // after the answer
               }
             });
-  }
-
-  private void answer(Object answer, RpcResponseCallback callback) {
-    try {
-      callback.onSuccess(ByteBuffer.wrap(codec.encode(answer)));
-    } catch (MessageException e) {
-      callback.onFailure(e);
-    }
   }
 
   @Override

@@ -70,9 +70,9 @@ final class BlockServerHandler extends RpcHandler {
   public void receive(TransportClient client, ByteBuffer frame, RpcResponseCallback callback) {
     try {
       switch (decode(client, frame)) {
-        case Connect connect -> connect(client, connect, answer -> answer(callback, answer));
+        case Connect connect -> connect(client, connect, answer -> codec.answer(callback, answer));
         case Addressed(ProcessName addressee, _, Question question) when !addressee.equals(self) ->
-            answer(callback, question.refusal(isNot(addressee)));
+            codec.answer(callback, question.refusal(isNot(addressee)));
         case Addressed(_, String senderId, Question question) -> {
           peers.heardFrom(client, senderId);
           answer(client, senderId, question, callback);
@@ -96,7 +96,7 @@ final class BlockServerHandler extends RpcHandler {
     switch (question) {
       case Resolve resolve -> resolve(resolve, callback);
       case Stage stage ->
-          stager.stage(peerId, client::isActive, stage, answer -> answer(callback, answer));
+          stager.stage(peerId, client::isActive, stage, answer -> codec.answer(callback, answer));
     }
   }
 
@@ -172,19 +172,11 @@ final class BlockServerHandler extends RpcHandler {
         .whenComplete(
             (locations, e) -> {
               if (e == null) {
-                answer(callback, new Resolved(locations));
+                codec.answer(callback, new Resolved(locations));
               } else {
                 callback.onFailure(e);
               }
             });
-  }
-
-  private void answer(RpcResponseCallback callback, Object message) {
-    try {
-      callback.onSuccess(ByteBuffer.wrap(codec.encode(message)));
-    } catch (MessageException e) {
-      callback.onFailure(e);
-    }
   }
 
   @Override

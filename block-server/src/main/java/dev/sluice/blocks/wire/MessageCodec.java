@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.apache.spark.network.client.RpcResponseCallback;
 
 /**
  * Encodes and decodes messages of registered types. Types have explicit ids and a {@link
@@ -77,6 +78,15 @@ public final class MessageCodec {
       return output.toBytes();
     } catch (KryoException e) {
       throw new MessageException("%s cannot be encoded: %s".formatted(name, e.getMessage()), e);
+    }
+  }
+
+  /** Answers a request of Spark's transport by a message, or by a failure if it is not encoded. */
+  public void answer(RpcResponseCallback callback, Object message) {
+    try {
+      callback.onSuccess(ByteBuffer.wrap(encode(message)));
+    } catch (MessageException e) {
+      callback.onFailure(e);
     }
   }
 
