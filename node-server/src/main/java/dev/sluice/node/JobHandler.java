@@ -51,9 +51,13 @@ final class JobHandler extends RpcHandler {
 
   /**
    * @param callback null if no answer is expected
+   * @param finds true for {@link FindJob}
    */
   private record Message(
-      TransportClient client, ByteBuffer frame, @Nullable RpcResponseCallback callback) {
+      TransportClient client,
+      ByteBuffer frame,
+      @Nullable RpcResponseCallback callback,
+      boolean finds) {
     void fail(Throwable reason) {
       if (callback != null) {
         callback.onFailure(reason);
@@ -69,15 +73,15 @@ final class JobHandler extends RpcHandler {
 
   @Override
   public void receive(TransportClient client, ByteBuffer frame, RpcResponseCallback callback) {
-    Message message = new Message(client, frame, callback);
+    boolean finds = CODEC.knows(frame);
     try {
-      if (CODEC.knows(frame) && !isForJob(frame.duplicate())) {
+      if (finds && !isForJob(frame.duplicate())) {
         CODEC.answer(callback, new Refused("the reader is one of " + job.name()));
       } else {
-        handle(message);
+        handle(new Message(client, frame, callback, finds));
       }
     } catch (MessageException e) {
-      message.fail(e);
+      callback.onFailure(e);
     }
   }
 
@@ -92,7 +96,7 @@ final class JobHandler extends RpcHandler {
 
   @Override
   public void receive(TransportClient client, ByteBuffer frame) {
-    handle(new Message(client, frame, null));
+    handle(new Message(client, frame, null, false));
   }
 
   private void handle(Message message) {
@@ -107,7 +111,7 @@ final class JobHandler extends RpcHandler {
     }
     ByteBuffer copy = ByteBuffer.allocate(bytes).put(message.frame()).flip();
     waitingBytes += bytes;
-    waiting.add(new Message(message.client(), copy, message.callback()));
+    waiting.add(new Message(message.client(), copy, message.callback(), message.finds()));
     if (waiting.size() == 1) {
       open();
     }
@@ -116,7 +120,7 @@ final class JobHandler extends RpcHandler {
   private static void handle(JobApplication job, Message message) {
     if (message.callback() == null) {
       job.readers().receive(message.client(), message.frame());
-    } else if (CODEC.knows(message.frame())) {
+    } else if (message.finds()) {
       CODEC.answer(message.callback(), job.entered());
     } else {
       job.readers().receive(message.client(), message.frame(), message.callback());
@@ -170,7 +174,7 @@ final class JobHandler extends RpcHandler {
   }
 
   private static void refuse(Message message, String reason) {
-    if (message.callback() != null && CODEC.knows(message.frame())) {
+    if (message.callback() != null && message.finds()) {
       CODEC.answer(message.callback(), new Refused(reason));
     } else {
       message.fail(new IOException(reason));
