@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.node;
 
+import dev.sluice.blocks.wire.ApplicationSecret;
 import java.io.IOException;
 import java.io.Writer;
 import java.nio.ByteBuffer;
@@ -11,6 +12,8 @@ import java.util.List;
 import java.util.Properties;
 import java.util.Random;
 import java.util.zip.CRC32;
+import org.apache.spark.network.crypto.AuthClientBootstrap;
+import org.apache.spark.network.util.TransportConf;
 
 /** A MapReduce job on a node: what YARN's service and Hadoop's map tasks write. */
 record JobFixture(String applicationId, String user, List<Path> directories) {
@@ -18,6 +21,11 @@ record JobFixture(String applicationId, String user, List<Path> directories) {
 
   String name() {
     return applicationId + "-mapreduce";
+  }
+
+  /** Returns the authentication of the job's readers. */
+  AuthClientBootstrap authentication(TransportConf conf) {
+    return new AuthClientBootstrap(conf, name(), new ApplicationSecret(SECRET));
   }
 
   /** Returns the job's folder in one of the daemon's directories. */

@@ -8,7 +8,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.blocks.client.BlockServerClient;
 import dev.sluice.blocks.directory.RegistryCounter;
 import dev.sluice.blocks.handover.ApplicationFolder;
-import dev.sluice.blocks.wire.ApplicationSecret;
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.ControlMessages.Addressed;
 import dev.sluice.blocks.wire.ControlMessages.Resolve;
@@ -41,7 +40,6 @@ import org.apache.spark.network.TransportContext;
 import org.apache.spark.network.client.RpcResponseCallback;
 import org.apache.spark.network.client.TransportClient;
 import org.apache.spark.network.client.TransportClientFactory;
-import org.apache.spark.network.crypto.AuthClientBootstrap;
 import org.apache.spark.network.server.NoOpRpcHandler;
 import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
@@ -224,7 +222,7 @@ class JobOpenerTest extends NodeDaemonTestCase {
     try (JobPort _ = new JobPort(door.host(), door.port(), jobs, applications);
         TransportContext context = new TransportContext(CONF, new NoOpRpcHandler());
         TransportClientFactory clients =
-            context.createClientFactory(List.of(authentication(stuck)))) {
+            context.createClientFactory(List.of(stuck.authentication(CONF)))) {
       TransportClient client = clients.createClient(door.host(), door.port());
       CompletableFuture<Object> found = ask(client, new FindJob(stuck.name()));
       hangs.await();
@@ -252,7 +250,7 @@ class JobOpenerTest extends NodeDaemonTestCase {
     try (JobPort _ = new JobPort(door.host(), door.port(), jobs, applications);
         TransportContext context = new TransportContext(CONF, new NoOpRpcHandler());
         TransportClientFactory clients =
-            context.createClientFactory(List.of(authentication(stuck)));
+            context.createClientFactory(List.of(stuck.authentication(CONF)));
         BlockServerClient reader = client(stuck)) {
       TransportClient leaving = clients.createUnmanagedClient(door.host(), door.port());
       ask(leaving, new FindJob(stuck.name()));
@@ -314,15 +312,11 @@ class JobOpenerTest extends NodeDaemonTestCase {
     }
   }
 
-  private static AuthClientBootstrap authentication(JobFixture job) {
-    return new AuthClientBootstrap(CONF, job.name(), new ApplicationSecret(JobFixture.SECRET));
-  }
-
   private static BlockServerClient client(JobFixture job) {
     return new BlockServerClient(
         new ProcessName(job.name(), "reader"),
         CONF,
-        List.of(authentication(job)),
+        List.of(job.authentication(CONF)),
         TransferOptions.DEFAULT,
         TimeUnit.SECONDS.toMillis(WAIT_S) - 1,
         () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));

@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.sluice.blocks.handover.FileTree;
 import dev.sluice.blocks.handover.NodeClient;
-import dev.sluice.blocks.wire.ApplicationSecret;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
 import dev.sluice.blocks.wire.MapOutputHeader;
@@ -37,7 +36,6 @@ import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.client.ChunkReceivedCallback;
 import org.apache.spark.network.client.TransportClient;
 import org.apache.spark.network.client.TransportClientFactory;
-import org.apache.spark.network.crypto.AuthClientBootstrap;
 import org.apache.spark.network.server.NoOpRpcHandler;
 import org.apache.spark.network.shuffle.protocol.BlockTransferMessage;
 import org.apache.spark.network.shuffle.protocol.FetchShuffleBlocks;
@@ -133,10 +131,6 @@ class NodeJobTest extends NodeDaemonTestCase {
     }
   }
 
-  private AuthClientBootstrap authentication() {
-    return new AuthClientBootstrap(SPARK, job.name(), new ApplicationSecret(JobFixture.SECRET));
-  }
-
   /** Spark's own transfer has no job. */
   @Test
   void fetchesOfSparkAreRefused() throws Exception {
@@ -151,7 +145,8 @@ class NodeJobTest extends NodeDaemonTestCase {
             new UploadBlock(job.name(), "0", "shuffle_0_7_0", new byte[0], new byte[100]));
     try (NodeReader reader = reader();
         TransportContext context = new TransportContext(SPARK, new NoOpRpcHandler());
-        TransportClientFactory factory = context.createClientFactory(List.of(authentication()))) {
+        TransportClientFactory factory =
+            context.createClientFactory(List.of(job.authentication(SPARK)))) {
       PeerAddress node = node(reader.findJob(door, job.name()));
       TransportClient client = factory.createClient(door.host(), door.port());
       for (BlockTransferMessage fetch : fetches) {
@@ -375,7 +370,8 @@ class NodeJobTest extends NodeDaemonTestCase {
     job.write(disk1, disk2, 7, 0, 100);
     try (NodeReader reader = reader();
         TransportContext context = new TransportContext(SPARK, new NoOpRpcHandler());
-        TransportClientFactory factory = context.createClientFactory(List.of(authentication()))) {
+        TransportClientFactory factory =
+            context.createClientFactory(List.of(job.authentication(SPARK)))) {
       reader.findJob(door, job.name());
       TransportClient idle = factory.createClient(door.host(), door.port());
       ByteBuffer find =
