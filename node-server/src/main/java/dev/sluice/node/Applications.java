@@ -15,6 +15,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -186,6 +187,19 @@ final class Applications implements AutoCloseable {
         .filter(state -> !state.name().equals(name))
         .map(ApplicationState::port)
         .collect(Collectors.toSet());
+  }
+
+  /**
+   * Returns the first state of a MapReduce job that is served; null if there is none of that name.
+   * A job that has ended is served until the next clean-up, as to readers that are connected.
+   */
+  @Nullable ApplicationState servedJob(String name) {
+    Application known = byName.get(name);
+    if (known == null || !(known.served() instanceof JobApplication)) {
+      return null;
+    }
+    ApplicationState state = known.state();
+    return ApplicationState.first(name, state.secret(), state.job());
   }
 
   /** Returns true if there is such an application. */

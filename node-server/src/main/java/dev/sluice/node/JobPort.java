@@ -38,6 +38,7 @@ final class JobPort implements AutoCloseable {
   private static final int MAX_THREADS = 64;
 
   private final NodeJobs jobs;
+  private final Applications applications;
   private final JobOpener opener;
   private final TransportConf conf = ApplicationPort.transport();
   private final ThreadPoolExecutor threads =
@@ -54,6 +55,7 @@ final class JobPort implements AutoCloseable {
    */
   JobPort(String host, int port, NodeJobs jobs, Applications applications) throws IOException {
     this.jobs = jobs;
+    this.applications = applications;
     opener = new JobOpener(applications, JobOpener.TIMEOUT);
     try {
       server =
@@ -71,8 +73,9 @@ final class JobPort implements AutoCloseable {
 
   /**
    * Requests of a connection. The first one has the job's name: Spark's authentication gets it when
-   * the job's secret has been read from a disk. Requests that follow the authentication go to a
-   * {@link JobHandler}. Only the channel's thread uses the fields.
+   * the job's secret is known. The secret comes from the job if that is served, otherwise from a
+   * disk. Requests that follow the authentication go to a {@link JobHandler}. Only the channel's
+   * thread uses the fields.
    */
   private final class Connection extends RpcHandler {
     private final Channel channel;
@@ -93,13 +96,25 @@ final class JobPort implements AutoCloseable {
       } else if (reads) {
         callback.onFailure(new IllegalStateException("the job's secret is being read"));
       } else {
-        reads = true;
-        ByteBuffer first = ByteBuffer.allocate(frame.remaining()).put(frame).flip();
-        try {
-          threads.execute(() -> read(client, first, callback));
-        } catch (RejectedExecutionException e) {
-          callback.onFailure(e);
+        findSecret(client, frame, callback);
+      }
+    }
+
+    private void findSecret(
+        TransportClient client, ByteBuffer frame, RpcResponseCallback callback) {
+      try {
+        String name = name(frame.duplicate());
+        ApplicationState served = applications.servedJob(name);
+        if (served != null) {
+          authenticate(client, frame, callback, served);
+          return;
         }
+        ByteBuffer first = ByteBuffer.allocate(frame.remaining()).put(frame).flip();
+        threads.execute(() -> read(name, client, first, callback));
+        reads = true;
+      } catch (IOException | RejectedExecutionException e) {
+        LOG.debug("A connection from {} is refused", client.getSocketAddress(), e);
+        callback.onFailure(e);
       }
     }
 
@@ -118,11 +133,12 @@ final class JobPort implements AutoCloseable {
       }
     }
 
-    private void read(TransportClient client, ByteBuffer first, RpcResponseCallback callback) {
+    private void read(
+        String name, TransportClient client, ByteBuffer first, RpcResponseCallback callback) {
       ApplicationState job = null;
       Exception failure = null;
       try {
-        job = jobs.find(name(first.duplicate()));
+        job = jobs.find(name);
       } catch (IOException | RuntimeException e) {
         LOG.debug("A connection from {} is refused", client.getSocketAddress(), e);
         failure = e;
@@ -130,7 +146,7 @@ final class JobPort implements AutoCloseable {
       ApplicationState found = job;
       Exception reason = failure;
       try {
-        channel.eventLoop().execute(() -> begin(client, first, callback, found, reason));
+        channel.eventLoop().execute(() -> secretRead(client, first, callback, found, reason));
       } catch (RejectedExecutionException e) {
         LOG.debug("This port is closed", e);
       }
@@ -139,7 +155,7 @@ final class JobPort implements AutoCloseable {
     /**
      * @param job null if it is unknown, for the reason
      */
-    private void begin(
+    private void secretRead(
         TransportClient client,
         ByteBuffer first,
         RpcResponseCallback callback,
@@ -148,8 +164,16 @@ final class JobPort implements AutoCloseable {
       reads = false;
       if (job == null) {
         callback.onFailure(reason);
-        return;
+      } else {
+        authenticate(client, first, callback, job);
       }
+    }
+
+    private void authenticate(
+        TransportClient client,
+        ByteBuffer first,
+        RpcResponseCallback callback,
+        ApplicationState job) {
       try {
         authentication =
             new AuthServerBootstrap(conf, new ApplicationSecret(job.secret()))

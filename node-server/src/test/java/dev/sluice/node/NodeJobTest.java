@@ -18,6 +18,7 @@ import dev.sluice.blocks.wire.NodeMessages.FindJob;
 import dev.sluice.blocks.wire.NodeMessages.Registered;
 import dev.sluice.blocks.wire.TableEntry;
 import dev.sluice.rdma.transfer.PeerAddress;
+import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -515,25 +516,48 @@ class NodeJobTest extends NodeDaemonTestCase {
   }
 
   /** A disk that hangs: opening the file waits for a process that writes to the pipe. */
+  private void hangJobFiles() throws Exception {
+    for (Path disk : job.directories()) {
+      Path file = JobFixture.folder(disk, job.name()).resolve("job");
+      Files.deleteIfExists(file);
+      assertThat(new ProcessBuilder("mkfifo", file.toString()).start().waitFor()).isZero();
+    }
+  }
+
+  /** Opens both ends of each pipe, so that neither open waits. */
+  private void answerJobFiles() throws IOException {
+    for (Path disk : job.directories()) {
+      Files.newByteChannel(
+              JobFixture.folder(disk, job.name()).resolve("job"),
+              StandardOpenOption.READ,
+              StandardOpenOption.WRITE)
+          .close();
+    }
+  }
+
   @Test
   void aDiskThatHangsEndsInARefusal() throws Exception {
     start();
-    other.announce(true);
-    for (Path disk : job.directories()) {
-      Path folder = Files.createDirectory(JobFixture.folder(disk, job.name()));
-      String pipe = folder.resolve("job").toString();
-      assertThat(new ProcessBuilder("mkfifo", pipe).start().waitFor()).isZero();
-    }
+    job.announce(true);
+    hangJobFiles();
     try (NodeReader reader = reader()) {
       assertThatThrownBy(() -> reader.findJob(door, job.name())).isNotNull();
     } finally {
-      for (Path disk : job.directories()) { // Both ends, so that neither open waits.
-        Files.newByteChannel(
-                JobFixture.folder(disk, job.name()).resolve("job"),
-                StandardOpenOption.READ,
-                StandardOpenOption.WRITE)
-            .close();
-      }
+      answerJobFiles();
+    }
+  }
+
+  @Test
+  void readersOfAServedJobWaitForNoDisk() throws Exception {
+    start();
+    job.announce(true);
+    try (NodeReader first = reader();
+        NodeReader later = reader()) {
+      first.findJob(door, job.name());
+      hangJobFiles();
+      later.findJob(door, job.name());
+    } finally {
+      answerJobFiles();
     }
   }
 
