@@ -287,7 +287,7 @@ public final class Deployment implements AutoCloseable {
     conf.put("spark.shuffle.readHostLocalDisk", "false");
     conf.put("spark.executor.cores", "1");
     conf.put("spark.executor.memory", "512m");
-    conf.put(LocalCluster.EXECUTOR_OPTIONS, System.getProperty(LocalCluster.EXECUTOR_OPTIONS));
+    conf.put(LocalCluster.EXECUTOR_OPTIONS, System.getProperty("sluice.executor.options"));
     // Start no task before both executors are registered, however long that takes: one would have
     // all map outputs.
     conf.put("spark.cores.max", "2");

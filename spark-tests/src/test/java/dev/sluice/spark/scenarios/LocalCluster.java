@@ -30,6 +30,8 @@ public final class LocalCluster implements AutoCloseable {
   /** Key of the executors' Java options, which the build sets. */
   public static final String EXECUTOR_OPTIONS = "spark.executor.extraJavaOptions";
 
+  private static final String EXECUTOR_CLASS_PATH = "spark.executor.extraClassPath";
+
   /**
    * Key of the time for which Spark waits for the exit code of an executor that it told to end; 5 s
    * by default.
@@ -76,6 +78,7 @@ public final class LocalCluster implements AutoCloseable {
             .set("spark.shuffle.rdma.provider", "soft")
             .set("spark.shuffle.readHostLocalDisk", "false")
             .set(EXECUTOR_OPTIONS, System.getProperty(EXECUTOR_OPTIONS))
+            .set(EXECUTOR_CLASS_PATH, System.getProperty(EXECUTOR_CLASS_PATH))
             // Start no task before both executors are registered: the first one would have all map
             // outputs.
             .set("spark.cores.max", "2")
