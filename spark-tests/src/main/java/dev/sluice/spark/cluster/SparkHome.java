@@ -24,7 +24,7 @@ import org.apache.spark.launcher.JavaModuleOptions;
  */
 public record SparkHome(Path directory, Path java) {
   /** JVM options for processes that live for seconds, several at once: C2 would never pay off. */
-  private static final List<String> SHORT_LIVED =
+  public static final List<String> SHORT_LIVED =
       List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
 
   /**

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.deployment;
 
+import dev.sluice.spark.cluster.SparkHome;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -52,6 +53,7 @@ public final class DoctorProcess implements AutoCloseable {
   static List<String> command(Path javaHome, Path jar, String... options) {
     List<String> command = new ArrayList<>();
     command.addAll(List.of(javaHome.resolve("bin/java").toString(), "-Xmx256m"));
+    command.addAll(SparkHome.SHORT_LIVED);
     if (Runtime.version().feature() < 22) { // It ignores Enable-Native-Access of the manifest.
       command.add("--enable-native-access=ALL-UNNAMED");
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.scenarios;
 
+import dev.sluice.spark.cluster.SparkHome;
 import dev.sluice.spark.cluster.UnusedPort;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -163,6 +164,7 @@ public final class NodeProcess implements AutoCloseable {
     List<String> command = new ArrayList<>(launcher);
     command.addAll(java);
     command.add("-Xmx256m");
+    command.addAll(SparkHome.SHORT_LIVED);
     command.addAll(OPTIONS);
     command.add(MAIN);
     command.addAll(List.of("--conf", directory.resolve("node.properties").toString()));
