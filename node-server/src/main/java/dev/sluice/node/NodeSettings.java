@@ -156,7 +156,8 @@ final class NodeSettings {
                   .optional(),
               "127.0.0.1:7338")
           .doc(
-              "Address and port of /metrics, /healthz, /readyz and a page for people. Empty: none."
+              "Address and port of /metrics, /api/v1, /healthz, /readyz and a page for people."
+                  + " Empty: none."
                   + " While the address cannot be bound, the daemon runs without these pages.");
 
   /** Settings of daemons alone: all but those of RDMA devices, which follow. */

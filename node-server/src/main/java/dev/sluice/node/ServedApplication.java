@@ -23,7 +23,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
-import org.apache.spark.network.server.RpcHandler;
 
 /**
  * One application that a node serves: one of Spark, or a MapReduce job. It has its own device,
@@ -44,7 +43,7 @@ abstract class ServedApplication implements AutoCloseable {
   private final RdmaEndpoint endpoint;
   private final MapOutputRegistry registry;
   private final Stager stager;
-  private final RpcHandler readers;
+  private final TimedRequests readers;
 
   private volatile long lastSignNanos = System.nanoTime();
 
@@ -87,7 +86,9 @@ abstract class ServedApplication implements AutoCloseable {
                   outputs));
       stager = parts.started(openStager());
       readers =
-          BlockServer.handler(self, endpoint.device().providerName(), endpoint, registry, stager);
+          new TimedRequests(
+              BlockServer.handler(
+                  self, endpoint.device().providerName(), endpoint, registry, stager));
       opened = true;
     } finally {
       if (!opened) {
@@ -128,7 +129,7 @@ abstract class ServedApplication implements AutoCloseable {
   }
 
   /** Answers requests to the application's block server. For the threads of a transport. */
-  final RpcHandler readers() {
+  final TimedRequests readers() {
     return readers;
   }
 

@@ -482,14 +482,14 @@ class NodeHandOverTest extends NodeDaemonTestCase {
         HttpClient http = HttpClient.newHttpClient()) {
       executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
       assertThat(get(http, port, "/metrics"))
-          .contains("sluice_node_applications 1\n")
+          .contains("sluice_node_applications 1.0\n")
           .contains("# TYPE sluice_node_application_bytes gauge\n")
-          .contains("sluice_node_application_bytes{application=\"app-1-ab\"} 1000\n")
+          .contains("sluice_node_application_bytes{application=\"app-1-ab\"} 1000.0\n")
           .doesNotContain(SECRET);
       assertThat(get(http, port, "/healthz")).isEqualTo("ok\n");
       Files.createFile(directory.resolve("drain"));
       assertThat(get(http, port, "/healthz")).isEqualTo("draining\n");
-      assertThat(get(http, port, "/metrics")).contains("sluice_node_draining 1\n");
+      assertThat(get(http, port, "/metrics")).contains("sluice_node_draining 1.0\n");
       assertThat(get(http, port, "/"))
           .contains("app-1-ab")
           .contains("soft0")

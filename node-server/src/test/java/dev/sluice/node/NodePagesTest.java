@@ -23,6 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class NodePagesTest {
@@ -87,17 +88,20 @@ class NodePagesTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"/", "/metrics", "/healthz", "/readyz"})
+  @ValueSource(strings = {"/", "/api/v1", "/metrics", "/healthz", "/readyz"})
   void headHasTheHeadersOfGet(String path) throws Exception {
     HttpResponse<String> get = send("GET", path);
     HttpResponse<String> head = send("HEAD", path);
     assertThat(get.statusCode()).isEqualTo(200);
     assertThat(head.statusCode()).isEqualTo(200);
     assertThat(head.body()).isEmpty();
-    for (String header : List.of("Content-Length", "Content-Type")) {
-      assertThat(head.headers().allValues(header))
-          .hasSize(1)
-          .isEqualTo(get.headers().allValues(header));
+    assertThat(head.headers().allValues("Content-Type"))
+        .hasSize(1)
+        .isEqualTo(get.headers().allValues("Content-Type"));
+    List<String> length = head.headers().allValues("Content-Length");
+    assertThat(length).hasSize(1);
+    if (!path.equals("/metrics")) { // Values of the process have other digits each time.
+      assertThat(length).isEqualTo(get.headers().allValues("Content-Length"));
     }
     assertThat(warnings.messages).isEmpty();
   }
@@ -107,21 +111,56 @@ class NodePagesTest {
     String version = NodeMain.buildVersion().orElse("unknown");
     assertThat(send("GET", "/metrics").body())
         .contains(
-            "sluice_node_build_info{version=\"%s\",java=\"%s\"} 1%n"
-                .formatted(version, Runtime.version()));
+            "sluice_node_build_info{java=\"%s\",version=\"%s\"} 1%n"
+                .formatted(Runtime.version(), version));
     assertThat(send("GET", "/").body()).contains("sluice-node " + version);
   }
 
+  @Test
+  void theProcessIsMeasuredToo() throws Exception {
+    assertThat(send("GET", "/metrics").body())
+        .containsPattern("\njvm_memory_used_bytes\\{area=\"heap\"} [1-9]")
+        .containsPattern("\nprocess_open_fds [1-9]");
+  }
+
   @ParameterizedTest
-  @ValueSource(strings = {"POST", "PUT", "DELETE", "OPTIONS"})
-  void otherMethodsAreNotAllowed(String method) throws Exception {
-    HttpResponse<String> response = send(method, "/metrics");
+  @CsvSource({
+    "application/openmetrics-text;version=1.0.0, application/openmetrics-text; version=1.0.0",
+    "text/plain;version=0.0.4, text/plain; version=0.0.4",
+    "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily, text/plain",
+    "*/*, text/plain; version=0.0.4"
+  })
+  void aScraperGetsTheFormatThatItAsksFor(String accept, String type) throws Exception {
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/metrics"))
+            .timeout(TIMEOUT)
+            .header("Accept", accept)
+            .build();
+    HttpResponse<String> response = http.send(request, BodyHandlers.ofString());
+    assertThat(response.statusCode()).isEqualTo(200);
+    assertThat(response.headers().firstValue("Content-Type").orElseThrow()).startsWith(type);
+    assertThat(response.body().endsWith("# EOF\n")).isEqualTo(type.contains("openmetrics"));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"POST, /metrics", "PUT, /api/v1", "DELETE, /", "OPTIONS, /healthz"})
+  void otherMethodsAreNotAllowed(String method, String path) throws Exception {
+    HttpResponse<String> response = send(method, path);
     assertThat(response.statusCode()).isEqualTo(405);
     assertThat(response.headers().firstValue("Allow")).hasValue("GET, HEAD");
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"/metricsfoo", "/metrics/", "/healthzz", "/readyz/x", "/favicon.ico"})
+  @ValueSource(
+      strings = {
+        "/api",
+        "/api/v1/",
+        "/metricsfoo",
+        "/metrics/",
+        "/healthzz",
+        "/readyz/x",
+        "/favicon.ico"
+      })
   void otherPathsAreNotFound(String path) throws Exception {
     assertThat(send("GET", path).statusCode()).isEqualTo(404);
     assertThat(send("HEAD", path).statusCode()).isEqualTo(404);

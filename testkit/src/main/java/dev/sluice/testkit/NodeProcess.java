@@ -134,7 +134,7 @@ public record NodeProcess(Path folder) {
     }
     return text.lines()
         .filter(line -> line.startsWith("sluice_node_application_" + name + "{"))
-        .mapToLong(line -> Long.parseLong(line.substring(line.lastIndexOf(' ') + 1)))
+        .mapToLong(line -> (long) Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
         .sum();
   }
 }
