@@ -46,6 +46,9 @@ class MetricsDocumentTest {
       spark.metrics.conf.*.sink.prometheusServlet.path   /metrics/prometheus
       ```
 
+      `conf/prometheus` has a scrape configuration, which makes the application and the reason of a fallback
+      labels, and alert rules. `conf/grafana/sluice.json` is a dashboard with these names.
+
       The driver's source `sluice.application` is there from the application's first shuffle on. An
       executor reports 200 ms after its last task has ended, and every 10 s while tasks go on. A total
       starts at 0 and only grows; the driver keeps the totals of executors that are gone. A level is a
@@ -66,7 +69,7 @@ class MetricsDocumentTest {
 
       ## The node daemon
 
-      `bin/sluice-node` counts by itself: its page `/metrics` has names that begin with `sluice_node_`,
+      `bin/sluice-node` counts by itself: its page `/metrics` has `sluice_node_*`, `jvm_*` and `process_*`,
       each with its meaning as HELP ([node-daemon.md](node-daemon.md), Operation).
       """;
 

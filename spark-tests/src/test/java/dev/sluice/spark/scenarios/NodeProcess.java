@@ -88,6 +88,23 @@ public final class NodeProcess implements AutoCloseable {
   }
 
   /**
+   * The same, with pages over HTTP.
+   *
+   * @param port for the pages
+   */
+  static NodeProcess startWithPages(Path directory, int port)
+      throws IOException, InterruptedException {
+    return start(
+        directory,
+        directory,
+        socket(directory),
+        "127.0.0.1",
+        List.of(),
+        List.of("sluice.node.http=127.0.0.1:" + port),
+        JAVA);
+  }
+
+  /**
    * The same, of several nodes.
    *
    * @param host this one's address
@@ -119,16 +136,17 @@ public final class NodeProcess implements AutoCloseable {
       List<String> settings,
       List<String> java)
       throws IOException, InterruptedException {
-    List<String> lines = new ArrayList<>(settings);
-    lines.addAll(
-        List.of(
-            "sluice.node.directories=" + data,
-            "sluice.node.socket=" + socket,
-            "sluice.node.host=" + host,
-            "sluice.node.ports=" + ports(),
-            "sluice.node.provider=soft",
-            "sluice.node.minFreeBytes=1m",
-            "sluice.node.http="));
+    List<String> lines =
+        new ArrayList<>(
+            List.of(
+                "sluice.node.directories=" + data,
+                "sluice.node.socket=" + socket,
+                "sluice.node.host=" + host,
+                "sluice.node.ports=" + ports(),
+                "sluice.node.provider=soft",
+                "sluice.node.minFreeBytes=1m",
+                "sluice.node.http="));
+    lines.addAll(settings); // The last value of a key counts.
     Files.write(directory.resolve("node.properties"), lines);
     NodeProcess node = new NodeProcess(directory, socket, launcher, java);
     node.start();
