@@ -5,7 +5,7 @@ import dev.sluice.benchmarks.BenchmarkRun.MachineLoad;
 import dev.sluice.benchmarks.Comparison.Pairs;
 import dev.sluice.benchmarks.Goal.Verdict;
 import dev.sluice.testkit.Columns;
-import dev.sluice.testkit.Directories;
+import dev.sluice.testkit.RunDirectory;
 import dev.sluice.testkit.Spread;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -59,10 +59,11 @@ public abstract class Benchmark implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     checkOptions();
-    Path directory = Directories.ofRun(command.name());
-    measure(directory);
-    if (problems.isEmpty()) {
-      Directories.delete(directory);
+    try (RunDirectory run = RunDirectory.of(command.name())) {
+      measure(run.path());
+      if (problems.isEmpty()) {
+        run.delete();
+      }
     }
     return report();
   }

@@ -6,7 +6,7 @@ import dev.sluice.chaos.ChaosRuns.ChaosFile;
 import dev.sluice.chaos.fault.Fault;
 import dev.sluice.chaos.fault.Faults;
 import dev.sluice.chaos.workload.Workload;
-import dev.sluice.testkit.Directories;
+import dev.sluice.testkit.RunDirectory;
 import dev.sluice.testkit.Usage;
 import dev.sluice.testkit.Usage.CommonOptions;
 import java.io.PrintWriter;
@@ -140,7 +140,17 @@ public final class ChaosCommand implements Callable<Integer> {
     }
     List<Fault> chosen = known(this::chosenFaults);
     known(() -> workloadsOf(Faults.ALL.getFirst()));
-    Path directory = Directories.ofRun("chaos");
+    try (RunDirectory directory = RunDirectory.of("chaos")) {
+      if (!run(chosen, directory.path())) {
+        return 1;
+      }
+      directory.delete();
+    }
+    return 0;
+  }
+
+  /** Runs faults; returns true if the report finds no failure. */
+  private boolean run(List<Fault> chosen, Path directory) throws Exception {
     ChaosRuns runs =
         new ChaosRuns(
             provider,
@@ -160,11 +170,7 @@ public final class ChaosCommand implements Callable<Integer> {
           .forEach(workload -> cells.add(new Cell(fault, workload)));
     }
     runs.run(cells, LongStream.range(seed, seed + seeds).boxed().toList());
-    if (!new ChaosReport(runs).write(out())) {
-      return 1;
-    }
-    Directories.delete(directory);
-    return 0;
+    return new ChaosReport(runs).write(out());
   }
 
   private PrintWriter out() {

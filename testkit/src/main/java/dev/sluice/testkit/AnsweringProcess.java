@@ -37,6 +37,10 @@ public final class AnsweringProcess implements AutoCloseable {
 
   private static final long END_SECONDS = 60;
   private static final long GRACE_SECONDS = 10;
+
+  /** Time in which a signal to the child has reached this process, too. */
+  private static final long SIGNAL_MS = 1_000;
+
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private final Process process;
@@ -119,6 +123,7 @@ public final class AnsweringProcess implements AutoCloseable {
     try {
       String answer = line.get(ANSWER_MINUTES, TimeUnit.MINUTES);
       if (answer == null) {
+        awaitOwnEnd();
         throw failure.apply("ended before it answered");
       }
       process.descendants().forEach(executors::add);
@@ -128,6 +133,27 @@ public final class AnsweringProcess implements AutoCloseable {
           "has an output that cannot be read: " + requireNonNull(e.getCause()).getMessage());
     } catch (TimeoutException e) {
       throw failure.apply("did not answer within " + ANSWER_MINUTES + " minutes");
+    }
+  }
+
+  /**
+   * Waits for the end of this process if Ctrl-C has ended both. Then the child has not failed, and
+   * the command must not start another one.
+   */
+  private static void awaitOwnEnd() throws InterruptedException {
+    if (Poll.until(SIGNAL_MS, AnsweringProcess::isEnding)) {
+      TimeUnit.SECONDS.sleep(END_SECONDS);
+    }
+  }
+
+  private static boolean isEnding() {
+    Thread hook = new Thread(() -> {}, "no-hook");
+    try {
+      Runtime.getRuntime().addShutdownHook(hook);
+      Runtime.getRuntime().removeShutdownHook(hook);
+      return false;
+    } catch (IllegalStateException e) {
+      return true;
     }
   }
 

@@ -18,12 +18,10 @@ import java.util.List;
 import java.util.function.Predicate;
 
 /**
- * Makes a directory for the files of one run, and deletes and publishes directory trees, which
- * java.nio.file lacks. Any thread may call it.
+ * Deletes and publishes directory trees, and finds files in them, which java.nio.file lacks. Any
+ * thread may call it.
  */
 public final class Directories {
-  private static final String RUN = "run-";
-
   private Directories() {}
 
   /** Tells whether a directory has everything that was to be generated in it. */
@@ -99,28 +97,5 @@ public final class Directories {
       }
     }
     Files.deleteIfExists(directory);
-  }
-
-  /**
-   * Creates the directory of this process under that of the command, which calls it once, before
-   * its work, and deletes it after a success. Deletes the directories of ended processes: logs of a
-   * failure, or everything if the process was killed.
-   */
-  public static Path ofRun(String command) throws IOException {
-    return ofRun(Installation.fromEnvironment().data().resolve(command));
-  }
-
-  /** Creates this process's directory; the caller deletes it. */
-  static Path ofRun(Path parent) throws IOException {
-    Files.createDirectories(parent);
-    try (DirectoryStream<Path> runs = Files.newDirectoryStream(parent, RUN + "*")) {
-      for (Path run : runs) {
-        long process = Long.parseLong(run.getFileName().toString().substring(RUN.length()));
-        if (process == ProcessHandle.current().pid() || ProcessHandle.of(process).isEmpty()) {
-          delete(run);
-        }
-      }
-    }
-    return Files.createDirectory(parent.resolve(RUN + ProcessHandle.current().pid()));
   }
 }

@@ -100,6 +100,11 @@ public record DriverProcess(Path directory, String memory) {
     options.add(memory);
     options.add("-Dsluice.log=" + directory.resolve("driver.log"));
     options.add("-Dspark.local.dir=" + directory.resolve("local"));
+    // A process that is killed leaves unpacked native libraries there.
+    String temporary =
+        "-Djava.io.tmpdir=" + Files.createDirectories(directory.resolve("temporary"));
+    options.add(temporary);
+    options.add("-Dspark.executor.defaultJavaOptions=\"" + temporary + "\"");
     cluster
         .of(shuffle, installation)
         .forEach((key, value) -> options.add("-D" + key + "=" + value));

@@ -2,11 +2,10 @@
  * Processes, clusters and commands that the fault harness and the benchmarks share. It uses Spark
  * and no module of Sluice: Sluice runs in processes that it starts from their jars.
  *
- * <p><b>Drivers.</b> A command finds the jars by {@link Installation}, makes a directory by {@link
- * Directories} and starts a {@link DriverProcess} for each {@link Shuffle}. The driver is a {@link
- * SparkJvm} that answers lines ({@link AnsweringProcess}); larger results are in a {@link
- * JsonFile}, {@link Stages} watches its jobs, and {@link Sums} tells whether two shuffles gave the
- * same records.
+ * <p><b>Drivers.</b> A command finds the jars by {@link Installation}, makes a {@link RunDirectory}
+ * and starts a {@link DriverProcess} for each {@link Shuffle}. The driver is a {@link SparkJvm}
+ * that answers lines ({@link AnsweringProcess}); larger results are in a {@link JsonFile}, {@link
+ * Stages} watches its jobs, and {@link Sums} tells whether two shuffles gave the same records.
  *
  * <p><b>Processes.</b> {@link Executors} finds and measures the executors of a driver, and {@link
  * ExecutorProcess} is the kernel's view of one of them. {@link NodeProcess} is a node daemon, and

@@ -17,7 +17,6 @@ import org.junit.jupiter.api.io.TempDir;
 class DirectoriesTest {
   private static final int TREES = 20;
   private static final int CHILDREN = 30;
-  private static final long NO_PROCESS = Long.MAX_VALUE;
 
   @TempDir private Path parent;
 
@@ -40,18 +39,6 @@ class DirectoriesTest {
         assertThat(tree).doesNotExist();
       }
     }
-  }
-
-  @Test
-  void directoriesOfEndedProcessesAreDeletedAndThoseOfRunningOnesKept() throws IOException {
-    Path ended = Files.createDirectories(parent.resolve("run-" + NO_PROCESS).resolve("output"));
-    Path running = Files.createDirectory(parent.resolve("run-1"));
-    Path input = Files.createDirectory(parent.resolve("input-1g"));
-    Path run = Directories.ofRun(parent);
-    assertThat(run).isEmptyDirectory();
-    assertThat(ended).doesNotExist();
-    assertThat(running).exists();
-    assertThat(input).exists();
   }
 
   private Path tree(String name) throws IOException {

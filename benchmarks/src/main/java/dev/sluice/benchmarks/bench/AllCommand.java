@@ -7,10 +7,10 @@ import dev.sluice.benchmarks.BenchmarkRun;
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.Goal.RowPattern;
 import dev.sluice.benchmarks.ResultFile;
-import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.Installation;
 import dev.sluice.testkit.Poll;
 import dev.sluice.testkit.Resource;
+import dev.sluice.testkit.RunDirectory;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -71,15 +71,16 @@ public final class AllCommand implements Callable<Integer> {
     List<Comparison> before = results.read();
     left.removeIf(part -> part.isIn(before, BenchmarkRun.variant()));
     List<String> failed = new ArrayList<>();
-    Path directory = Directories.ofRun("all");
-    while (!left.isEmpty()) {
-      System.err.println(progress(parts.size(), left));
-      Part part = left.removeFirst();
-      if (!run(part, directory.resolve(part.name() + ".json"), results)) {
-        failed.add(part.name());
+    try (RunDirectory directory = RunDirectory.of("all")) {
+      while (!left.isEmpty()) {
+        System.err.println(progress(parts.size(), left));
+        Part part = left.removeFirst();
+        if (!run(part, directory.path().resolve(part.name() + ".json"), results)) {
+          failed.add(part.name());
+        }
       }
+      directory.delete();
     }
-    Directories.delete(directory);
     failed.forEach(name -> System.err.println(name + " failed"));
     return failed.isEmpty() ? 0 : 1;
   }

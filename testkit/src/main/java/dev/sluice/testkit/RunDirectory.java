@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.sluice.testkit;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * Directory of a command's run, for all that it and its processes write. A command makes one on its
+ * thread before its work, deletes it after a success, and closes it in any case. After a failure
+ * the directory stays, with the logs, until the command runs again. If the command is interrupted
+ * (SIGINT, SIGTERM), a shutdown hook waits until the processes that it started have ended, kills
+ * those that do not end, and deletes the directory.
+ */
+public final class RunDirectory implements AutoCloseable {
+  private static final String RUN = "run-";
+
+  /** Time for the processes to end, and then for threads that still write files. */
+  private static final long END_MS = 10_000;
+
+  private final Path path;
+  private final Thread abandoning = new Thread(this::abandon, "run-abandoner");
+
+  private RunDirectory(Path path) {
+    this.path = path;
+  }
+
+  /**
+   * Creates the directory of this process under that of the command. Deletes the directories of
+   * ended processes: logs of a failure, or everything if the process was killed.
+   */
+  public static RunDirectory of(String command) throws IOException {
+    return in(Installation.fromEnvironment().data().resolve(command));
+  }
+
+  static RunDirectory in(Path parent) throws IOException {
+    Files.createDirectories(parent);
+    try (DirectoryStream<Path> runs = Files.newDirectoryStream(parent, RUN + "*")) {
+      for (Path run : runs) {
+        long process = Long.parseLong(run.getFileName().toString().substring(RUN.length()));
+        if (process == ProcessHandle.current().pid() || ProcessHandle.of(process).isEmpty()) {
+          Directories.delete(run);
+        }
+      }
+    }
+    RunDirectory run = new RunDirectory(parent.resolve(RUN + ProcessHandle.current().pid()));
+    Runtime.getRuntime().addShutdownHook(run.abandoning);
+    Files.createDirectory(run.path);
+    return run;
+  }
+
+  public Path path() {
+    return path;
+  }
+
+  public void delete() throws IOException {
+    Directories.delete(path);
+  }
+
+  /** Keeps the directory if it was not deleted. Does nothing in a shutdown, which deletes it. */
+  @Override
+  public void close() {
+    try {
+      Runtime.getRuntime().removeShutdownHook(abandoning);
+    } catch (IllegalStateException _) {
+      // The shutdown has begun.
+    }
+  }
+
+  /**
+   * Other hooks end the processes, and undo the setups of faults, for which they start programs.
+   */
+  private void abandon() {
+    try {
+      if (!Poll.until(END_MS, () -> processes().isEmpty())) {
+        processes().forEach(ProcessHandle::destroyForcibly);
+      }
+      Poll.until(END_MS, this::isGone);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private static List<ProcessHandle> processes() {
+    return ProcessHandle.current().descendants().toList();
+  }
+
+  /** Deletes the directory; returns true if nothing has made it again since the last call. */
+  private boolean isGone() {
+    if (Files.notExists(path, LinkOption.NOFOLLOW_LINKS)) {
+      return true;
+    }
+    try {
+      delete();
+    } catch (IOException e) {
+      // A thread of this process still writes to it, or another hook still unmounts a disk in it.
+    }
+    return false;
+  }
+}
