@@ -14,6 +14,16 @@ die() {
   exit 1
 }
 
+# Prints the columns of the terminal that a file descriptor is; nothing if it is a file or a pipe.
+#   terminal_columns DESCRIPTOR
+terminal_columns() {
+  local columns=''
+  [[ -t $1 && ${TERM:-dumb} != dumb ]] || return 0
+  read -r _ columns < <(stty size <&"$1" 2>/dev/null) || true
+  ((columns > 0)) || columns=80 # the terminal does not know its size
+  printf '%s\n' "$columns"
+}
+
 # Ends a command with status 2 because its arguments are wrong.
 misused() {
   printf '%s; see --help\n' "$*" >&2
@@ -282,12 +292,13 @@ exec_program() {
     export SLUICE_TOOLS_CLASSPATH
     SLUICE_TOOLS_CLASSPATH=$(tools_classpath)
   fi
-  local program_home=$JAVA_HOME
+  local columns program_home=$JAVA_HOME
+  columns=$(terminal_columns 2)
   if [[ $java ]]; then
     program_home=$("$root/testbed/jdk" "$java")
   fi
   exec "$program_home/bin/java" -XX:+UseSerialGC ${heap:+"$heap"} \
     -XX:+IgnoreUnrecognizedVMOptions --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow \
-    -Dsluice.log="$SLUICE_DATA/${1##*.}.log" \
+    -Dsluice.log="$SLUICE_DATA/${1##*.}.log" ${columns:+-Dsluice.terminal.columns="$columns"} \
     -cp "$SLUICE_PROGRAM_JAR:$SLUICE_JAR:$SLUICE_SPARK_JARS/*" "$@"
 }

@@ -5,6 +5,7 @@ import dev.sluice.benchmarks.BenchmarkRun.MachineLoad;
 import dev.sluice.benchmarks.Comparison.Pairs;
 import dev.sluice.benchmarks.Goal.Verdict;
 import dev.sluice.testkit.Columns;
+import dev.sluice.testkit.Progress;
 import dev.sluice.testkit.RunDirectory;
 import dev.sluice.testkit.Spread;
 import java.io.IOException;
@@ -36,6 +37,8 @@ public abstract class Benchmark implements Callable<Integer> {
   private @Nullable Path json;
 
   @Spec private CommandSpec command;
+
+  protected final Progress progress = Progress.onStandardError();
 
   /** Rounds of quantities, which become the first rows. */
   protected final Pairs pairs = new Pairs();
@@ -85,8 +88,9 @@ public abstract class Benchmark implements Callable<Integer> {
     return problems.isEmpty() ? 0 : 1;
   }
 
-  /** Returns the command's writer, for text other than rows. */
+  /** Returns the command's writer, for results. */
   protected final PrintWriter out() {
+    progress.clear();
     return command.commandLine().getOut();
   }
 

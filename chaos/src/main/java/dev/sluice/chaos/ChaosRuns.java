@@ -12,6 +12,7 @@ import dev.sluice.chaos.ChaosRun.Stock;
 import dev.sluice.chaos.fault.Fault;
 import dev.sluice.chaos.fault.Faults;
 import dev.sluice.chaos.workload.Workload;
+import dev.sluice.testkit.Progress;
 import dev.sluice.testkit.Shuffle;
 import dev.sluice.testkit.Stages.Losses;
 import java.io.IOException;
@@ -41,6 +42,7 @@ final class ChaosRuns {
   private final ChaosFile file;
   private final int limitSeconds;
   private final long deadlineNanos;
+  private final Progress progress = Progress.onStandardError();
   private final List<Run> asked = new ArrayList<>();
   private final Map<Run, ChaosRun> runs = new LinkedHashMap<>();
 
@@ -103,6 +105,7 @@ final class ChaosRuns {
     for (Cell cell : cells) {
       seeds.forEach(seed -> asked.add(key(cell, seed)));
     }
+    progress.expect((int) asked.stream().filter(not(runs::containsKey)).count());
     Map<Object, List<Cell>> clusters = new LinkedHashMap<>();
     cells.forEach(
         cell -> clusters.computeIfAbsent(cell.cluster(), _ -> new ArrayList<>()).add(cell));
@@ -118,11 +121,12 @@ final class ChaosRuns {
         blame(latest, String.valueOf(e.getMessage()));
       }
     }
+    progress.clear();
   }
 
   /** Marks the last run on a cluster as failed, because the cluster did not end as it should. */
   private void blame(@Nullable ChaosRun last, String problem) throws IOException {
-    System.err.println(problem);
+    progress.line(problem);
     if (last != null) {
       Run run = last.result().run();
       ChaosRun blamed = new ChaosRun(RunResult.failed(run, problem), last.expected(), last.stock());
@@ -141,6 +145,7 @@ final class ChaosRuns {
         if (runs.containsKey(run) || System.nanoTime() - deadlineNanos >= 0) {
           continue;
         }
+        progress.beginQuietly("%s %s seed %d".formatted(run.fault(), run.workload(), seed));
         try {
           RunResult solution = solve(stock, cell.workload(), seed);
           if (!cell.fault().happensToStock()) {
@@ -154,7 +159,7 @@ final class ChaosRuns {
               sluice);
         } catch (IOException e) {
           notMeasured++;
-          System.err.printf("%s: %s%n", run, e.getMessage());
+          progress.line("%s: %s".formatted(run, e.getMessage()));
         }
       }
     }
@@ -202,16 +207,19 @@ final class ChaosRuns {
    * Returns time and losses of the stock shuffle under a fault, or its time without the fault if it
    * failed. There is time for one run only.
    */
-  private static Stock stock(RunResult stock, RunResult solution) {
-    System.err.printf(
-        "%s %s stock: %.1f s, %s%s%n",
-        stock.run().fault(),
-        stock.run().workload(),
-        stock.seconds(),
-        stock.losses(),
-        stock.problem() != null
-            ? ", " + stock.problem()
-            : requireNonNull(stock.answer()).equals(solution.answer()) ? "" : ", WRONG ANSWER");
+  private Stock stock(RunResult stock, RunResult solution) {
+    progress.line(
+        "%s %s stock: %.1f s, %s%s"
+            .formatted(
+                stock.run().fault(),
+                stock.run().workload(),
+                stock.seconds(),
+                stock.losses(),
+                stock.problem() != null
+                    ? ", " + stock.problem()
+                    : requireNonNull(stock.answer()).equals(solution.answer())
+                        ? ""
+                        : ", WRONG ANSWER"));
     return new Stock(
         stock.answer() == null ? solution.seconds() : stock.seconds(),
         stock.answer() == null || !stock.struck() ? null : stock.losses());
@@ -224,20 +232,21 @@ final class ChaosRuns {
     latest = run;
     file.add(run);
     List<String> complaints = run.complaints();
-    System.err.printf(
-        "%s %s seed %d: %s%.1f s, %d stages repeated%s%n",
-        key.fault(),
-        key.workload(),
-        key.seed(),
-        result.cause().equals(key.fault()) ? "" : result.cause() + ", ",
-        result.seconds(),
-        result.losses().stageRetries(),
-        complaints.isEmpty() ? "" : "\n  " + String.join("\n  ", complaints));
+    progress.line(
+        "%s %s seed %d: %s%.1f s, %d stages repeated%s"
+            .formatted(
+                key.fault(),
+                key.workload(),
+                key.seed(),
+                result.cause().equals(key.fault()) ? "" : result.cause() + ", ",
+                result.seconds(),
+                result.losses().stageRetries(),
+                complaints.isEmpty() ? "" : "\n  " + String.join("\n  ", complaints)));
     if (!complaints.isEmpty()) {
       driver.keepLogs();
-      System.err.printf(
-          "  logs: %s%n  repeat: bin/chaos --provider %s --faults %s --workloads %s --seed %d%n",
-          driver.directory(), provider, key.fault(), key.workload(), key.seed());
+      progress.line(
+          "  logs: %s%n  repeat: bin/chaos --provider %s --faults %s --workloads %s --seed %d"
+              .formatted(driver.directory(), provider, key.fault(), key.workload(), key.seed()));
     }
   }
 

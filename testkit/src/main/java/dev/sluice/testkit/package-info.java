@@ -14,7 +14,8 @@
  * waits.
  *
  * <p><b>Commands.</b> The main classes run a command by {@link Usage}, which checks its options.
- * {@link Resource} reads its lists, {@link Columns} and {@link Spread} format its output. Tests
- * compare the options with the documents' command lines ({@link DocumentBlock}).
+ * {@link Resource} reads its lists, {@link Columns} and {@link Spread} format its output, and
+ * {@link Progress} tells how far it is. Tests compare the options with the documents' command lines
+ * ({@link DocumentBlock}).
  */
 package dev.sluice.testkit;

@@ -123,13 +123,15 @@ public final class CopyCommand extends Benchmark {
     Path root = Path.of(System.getenv("SLUICE_HOME"));
     MapOutputs outputs = new MapOutputs(maps, reducers, partitionBytes, compressed);
     try (ShuffleNodes nodes = new ShuffleNodes(directory.resolve("nodes"), root, NODES)) {
-      System.err.printf("mapreduce: writing %d map outputs%n", maps);
+      progress.line("mapreduce: writing %d map outputs".formatted(maps));
       outputs.write(nodes::folder, directory.resolve("map-task"));
       nodes.start(secret, provider);
+      progress.expect(rounds * Shuffle.PAIR.size());
       for (int round = 0; round < rounds; round++) {
         Map<Shuffle, Round> results = new EnumMap<>(Shuffle.class);
         for (Shuffle shuffle : Shuffle.inTurn(round)) {
-          System.err.printf("mapreduce: round %d of %d, %s%n", round + 1, rounds, shuffle.label());
+          progress.begin(
+              "mapreduce: round %d of %d, %s".formatted(round + 1, rounds, shuffle.label()));
           Path folder = directory.resolve(shuffle.label() + "-" + (round + 1));
           results.put(shuffle, run(nodes, outputs, shuffle, folder));
         }

@@ -55,6 +55,7 @@ public final class NodeCommand extends Benchmark {
 
   @Override
   protected void measure(Path directory) throws Exception {
+    progress.expect(only.size());
     Set<Sums> answers = new HashSet<>();
     StruckServers struck = new StruckServers(directory.resolve("struck"), pairs, answers);
     measure(Part.RESTARTED_SERVER, inRounds(struck::restarted));
@@ -71,7 +72,7 @@ public final class NodeCommand extends Benchmark {
     if (!only.contains(part)) {
       return;
     }
-    System.err.println(part);
+    progress.begin(part.toString());
     try {
       measurement.run();
     } catch (IOException e) {
@@ -96,7 +97,8 @@ public final class NodeCommand extends Benchmark {
               quick,
               shuffle -> (shuffle == Shuffle.SLUICE ? sluice : stock).conf(CORES, 1),
               directory.resolve("runs"),
-              problems));
+              problems,
+              progress));
     }
   }
 

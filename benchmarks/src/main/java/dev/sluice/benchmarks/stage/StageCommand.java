@@ -75,6 +75,8 @@ public final class StageCommand extends Benchmark {
   @Override
   protected void measure(Path directory) throws IOException, InterruptedException {
     try {
+      String unavailable = ReadLimit.unavailable();
+      progress.expect((unavailable == null ? 2 : 1) * (1 + rounds));
       outputs = outputs(directory.resolve("outputs"));
       checksums = outputs.write();
       useOtherCores();
@@ -82,11 +84,10 @@ public final class StageCommand extends Benchmark {
         readers.add(new NetworkParts("reader-" + i, POOL_BYTES, (_, _) -> null, List.of()));
       }
       manyPeers();
-      String unavailable = ReadLimit.unavailable();
       if (unavailable == null) {
         slowServer(outputs(directory.resolve("slow")));
       } else {
-        System.err.println("the slow disk is skipped: " + unavailable);
+        progress.line("the slow disk is skipped: " + unavailable);
       }
       problems.addAll(failures);
     } finally {
@@ -109,6 +110,7 @@ public final class StageCommand extends Benchmark {
     try (AnsweringProcess process = serve(outputs.directory())) {
       List<PeerAddress> servers = locate(process);
       for (int round = -1; round < rounds; round++) {
+        begin(READERS + " peers", round);
         double alone = ownTask(process);
         double loaded;
         try (StageLoad _ = new StageLoad(readers, servers, outputs, checksums, failures)) {
@@ -119,6 +121,11 @@ public final class StageCommand extends Benchmark {
         counted.less("stage-%d-peers-own-task".formatted(READERS), "s", loaded, "alone", alone);
       }
     }
+  }
+
+  /** Begins a round; the one before the first warms up. */
+  private void begin(String part, int round) {
+    progress.beginQuietly("%s: round %d of %d".formatted(part, round + 1, rounds));
   }
 
   private void slowServer(SampleOutputs cold) throws IOException, InterruptedException {
@@ -132,6 +139,7 @@ public final class StageCommand extends Benchmark {
       try {
         ReadLimit.set(slow.pid(), cold.directory(), SLOW_BYTES_A_SECOND);
         for (int round = -1; round < rounds; round++) {
+          begin("a slow disk", round);
           cold.dropFromCache();
           boolean slowFirst = round % 2 == 0;
           double with = slowFirst ? rate(all, others) : 0;

@@ -59,22 +59,29 @@ public final class StartCommand extends Benchmark {
 
   @Override
   protected void measure(Path directory) throws IOException, InterruptedException {
+    List<Kind> kinds = kinds();
+    progress.expect(rounds * kinds.size());
     for (int round = 0; round < rounds; round++) {
-      measure(directory, round);
+      measure(directory, round, kinds);
     }
     if (sums.size() > 1) {
       problems.add("answers differ: " + sums);
     }
   }
 
-  private void measure(Path directory, int round) throws IOException, InterruptedException {
+  private static List<Kind> kinds() throws IOException {
     List<Kind> kinds = new ArrayList<>(List.of(Kind.SLUICE, Kind.STOCK));
     if (!Files.isSameFile(Path.of(buildJdk()), Path.of(System.getProperty("java.home")))) {
       kinds.add(Kind.SLUICE_ON_BUILD_JDK);
     }
+    return kinds;
+  }
+
+  private void measure(Path directory, int round, List<Kind> kinds)
+      throws IOException, InterruptedException {
     Map<Kind, StartJob.Result> results = new EnumMap<>(Kind.class);
     for (Kind kind : round % 2 == 0 ? kinds : kinds.reversed()) {
-      System.err.printf("start: round %d of %d, %s%n", round + 1, rounds, kind);
+      progress.begin("start: round %d of %d, %s".formatted(round + 1, rounds, kind));
       results.put(kind, run(directory.resolve(kind + "-" + (round + 1)), kind));
     }
     StartJob.Result sluice = requireNonNull(results.get(Kind.SLUICE));

@@ -56,8 +56,10 @@ public final class StormCommand extends Benchmark {
 
   @Override
   protected void measure(Path directory) throws IOException, InterruptedException {
-    for (StormCase storm : cases()) {
-      StormRounds rounds = runner.run(directory, storm);
+    List<StormCase> cases = cases();
+    progress.expect(cases.size() * runner.processes());
+    for (StormCase storm : cases) {
+      StormRounds rounds = runner.run(directory, storm, progress);
       problems.addAll(rounds.problems());
       if (rounds.problems().isEmpty()) {
         rows.addAll(rounds.comparisons());

@@ -9,6 +9,7 @@ import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.DriverProcess;
 import dev.sluice.testkit.DriverProcess.ClusterConf;
 import dev.sluice.testkit.Executors;
+import dev.sluice.testkit.Progress;
 import dev.sluice.testkit.Shuffle;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -76,6 +77,11 @@ public final class StormRunner {
   /** Settings of a driver whose executors run on a separate cluster; none by default. */
   private FailableFunction<Shuffle, Map<String, String>, IOException> clusters = _ -> Map.of();
 
+  /** Returns the number of driver processes for a case. */
+  int processes() {
+    return rounds * Shuffle.PAIR.size();
+  }
+
   /**
    * Runs storms of 400 x 400 blocks of 1 KB that a node daemon or a shuffle service serves.
    *
@@ -83,6 +89,7 @@ public final class StormRunner {
    * @param clusters returns the settings of the cluster on which a shuffle's executors run
    * @param directory directory of the drivers
    * @param problems gets the reasons why the rows are worthless; there are no rows then
+   * @param progress gets the steps of the storms
    * @return rows of the task time of the reduce stage and the CPU time of the serving process, and
    *     with new shuffles of the map stage and the whole job
    */
@@ -90,7 +97,8 @@ public final class StormRunner {
       boolean quick,
       FailableFunction<Shuffle, Map<String, String>, IOException> clusters,
       Path directory,
-      List<String> problems)
+      List<String> problems,
+      Progress progress)
       throws IOException, InterruptedException {
     StormRunner runner = new StormRunner();
     runner.clusters = clusters;
@@ -99,9 +107,12 @@ public final class StormRunner {
       runner.warmUp = 8;
       runner.repetitions = 1;
     }
-    StormRounds reads = runner.run(directory, StormCase.of(Workload.RDD_KRYO, 400, 400, 1000));
+    progress.expect(2 * runner.processes());
+    StormRounds reads =
+        runner.run(directory, StormCase.of(Workload.RDD_KRYO, 400, 400, 1000), progress);
     StormRounds jobs =
-        runner.run(directory, new StormCase(Workload.RDD_KRYO, 400, 400, 1000, false, true));
+        runner.run(
+            directory, new StormCase(Workload.RDD_KRYO, 400, 400, 1000, false, true), progress);
     problems.addAll(reads.problems());
     problems.addAll(jobs.problems());
     List<Comparison> rows = new ArrayList<>();
@@ -122,13 +133,14 @@ public final class StormRunner {
    *
    * @param parent parent of the case's directory, which is kept after a problem
    */
-  StormRounds run(Path parent, StormCase storm) throws IOException, InterruptedException {
+  StormRounds run(Path parent, StormCase storm, Progress progress)
+      throws IOException, InterruptedException {
     String name = label == null ? storm.name() : storm.name() + "-" + label;
     Path directory = parent.resolve(name);
     StormRounds results = new StormRounds(storm, name, warmUp(storm));
     try {
       for (int i = 0; i < rounds; i++) {
-        runRound(directory, i, results);
+        runRound(directory, i, results, progress);
       }
     } catch (IOException e) {
       results.failed(e);
@@ -139,11 +151,11 @@ public final class StormRunner {
     return results;
   }
 
-  private void runRound(Path directory, int round, StormRounds results)
+  private void runRound(Path directory, int round, StormRounds results, Progress progress)
       throws IOException, InterruptedException {
     for (Shuffle shuffle : Shuffle.inTurn(round)) {
-      System.err.printf(
-          "%s: round %d of %d, %s%n", results.name(), round + 1, rounds, shuffle.label());
+      progress.begin(
+          "%s: round %d of %d, %s".formatted(results.name(), round + 1, rounds, shuffle.label()));
       Path process = directory.resolve(shuffle.label() + "-" + (round + 1));
       results.add(shuffle, run(process, results.storm(), shuffle));
     }

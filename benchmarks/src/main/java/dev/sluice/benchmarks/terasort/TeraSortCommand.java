@@ -203,6 +203,7 @@ public final class TeraSortCommand extends Benchmark {
   /** Runs all sorts; the first takes longer, whichever shuffle it is, and does not count. */
   private void sortAll(TeraData data, TeraData.Input input, Path run) throws Exception {
     if (!noStock) {
+    progress.expect(noStock ? repeat : 1 + Shuffle.PAIR.size() * repeat);
       Path warmUp = run.resolve("stock-warm-up");
       sort(input, Shuffle.STOCK, warmUp);
       Directories.delete(warmUp.resolve(OUTPUT));
@@ -218,12 +219,13 @@ public final class TeraSortCommand extends Benchmark {
   }
 
   private SortResult sort(TeraData.Input input, Shuffle shuffle, Path directory) throws Exception {
-    System.err.printf("sort %s: ", directory.getFileName());
+    String name = "sort " + directory.getFileName();
+    progress.beginQuietly(name);
     SortResult result =
         isMapReduce()
             ? sortByMapReduce(input, shuffle, directory)
             : sortBySpark(input, shuffle, directory);
-    System.err.printf("%.2f s, CPU %.2f s%n", result.seconds(), result.cpuSeconds());
+    progress.line("%s: %.2f s, CPU %.2f s".formatted(name, result.seconds(), result.cpuSeconds()));
     return result;
   }
 

@@ -71,6 +71,7 @@ public final class TpcdsCommand extends Benchmark {
     validate();
     TpcdsData.ensure(run.resolve("data"));
     List<ProcessResult> results = new ArrayList<>();
+    progress.expect(queries.size() * (check ? 1 : rounds));
     if (check) {
       results.addAll(run(run, 0, List.of(Shuffle.SLUICE), 1));
     } else {
@@ -116,6 +117,7 @@ public final class TpcdsCommand extends Benchmark {
         processes.add(start(run.resolve(shuffle.label() + "-" + (round + 1)), shuffle));
       }
       for (int i = 0; i < queries.size(); i++) {
+        progress.beginQuietly("round %d, %s".formatted(round + 1, queries.get(i)));
         for (int repetition = 0; repetition < times; repetition++) {
           boolean inOrder = (round + i + repetition) % 2 == 0;
           for (QueryProcess process : inOrder ? processes : processes.reversed()) {
@@ -123,7 +125,7 @@ public final class TpcdsCommand extends Benchmark {
           }
         }
         String last = processes.stream().map(QueryProcess::last).collect(Collectors.joining("; "));
-        System.err.printf("round %d: %d/%d %s%n", round + 1, i + 1, queries.size(), last);
+        progress.line("round %d: %d/%d %s".formatted(round + 1, i + 1, queries.size(), last));
       }
       List<ProcessResult> results = new ArrayList<>();
       for (QueryProcess process : processes) {

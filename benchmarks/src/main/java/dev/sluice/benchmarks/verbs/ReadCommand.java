@@ -58,8 +58,10 @@ public final class ReadCommand extends Benchmark {
 
   @Override
   protected void measure(Path directory) throws IOException, InterruptedException {
-    for (Workload workload : workloads()) {
-      System.err.println(workload.name());
+    List<Workload> workloads = workloads();
+    progress.expect(workloads.size());
+    for (Workload workload : workloads) {
+      progress.begin(workload.name());
       for (int round = 0; round < rounds; round++) {
         measure(workload, round % 2 == 0);
       }

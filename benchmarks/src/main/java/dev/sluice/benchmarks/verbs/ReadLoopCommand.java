@@ -70,7 +70,9 @@ public final class ReadLoopCommand extends Benchmark {
     try {
       loadAdapter(directory);
       NativeFunction inC = compileLoop(directory);
+      progress.expect(CHAINS.size());
       for (int chain : CHAINS) {
+        progress.beginQuietly("chains of " + chain);
         try (ReadLoop loop = new ReadLoop(openAdapter(), chain)) {
           for (int round = -WARM_UP; round < rounds; round++) {
             measure(loop, inC, chain, round);
