@@ -123,6 +123,11 @@ public record ExecutorProcess(String id, long pid) {
     return number("status", "VmRSS:");
   }
 
+  /** Returns the most resident memory that it has had, in KiB. */
+  public long peakResidentKib() {
+    return number("status", "VmHWM:");
+  }
+
   /** Returns the number that follows a word in one of its files. */
   private long number(String file, String word) {
     return lines(proc(file)).stream()

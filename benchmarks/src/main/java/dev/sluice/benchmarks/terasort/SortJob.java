@@ -3,6 +3,7 @@ package dev.sluice.benchmarks.terasort;
 
 import dev.sluice.benchmarks.SluiceTotals;
 import dev.sluice.testkit.DriverProcess;
+import dev.sluice.testkit.ExecutorProcess;
 import dev.sluice.testkit.Executors;
 import dev.sluice.testkit.Executors.Effort;
 import dev.sluice.testkit.Stages;
@@ -56,7 +57,12 @@ public final class SortJob {
             .effort();
     stages.await();
     SluiceTotals totals = SluiceTotals.await(spark.getConf(), stages);
-    return new SortResult(effort.seconds(), effort.allCpuSeconds(), totals);
+    return new SortResult(effort.seconds(), effort.allCpuSeconds(), peakBytes(), totals);
+  }
+
+  /** Returns the most memory that this process has had resident. */
+  static long peakBytes() {
+    return ExecutorProcess.driver().peakResidentKib() << 10;
   }
 
   private static void sort(JavaSparkContext spark, Path input, Path output, KeyRanges ranges) {
@@ -86,9 +92,10 @@ public final class SortJob {
    * @param seconds time from the start of the job to the committed output
    * @param cpuSeconds CPU time of the executor processes meanwhile, user and system; 0 on a
    *     cluster, where they are not children of the driver
+   * @param driverBytes the most memory that the driver had resident
    * @param totals Sluice's counters
    */
-  record SortResult(double seconds, double cpuSeconds, SluiceTotals totals) {}
+  record SortResult(double seconds, double cpuSeconds, long driverBytes, SluiceTotals totals) {}
 
   /**
    * TeraSort's range partitioner. Its split points are sampled from the input; keys are compared as

@@ -21,6 +21,8 @@ import java.util.function.ToDoubleFunction;
  * TeraSortCommand} fills it on its thread. {@code bin/bench row} reads the names in its JSON.
  */
 final class TeraSortReport {
+  private static final int MB = 1_000_000;
+
   private final TeraData.Input input;
   private final boolean expectCorruption;
   private final Map<Shuffle, List<SortResult>> results = new EnumMap<>(Shuffle.class);
@@ -79,7 +81,16 @@ final class TeraSortReport {
     return SluiceTotals.sum(results(Shuffle.SLUICE).stream().map(SortResult::totals));
   }
 
-  /** Describes the input, and the way of the bytes through Sluice. */
+  /** Returns the most memory that a driver had resident. */
+  private long driverBytes() {
+    return results.values().stream()
+        .flatMap(List::stream)
+        .mapToLong(SortResult::driverBytes)
+        .max()
+        .orElse(0);
+  }
+
+  /** Describes the input, the way of the bytes through Sluice, and the memory. */
   String transfer() {
     SluiceTotals totals = totals();
     StringBuilder text = new StringBuilder();
@@ -95,6 +106,9 @@ final class TeraSortReport {
                 totals.remoteBytes()));
     text.append("blocks that fell back: ");
     text.append(totals.fallbackBlocks().isEmpty() ? "none" : totals.fallbackBlocks()).append('\n');
+    text.append(
+        "memory  driver %d MB, this command %d MB resident at most%n"
+            .formatted(driverBytes() / MB, SortJob.peakBytes() / MB));
     if (expectCorruption) {
       text.append("corrupted READs noticed: %d%n".formatted(totals.corruptions()));
     }
@@ -125,6 +139,8 @@ final class TeraSortReport {
     json.put("staged_bytes", totals.stagedBytes());
     json.put("sluice_cpu_s", each(Shuffle.SLUICE, SortResult::cpuSeconds));
     json.put("stock_cpu_s", each(Shuffle.STOCK, SortResult::cpuSeconds));
+    json.put("driver_peak_bytes", driverBytes());
+    json.put("command_peak_bytes", SortJob.peakBytes());
     json.put("problems", problems());
     json.put("run", run);
     return new ObjectMapper().writeValueAsString(json);

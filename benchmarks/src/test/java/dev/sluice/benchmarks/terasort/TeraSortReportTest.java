@@ -51,6 +51,16 @@ class TeraSortReportTest {
   }
 
   @Test
+  void theLargestDriverIsReported() throws Exception {
+    TeraSortReport report = report(false);
+    report.add(Shuffle.SLUICE, sluice(2.5, 700, Map.of("read.bytes", 700L)), List.of());
+    report.add(Shuffle.STOCK, stock(2.0), List.of());
+    assertThat(report.transfer()).contains("memory  driver 500 MB, this command ");
+    assertThat(report.json(null))
+        .contains("\"driver_peak_bytes\":500000000,\"command_peak_bytes\":");
+  }
+
+  @Test
   void allRemoteBytesOfSparkMustHaveBeenRead() {
     TeraSortReport report = report(false);
     report.add(Shuffle.SLUICE, sluice(1, 701, Map.of("read.bytes", 700L)), List.of());
@@ -123,11 +133,11 @@ class TeraSortReportTest {
   private static SortResult sluice(double seconds, long remoteBytes, Map<String, Long> counters) {
     SluiceTotals totals =
         new SluiceTotals("soft soft0", remoteBytes, with(counters, "local.bytes", 300L));
-    return new SortResult(seconds, 2 * seconds, totals);
+    return new SortResult(seconds, 2 * seconds, 500_000_000, totals);
   }
 
   private static SortResult stock(double seconds) {
-    return new SortResult(seconds, 1.5 * seconds, SluiceTotals.NONE);
+    return new SortResult(seconds, 1.5 * seconds, 400_000_000, SluiceTotals.NONE);
   }
 
   private static Map<String, Long> with(Map<String, Long> totals, String name, long value) {
