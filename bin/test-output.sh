@@ -2,9 +2,19 @@
 
 # Reads Maven's output while it is written. Prints a line for each module and each test class, the log
 # and the first lines of the message for each failed test, Maven's own errors, and the test bed's lines.
-#   test_progress FOLDER   the build folder of a module
+# On a terminal the last line is a state, which is rewritten: the module, the number of classes, and the
+# time of the end if all takes as long as in the last successful run.
+#   test_progress FOLDER [TIMES [COLUMNS]]   FOLDER is the build folder of a module. TIMES keeps the second
+#                                            at which each module began. COLUMNS are those of a terminal.
 test_progress() {
   local line module='' kind=surefire class_log='' help='' error_line message=0
+  local times=${2:-} columns=${3:-0} state='' place='' classes=0 ends='' started=$SECONDS began='' name second
+  local -A last=()
+  if [[ -f $times ]]; then
+    while read -r name second; do
+      last[$name]=$second
+    done <"$times"
+  fi
   local building='^\[INFO\] Building (Sluice )?([^ ]+) [0-9][^ ]* *(\[[0-9]+/[0-9]+\])?$'
   local goal='^\[INFO\] --- (maven-)?(surefire|failsafe)[-:]'
   local class='^\[[A-Z]+\] Tests run: ([0-9]+), Failures: ([0-9]+), Errors: ([0-9]+), Skipped: ([0-9]+), Time elapsed: ([0-9.,]+) s.* -+ in (.+)$'
@@ -15,29 +25,51 @@ test_progress() {
     [[ ! $line =~ $message_end ]] || message=0
     if ((message > 0)); then
       if [[ $line == *[![:space:]]* ]]; then
-        echo "    ${line:0:300}"
+        show "    ${line:0:300}"
         message=$((message - 1))
       fi
     elif [[ $line =~ $building ]]; then
-      module=${BASH_REMATCH[2]}
-      echo "=== $module ${BASH_REMATCH[3]}"
+      module=${BASH_REMATCH[2]} place=${BASH_REMATCH[3]}
+      began+="$module $((SECONDS - started))"$'\n'
+      ends=''
+      if [[ ${last[$module]:-} && ${last[end]:-} ]]; then
+        printf -v ends ', ends about %(%H:%M)T' "$((EPOCHSECONDS + last[end] - last[$module]))"
+      fi
+      show "=== $module $place"
     elif [[ $line =~ $goal ]]; then
       kind=${BASH_REMATCH[2]}
     elif [[ $line =~ $class ]]; then
-      ((BASH_REMATCH[1] == 0)) || class_line "${BASH_REMATCH[@]:1}"
+      if ((BASH_REMATCH[1] > 0)); then
+        classes=$((classes + 1))
+        show "$(class_line "${BASH_REMATCH[@]:1}")"
+      fi
       class_log=$module/$1/$kind-reports/${BASH_REMATCH[6]%%\$*}-output.txt
     elif [[ $line =~ $failed ]]; then
-      echo "  FAILED ${BASH_REMATCH[1]}"
-      echo "    log: $class_log"
+      show "  FAILED ${BASH_REMATCH[1]}"
+      show "    log: $class_log"
       message=8 # lines to show of the failure's message, which is next
     elif [[ $line == 'with-verbs: '* ]]; then
-      echo "$line"
+      show "$line"
+    elif [[ $line == *'BUILD SUCCESS' && $times && $began ]]; then
+      printf '%send %d\n' "$began" "$((SECONDS - started))" >"$times"
     elif [[ $line =~ $error && ! $help ]]; then
       error_line=${BASH_REMATCH[1]%'-> [Help '*}
-      [[ -z $error_line ]] || echo "$error_line"
+      [[ -z $error_line ]] || show "$error_line"
       [[ $line != *'-> [Help '* ]] || help=1 # Maven's advice follows
     fi
   done
+  [[ -z $state ]] || printf '\r\033[K'
+}
+
+# Prints a line for test_progress, above its state if there is a terminal.
+show() {
+  if ((columns == 0)); then
+    printf '%s\n' "$1"
+  else
+    state="$place $module, classes: $classes$ends"
+    state=${state:0:columns - 1} # a line that fills the terminal would be wrapped
+    printf '\r\033[K%s\n%s' "$1" "$state"
+  fi
 }
 
 # Prints the line of a class: class_line TESTS FAILURES ERRORS SKIPPED SECONDS NAME. Maven reports
