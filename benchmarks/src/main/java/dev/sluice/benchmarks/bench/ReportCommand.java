@@ -10,7 +10,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -20,19 +22,21 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /**
- * The command {@code bin/bench report}: writes the tables of docs/figures/performance-tables.md
- * from rows.
+ * The command {@code bin/bench report}: writes the tables and the plot of
+ * docs/figures/performance-tables.md from rows.
  */
 @Command(
     name = "report",
     description = {
-      "Write the tables of docs/figures/performance-tables.md",
-      "Adds the rows of the files to docs/figures/results.json, and writes the tables from it. The"
-          + " text between the tables stays."
+      "Write the tables and the plot of docs/figures/performance-tables.md",
+      "Adds the rows of the files to docs/figures/results.json, and writes the tables and the plot,"
+          + " performance-tables.svg, from it. The text between the tables stays."
     })
 public final class ReportCommand implements Callable<Integer> {
   private static final Pattern PART =
       Pattern.compile("(<!-- (?:goals|rows: ([^>]+)) -->\n).*?(<!-- end -->)", Pattern.DOTALL);
+
+  private static final Pattern PLOT = Pattern.compile("<!-- plot: ([^>]+) -->");
 
   @Option(
       names = "--document",
@@ -57,8 +61,33 @@ public final class ReportCommand implements Callable<Integer> {
       }
       rows.add(new ResultFile(file).read());
     }
-    Files.writeString(chosen, withTables(Files.readString(chosen), rows.read()));
+    String text = withTables(Files.readString(chosen), rows.read());
+    Files.writeString(chosen, text);
+    Optional<String> plot = plot(text, rows.read());
+    if (plot.isPresent()) {
+      Files.writeString(plotOf(chosen), plot.get());
+    }
     return 0;
+  }
+
+  /** Returns the file of a document's plot. */
+  static Path plotOf(Path document) {
+    return document.resolveSibling(
+        document.getFileName().toString().replaceFirst("\\.md$", "") + ".svg");
+  }
+
+  /**
+   * Returns the plot for a document with {@code <!-- plot: storm-* -->}, of the rows whose names
+   * match, sorted by name; empty for a document without it.
+   */
+  static Optional<String> plot(String document, List<Comparison> rows) {
+    Matcher names = PLOT.matcher(document);
+    if (!names.find()) {
+      return Optional.empty();
+    }
+    List<Comparison> chosen = new ArrayList<>(new RowPattern(names.group(1)).of(rows));
+    chosen.sort(Comparator.comparing(Comparison::name));
+    return Optional.of(RatioPlot.svg(chosen));
   }
 
   /**

@@ -4,6 +4,7 @@ package dev.sluice.benchmarks.bench;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.benchmarks.Comparison;
+import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -36,6 +37,18 @@ class GeneratedPartsTest {
   @Test
   void aPartWithoutRowsWasNotMeasured() {
     assertThat(write("<!-- rows: tpcds-* -->\n<!-- end -->")).contains("Not measured.");
+  }
+
+  @Test
+  void aPlotHasTheRowsThatTheDocumentNames() {
+    assertThat(ReportCommand.plot("<!-- plot: storm-16B-* cpu -->", ROWS))
+        .get()
+        .asString()
+        .contains(">storm-16B-x1<", ">cpu<")
+        .doesNotContain("storm-1KiB");
+    assertThat(ReportCommand.plot("<!-- rows: cpu -->", ROWS)).isEmpty();
+    assertThat(ReportCommand.plotOf(Path.of("figures", "own.md")))
+        .isEqualTo(Path.of("figures", "own.svg"));
   }
 
   private static String write(String document) {

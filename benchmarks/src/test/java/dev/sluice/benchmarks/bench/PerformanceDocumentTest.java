@@ -19,4 +19,12 @@ class PerformanceDocumentTest {
     ResultFile rows = new ResultFile(FIGURES.resolve("results.json"));
     assertThat(ReportCommand.withTables(document, rows.read())).isEqualTo(document);
   }
+
+  @Test
+  void thePlotIsThatOfTheCommittedRows() throws IOException {
+    Path document = FIGURES.resolve("performance-tables.md");
+    ResultFile rows = new ResultFile(FIGURES.resolve("results.json"));
+    assertThat(ReportCommand.plotOf(document))
+        .hasContent(ReportCommand.plot(Files.readString(document), rows.read()).orElseThrow());
+  }
 }
