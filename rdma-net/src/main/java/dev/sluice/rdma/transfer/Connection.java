@@ -74,6 +74,9 @@ final class Connection {
   private long deadlineNanos;
   private long lastUsedNanos;
 
+  /** Time of the current or last post. */
+  private long postNanos;
+
   Connection(
       int id,
       Peer peer,
@@ -141,6 +144,10 @@ final class Connection {
     lastUsedNanos = nowNanos;
   }
 
+  long postNanos() {
+    return postNanos;
+  }
+
   int outstanding() {
     return (int) (tail - head);
   }
@@ -162,10 +169,12 @@ final class Connection {
    * outstanding.
    *
    * @param limit maximum number of work requests
+   * @param nowNanos the time
    * @return number of work requests posted
    * @throws PostException if one was refused; all of the chain count as outstanding
    */
-  int post(WaitingReads waiting, int limit) throws PostException {
+  int post(WaitingReads waiting, int limit, long nowNanos) throws PostException {
+    postNanos = nowNanos;
     chain.clear();
     silent = 0;
     int room = Math.min(limit, depth - outstanding());

@@ -4,13 +4,14 @@ package dev.sluice.rdma.transfer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Engine's state of a process that it READs from: a few hundred bytes, in addition to the one queue
- * pair. The {@link ReadEngine} creates it for the first read. Engine thread only. Forgotten when
- * the peer has no recent failure, no queue pair and no reads.
+ * Engine's state of a process that it READs from: some 1 kB, in addition to the one queue pair. The
+ * {@link ReadEngine} creates it for the first read. Engine thread only. Forgotten when the peer has
+ * no recent failure, no queue pair and no reads.
  */
 final class Peer {
   private final PeerAddress address;
   private final CircuitBreaker breaker;
+  private final LatencyHistogram latency;
 
   private final WaitingReads waiting = new WaitingReads();
 
@@ -19,9 +20,10 @@ final class Peer {
   private boolean scheduled;
   private int unanswered;
 
-  Peer(PeerAddress address, CircuitBreaker breaker) {
+  Peer(PeerAddress address, CircuitBreaker breaker, LatencyHistogram latency) {
     this.address = address;
     this.breaker = breaker;
+    this.latency = latency;
   }
 
   PeerAddress address() {
@@ -30,6 +32,11 @@ final class Peer {
 
   CircuitBreaker breaker() {
     return breaker;
+  }
+
+  /** Latency of its READs. */
+  LatencyHistogram latency() {
+    return latency;
   }
 
   WaitingReads waiting() {

@@ -176,6 +176,11 @@ public final class RdmaEndpoint implements QueuePairAcceptor, AutoCloseable {
     engine.peerLost(peerId);
   }
 
+  /** Returns the latencies of the READs. Any thread. */
+  public ReadLatencies latencies() {
+    return engine.latencies();
+  }
+
   public Counters<TransferCounter> counters() {
     return counters;
   }

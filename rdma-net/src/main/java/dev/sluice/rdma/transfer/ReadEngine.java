@@ -60,6 +60,7 @@ final class ReadEngine implements Connections.ConnectListener {
 
   private final PendingReads reads;
   private final Recovery recovery;
+  private final ReadLatencies latencies = new ReadLatencies();
   private final Map<String, Peer> peers = new HashMap<>();
 
   // A peer is in at most one of these: it has READs to post, or waits for a queue pair.
@@ -103,7 +104,7 @@ final class ReadEngine implements Connections.ConnectListener {
     this.tasks = tasks;
     this.clock = clock;
     this.reads = new PendingReads(counters);
-    this.recovery = new Recovery(connections, reads, counters, clock, this::schedule);
+    this.recovery = new Recovery(connections, reads, latencies, counters, clock, this::schedule);
     this.notFlushed = recovery::giveUp;
     this.now = clock.getAsLong();
     this.nextTickNanos = now + TICK_NANOS;
@@ -204,7 +205,8 @@ final class ReadEngine implements Connections.ConnectListener {
     Peer peer = peers.get(address.id());
     if (peer == null) {
       long cooldownNanos = TimeUnit.MILLISECONDS.toNanos(options.circuitCooldownMs());
-      peer = new Peer(address, new CircuitBreaker(options.circuitFailures(), cooldownNanos));
+      CircuitBreaker breaker = new CircuitBreaker(options.circuitFailures(), cooldownNanos);
+      peer = new Peer(address, breaker, latencies.known(address));
       peers.put(address.id(), peer);
     }
     return peer;
@@ -255,7 +257,7 @@ final class ReadEngine implements Connections.ConnectListener {
     int before = connection.outstanding();
     int limit = completionQueue.capacity() - recovery.outstanding();
     try {
-      connection.post(peer.waiting(), limit);
+      connection.post(peer.waiting(), limit, clock.getAsLong());
     } catch (PostException e) {
       recovery.posted(connection.outstanding() - before);
       recovery.refused(connection, e);
@@ -359,6 +361,7 @@ final class ReadEngine implements Connections.ConnectListener {
     if (peer == null) {
       return;
     }
+    latencies.forgotten(peer.address());
     reads
         .where(read -> read.source() == peer)
         .forEach(read -> fail(read, Cause.TRANSPORT, "the peer is lost"));
@@ -380,6 +383,11 @@ final class ReadEngine implements Connections.ConnectListener {
 
   private void fail(ReadRequest read, Cause cause, String detail) {
     reads.fail(read, cause, null, detail);
+  }
+
+  /** Latencies of the READs. Any thread. */
+  ReadLatencies latencies() {
+    return latencies;
   }
 
   /** Number of peers that the engine remembers. */
@@ -410,8 +418,16 @@ final class ReadEngine implements Connections.ConnectListener {
   private void expireConnections() {
     int connected = connections.expire(now, this, notFlushed);
     if (peers.size() > connected) {
-      peers.values().removeIf(peer -> peer.isForgettable(now));
+      peers.values().removeIf(this::isForgotten);
     }
+  }
+
+  private boolean isForgotten(Peer peer) {
+    if (!peer.isForgettable(now)) {
+      return false;
+    }
+    latencies.forgotten(peer.address());
+    return true;
   }
 
   private void expireReads() {
@@ -440,6 +456,7 @@ final class ReadEngine implements Connections.ConnectListener {
     if (connection != null
         && read.outstanding() > 0
         && connection.state() == Connection.State.READY) {
+      latencies.took(peer, now - read.postedNanos());
       recovery.flush(connection);
       recovery.failed(peer);
     } else {

@@ -40,6 +40,7 @@ public final class ReadRequest extends TaskQueue.Task {
   private long targetOffset;
 
   private @Nullable Connection connection;
+  private long postedNanos;
   private int outstanding;
   private boolean broken;
   private @Nullable WorkCompletionStatus failure;
@@ -167,6 +168,11 @@ public final class ReadRequest extends TaskQueue.Task {
     return connection;
   }
 
+  /** Time at which the current attempt posted its first work request. */
+  long postedNanos() {
+    return postedNanos;
+  }
+
   /** Posted work requests that have not been retired. */
   int outstanding() {
     return outstanding;
@@ -209,7 +215,10 @@ public final class ReadRequest extends TaskQueue.Task {
         from.address() + rangeOffset,
         from.rkey(),
         signaled);
-    connection = on;
+    if (connection == null) {
+      connection = on;
+      postedNanos = on.postNanos();
+    }
     outstanding++;
     targetOffset += length;
     rangeOffset += length;

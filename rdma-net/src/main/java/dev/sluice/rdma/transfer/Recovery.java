@@ -35,6 +35,7 @@ final class Recovery {
 
   private final Connections connections;
   private final PendingReads reads;
+  private final ReadLatencies latencies;
   private final Counters<TransferCounter> counters;
   private final LongSupplier clock;
   private final Consumer<Peer> scheduler;
@@ -48,11 +49,13 @@ final class Recovery {
   Recovery(
       Connections connections,
       PendingReads reads,
+      ReadLatencies latencies,
       Counters<TransferCounter> counters,
       LongSupplier clock,
       Consumer<Peer> scheduler) {
     this.connections = connections;
     this.reads = reads;
+    this.latencies = latencies;
     this.counters = counters;
     this.clock = clock;
     this.scheduler = scheduler;
@@ -124,6 +127,7 @@ final class Recovery {
     if (!read.isBroken()) {
       if (!read.hasMore()) {
         read.source().breaker().succeeded();
+        latencies.took(read.source(), clock.getAsLong() - read.postedNanos());
         reads.succeed(read);
       }
     } else if (failure == null) {

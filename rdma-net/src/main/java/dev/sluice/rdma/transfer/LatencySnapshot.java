@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.sluice.rdma.transfer;
+
+/**
+ * Durations that a {@link LatencyHistogram} had at one time, in its buckets. Durations are in
+ * microseconds, and 0 if there is none. Immutable; any thread.
+ */
+public final class LatencySnapshot {
+  private final long[] counts;
+
+  /**
+   * @param counts number of durations in each bucket; not copied
+   */
+  LatencySnapshot(long[] counts) {
+    this.counts = counts;
+  }
+
+  /** Takes a duration and the number of times that it was recorded. */
+  @FunctionalInterface
+  public interface Taker {
+    void take(long micros, long times);
+  }
+
+  /** Returns the durations that are not in an earlier snapshot of the same histogram. */
+  public LatencySnapshot since(LatencySnapshot earlier) {
+    long[] fresh = new long[counts.length];
+    for (int i = 0; i < counts.length; i++) {
+      fresh[i] = counts[i] - earlier.counts[i];
+    }
+    return new LatencySnapshot(fresh);
+  }
+
+  /** Returns the number of durations. */
+  public long count() {
+    long sum = 0;
+    for (long count : counts) {
+      sum += count;
+    }
+    return sum;
+  }
+
+  /** Calls {@code taker} for each bucket with durations, the shortest first. */
+  public void forEach(Taker taker) {
+    for (int i = 0; i < counts.length; i++) {
+      if (counts[i] > 0) {
+        taker.take(LatencyHistogram.micros(i), counts[i]);
+      }
+    }
+  }
+
+  /**
+   * Returns the duration that a share of all durations does not exceed.
+   *
+   * @param share from 0 to 1; 0.5 for the median
+   */
+  public long quantile(double share) {
+    long rank = Math.max(1, (long) Math.ceil(share * count()));
+    long passed = 0;
+    for (int i = 0; i < counts.length; i++) {
+      passed += counts[i];
+      if (passed >= rank) {
+        return LatencyHistogram.micros(i);
+      }
+    }
+    return 0;
+  }
+}
