@@ -250,7 +250,9 @@ public final class SluiceShuffle extends RdmaShuffle {
 
     @Override
     public void started(SluiceRuntime runtime) {
-      SparkEnv.get().metricsSystem().registerSource(MetricsSource.of(runtime.metrics()));
+      MetricsSource source = MetricsSource.of(runtime.metrics());
+      SparkEnv.get().metricsSystem().registerSource(source);
+      runtime.keepFresh(source);
       summaryHook = ShutdownHookManager.addShutdownHook(() -> summarize(runtime));
     }
 

@@ -105,7 +105,7 @@ public final class ReadingRuntime extends SluiceRuntime {
       ready(
           reading(endpoint, servers),
           endpoint.device().providerName() + " " + endpoint.device().name(),
-          new ExecutorMetrics(counters, endpoint.counters(), registry.counters()));
+          new ExecutorMetrics(counters, endpoint, registry.counters()));
       sayStarted(endpoint.device());
       awaitAnnounced(announced);
       started = true;

@@ -16,6 +16,7 @@ import dev.sluice.spark.locate.OtherVersions;
 import dev.sluice.spark.locate.UnresponsiveNodes;
 import dev.sluice.spark.metrics.CountersReporter;
 import dev.sluice.spark.metrics.ExecutorMetrics;
+import dev.sluice.spark.metrics.MetricsSource;
 import dev.sluice.spark.metrics.ShuffleCounters;
 import dev.sluice.spark.reduce.ExecutorFetching;
 import dev.sluice.spark.write.RegisteringShuffleWriter.OpenWriters;
@@ -52,6 +53,9 @@ public abstract sealed class SluiceRuntime implements AutoCloseable, CountersRep
 
   /** Threads for questions to the driver, which block: one shuffle's must not delay another's. */
   private static final int DRIVER_THREADS = 2;
+
+  /** Delay with which a peer may appear in the metrics. */
+  private static final long METRICS_PERIOD_MS = 5_000;
 
   /**
    * Services that Spark provides to an executor's runtime.
@@ -188,6 +192,12 @@ public abstract sealed class SluiceRuntime implements AutoCloseable, CountersRep
 
   public final ExecutorMetrics metrics() {
     return metrics;
+  }
+
+  /** Has the source show new peers from now on. */
+  public final void keepFresh(MetricsSource source) {
+    driverThreads.scheduleWithFixedDelay(
+        source::refresh, METRICS_PERIOD_MS, METRICS_PERIOD_MS, TimeUnit.MILLISECONDS);
   }
 
   /** Returns the number of map tasks that write on this executor, by shuffle. */

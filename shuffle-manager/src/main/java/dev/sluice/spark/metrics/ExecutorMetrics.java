@@ -4,37 +4,44 @@ package dev.sluice.spark.metrics;
 import dev.sluice.blocks.directory.RegistryCounter;
 import dev.sluice.rdma.transfer.CounterDescription;
 import dev.sluice.rdma.transfer.Counters;
+import dev.sluice.rdma.transfer.RdmaEndpoint;
+import dev.sluice.rdma.transfer.ReadLatencies;
 import dev.sluice.rdma.transfer.TransferCounter;
 import java.util.Collections;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 
 /**
- * All counters of an executor, by name. {@link MetricsSource} shows them to Spark's metrics system.
- * {@link CountersReporter} sends them to the driver and the log. The executor's runtime makes it;
- * any thread reads it. Immutable. A new counter needs a description: without one the driver has no
- * gauge of it and takes it for a total.
+ * All counters of an executor, by name, and its READ latencies. {@link MetricsSource} shows them to
+ * Spark's metrics system. {@link CountersReporter} sends the counters to the driver and the log.
+ * The executor's runtime makes it; any thread reads it. Immutable. A new counter needs a
+ * description: without one the driver has no gauge of it and takes it for a total.
  */
 public final class ExecutorMetrics {
   private static final Map<String, CounterDescription> DESCRIPTIONS = describe();
 
   private final Map<String, LongSupplier> counters;
+  private final Optional<ReadLatencies> latencies;
 
   /** Makes the counters of an executor without RDMA. */
   public ExecutorMetrics(ShuffleCounters shuffle) {
-    counters = new TreeMap<>(shuffle.byName());
+    this(shuffle, Optional.empty());
   }
 
   public ExecutorMetrics(
-      ShuffleCounters shuffle,
-      Counters<TransferCounter> transfer,
-      Counters<RegistryCounter> registry) {
-    this(shuffle);
-    counters.putAll(transfer.byName(counter -> name("transfer", counter)));
+      ShuffleCounters shuffle, RdmaEndpoint endpoint, Counters<RegistryCounter> registry) {
+    this(shuffle, Optional.of(endpoint.latencies()));
+    counters.putAll(endpoint.counters().byName(counter -> name("transfer", counter)));
     counters.putAll(registry.byName(counter -> name("registry", counter)));
+  }
+
+  private ExecutorMetrics(ShuffleCounters shuffle, Optional<ReadLatencies> latencies) {
+    this.counters = new TreeMap<>(shuffle.byName());
+    this.latencies = latencies;
   }
 
   private static Map<String, CounterDescription> describe() {
@@ -66,6 +73,11 @@ public final class ExecutorMetrics {
 
   Map<String, LongSupplier> counters() {
     return counters;
+  }
+
+  /** Returns the latencies of the executor's READs; empty without RDMA. */
+  Optional<ReadLatencies> latencies() {
+    return latencies;
   }
 
   /** Returns the present values. */

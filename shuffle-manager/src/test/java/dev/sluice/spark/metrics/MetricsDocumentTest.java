@@ -64,6 +64,27 @@ class MetricsDocumentTest {
       ## Counters
       """;
 
+  private static final String LATENCY =
+      """
+
+      ### READ latency
+
+      The source of an executor has histograms in microseconds, of all its READs since its start. The
+      driver has none. A READ is a request of one task to one peer: a batch of ranges, of up to
+      `spark.shuffle.rdma.read.maxBytes`. It takes from the post of its first work request to the
+      completion of its last one. A READ that misses its deadline counts with the time until then;
+      other failed READs do not count. The values are off by an eighth at most.
+
+      | Name | READs |
+      | --- | --- |
+      | `read-latency-micros` | from all peers |
+      | `read-latency-micros.ID-HOST` | from one peer, an executor or a node daemon; of %d peers at most |
+
+      Characters of ID and HOST other than letters, digits and hyphens are underscores. A peer appears
+      within five seconds. Some minutes after its last READ it goes, and another one takes its place.
+      """
+          .formatted(LatencyMetrics.MAX_PEERS);
+
   private static final String BLOCK_SERVER =
       """
 
@@ -102,6 +123,7 @@ class MetricsDocumentTest {
     StringBuilder out = new StringBuilder(HEAD);
     part(out, "Blocks and bytes by path", "");
     part(out, "READs of the endpoint", "transfer.");
+    out.append(LATENCY);
     part(out, "Map outputs that this executor serves", "registry.");
     return out.append(BLOCK_SERVER).toString();
   }

@@ -83,8 +83,17 @@ final class MetricsIT {
       for (String executor : new String[] {"0", "1"}) {
         Path counter = csv.resolve(NAMESPACE + "." + executor + ".sluice.read.bytes.csv");
         LocalCluster.await("a sink of executor " + executor, () -> Files.exists(counter));
+        String reads = NAMESPACE + "." + executor + ".sluice.read-latency-micros.";
+        LocalCluster.await(
+            "latency of READs of executor " + executor + " from the other one",
+            () -> isThere(reads));
       }
     }
+  }
+
+  private boolean isThere(String prefix) {
+    String[] files = csv.toFile().list((_, name) -> name.startsWith(prefix));
+    return files.length > 0;
   }
 
   private static long gauge(String page, String counter) {
