@@ -4,7 +4,7 @@ package dev.sluice.rdma.transfer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Engine's state of a process that it READs from: some 1 kB, in addition to the one queue pair. The
+ * Engine's state of a process that it READs from: some 2 kB, in addition to the one queue pair. The
  * {@link ReadEngine} creates it for the first read. Engine thread only. Forgotten when the peer has
  * no recent failure, no queue pair and no reads.
  */
@@ -19,6 +19,9 @@ final class Peer {
   private int connectFailures;
   private boolean scheduled;
   private int unanswered;
+
+  /** Latency at the begin of the window of {@link SlowPeers}; null if the peer is younger. */
+  private @Nullable LatencySnapshot windowStart;
 
   Peer(PeerAddress address, CircuitBreaker breaker, LatencyHistogram latency) {
     this.address = address;
@@ -37,6 +40,16 @@ final class Peer {
   /** Latency of its READs. */
   LatencyHistogram latency() {
     return latency;
+  }
+
+  /** Latency of the READs in the window of {@link SlowPeers}. */
+  LatencySnapshot recentLatency() {
+    LatencySnapshot now = latency.snapshot();
+    return windowStart == null ? now : now.since(windowStart);
+  }
+
+  void beginWindow() {
+    windowStart = latency.snapshot();
   }
 
   WaitingReads waiting() {

@@ -61,6 +61,7 @@ final class ReadEngine implements Connections.ConnectListener {
   private final PendingReads reads;
   private final Recovery recovery;
   private final ReadLatencies latencies = new ReadLatencies();
+  private final SlowPeers slowPeers;
   private final Map<String, Peer> peers = new HashMap<>();
 
   // A peer is in at most one of these: it has READs to post, or waits for a queue pair.
@@ -74,7 +75,7 @@ final class ReadEngine implements Connections.ConnectListener {
 
   /** Steps of a tick. If one throws, the exception is logged and the others run. */
   private final Runnable[] timed = {
-    this::expireBuffers, this::expireConnections, this::expireReads
+    this::expireBuffers, this::expireConnections, this::expireReads, this::checkPeers
   };
 
   /** Time at the start of this turn. */
@@ -107,6 +108,7 @@ final class ReadEngine implements Connections.ConnectListener {
     this.recovery = new Recovery(connections, reads, latencies, counters, clock, this::schedule);
     this.notFlushed = recovery::giveUp;
     this.now = clock.getAsLong();
+    this.slowPeers = new SlowPeers(counters, now);
     this.nextTickNanos = now + TICK_NANOS;
   }
 
@@ -444,6 +446,10 @@ final class ReadEngine implements Connections.ConnectListener {
       }
     }
     late.forEach(peer -> peer.waiting().removeAnswered());
+  }
+
+  private void checkPeers() {
+    slowPeers.check(peers.values(), now);
   }
 
   private void expire(ReadRequest read) {

@@ -44,6 +44,7 @@ public enum TransferCounter {
       total("queue pairs", "Queue pairs that were created for peers that READ from this process.")),
   CONNECT_FAILURES(
       total("attempts", "Attempts to connect a queue pair that failed or took too long.")),
+  SLOW_PEERS(total("times", "Times that a peer was reported as slow (`SLOW_PEER` in the log).")),
   CIRCUIT_OPENINGS(total("times", "Times that a peer's circuit breaker opened.")),
   BUFFER_BYTES_IN_USE(
       level("bytes", "Bytes of the buffers that are in use now, rounded up to pages.")),

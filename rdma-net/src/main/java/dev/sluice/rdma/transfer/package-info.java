@@ -8,7 +8,7 @@
  * the engine opens a {@link Connection}, posts {@link WaitingReads} in batches, polls completions
  * and enforces deadlines. {@link Recovery} handles failed work requests, and a {@link
  * CircuitBreaker} stops repeated tries of what has failed. {@link ReadLatencies} has how long READs
- * took, by peer.
+ * took, by peer, and {@link SlowPeers} names one that is slow.
  *
  * <p>Threads {@code sluice-connect} connect queue pairs: a {@link ConnectAttempt} exchanges
  * addresses through a {@link QueuePairConnector}, and {@link AcceptedQueuePairs} is the serving
