@@ -6,6 +6,7 @@ import dev.sluice.benchmarks.node.NodeCommand;
 import dev.sluice.benchmarks.stage.StageCommand;
 import dev.sluice.benchmarks.start.StartCommand;
 import dev.sluice.benchmarks.storm.StormCommand;
+import dev.sluice.benchmarks.tail.TailCommand;
 import dev.sluice.benchmarks.terasort.TeraSortCommand;
 import dev.sluice.benchmarks.tpcds.TpcdsCommand;
 import dev.sluice.benchmarks.verbs.ReadCommand;
@@ -37,6 +38,7 @@ import picocli.CommandLine.Mixin;
       StageCommand.class,
       StartCommand.class,
       StormCommand.class,
+      TailCommand.class,
       TeraSortCommand.class,
       ReportCommand.class,
       RowCommand.class,

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.sluice.benchmarks.tail;
+
+import dev.sluice.benchmarks.Benchmark;
+import dev.sluice.testkit.DriverProcess;
+import dev.sluice.testkit.DriverProcess.ClusterConf;
+import dev.sluice.testkit.Installation;
+import dev.sluice.testkit.Shuffle;
+import dev.sluice.testkit.Sums;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.apache.commons.math3.stat.descriptive.rank.Percentile;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/**
+ * The command {@code bin/bench tail}: run times of reduce tasks, by Sluice with one late executor
+ * and by Sluice without. An executor is late if its software device delays answers to READs. The
+ * driver processes take turns on the main thread.
+ */
+@Command(
+    name = "tail",
+    sortOptions = false,
+    description = {
+      "Measure the slowest reduce tasks next to a late executor, compared with none late",
+      "Uses the software provider, which delays the answers to READs of one executor."
+    })
+public final class TailCommand extends Benchmark {
+  /** Smallest heap that Spark allows. */
+  private static final int MEMORY_MB = 450;
+
+  @Option(
+      names = "--rounds",
+      paramLabel = "N",
+      description = "Driver processes of each kind (default: ${DEFAULT-VALUE})")
+  private int rounds = 3;
+
+  @Option(
+      names = "--executors",
+      paramLabel = "N",
+      description = "Executors, of which one is late (default: ${DEFAULT-VALUE})")
+  private int executors = 16;
+
+  @Option(
+      names = "--delay",
+      paramLabel = "N",
+      description = "Delay of a late answer in ms (default: ${DEFAULT-VALUE})")
+  private int delayMs = 200;
+
+  @Option(
+      names = "--one-in",
+      paramLabel = "N",
+      description =
+          "One of so many answers of that executor is late, at random (default: ${DEFAULT-VALUE})."
+              + " A READ has one for each of its ranges")
+  private int oneIn = 1;
+
+  @Option(
+      names = "--warm-up",
+      paramLabel = "NUMBER",
+      description = "Warm-up runs of the reduce stage in each process (default: ${DEFAULT-VALUE})")
+  private int warmUp = 10;
+
+  @Option(
+      names = "--repetitions",
+      paramLabel = "N",
+      description = "Measured runs of the reduce stage in each process (default: ${DEFAULT-VALUE})")
+  private int repetitions = 5;
+
+  @Option(names = "--conf", paramLabel = "KEY=VALUE", description = "Spark setting for both kinds")
+  private Map<String, String> conf = new LinkedHashMap<>();
+
+  private final Set<Sums> sums = new LinkedHashSet<>();
+
+  @Override
+  protected void checkOptions() {
+    if (executors < 3 || delayMs < 1 || oneIn < 1) {
+      throw misuse("--executors is at least 3, --delay and --one-in are at least 1");
+    }
+  }
+
+  @Override
+  protected void measure(Path directory) throws IOException, InterruptedException {
+    for (int round = 0; round < rounds; round++) {
+      measure(directory, round);
+    }
+    if (sums.size() > 1) {
+      problems.add("answers differ: " + sums);
+    }
+  }
+
+  private void measure(Path directory, int round) throws IOException, InterruptedException {
+    double[] late = {};
+    double[] none = {};
+    for (boolean isLate : round % 2 == 0 ? List.of(true, false) : List.of(false, true)) {
+      String kind = isLate ? "late" : "none-late";
+      System.err.printf("tail: round %d of %d, %s%n", round + 1, rounds, kind);
+      double[] seconds = run(directory.resolve(kind + "-" + (round + 1)), isLate);
+      late = isLate ? seconds : late;
+      none = isLate ? none : seconds;
+    }
+    add("p50", 50, late, none);
+    add("p99", 99, late, none);
+  }
+
+  private void add(String name, double percentile, double[] late, double[] none) {
+    Percentile value = new Percentile(percentile);
+    String share = oneIn == 1 ? "" : "-one-in-" + oneIn;
+    pairs.less(
+        "tail-%d-executors-one-late-%dms%s-%s".formatted(executors, delayMs, share, name),
+        "s",
+        value.evaluate(late),
+        "none-late",
+        value.evaluate(none));
+  }
+
+  /** Returns the seconds of each reduce task. */
+  private double[] run(Path directory, boolean isLate) throws IOException, InterruptedException {
+    TailJob.Result result =
+        new DriverProcess(directory)
+            .result(
+                TailJob.Result.class,
+                TailJob.class,
+                Shuffle.SLUICE,
+                new ClusterConf(executors, 1, MEMORY_MB, "soft", settings(isLate)),
+                Integer.toString(warmUp),
+                Integer.toString(repetitions));
+    sums.addAll(result.sums());
+    result.totals().problems().forEach(problem -> problems.add(directory + ": " + problem));
+    return result.taskMs().stream().mapToDouble(ms -> ms / 1e3).toArray();
+  }
+
+  private Map<String, String> settings(boolean isLate) {
+    Installation installation = Installation.fromEnvironment();
+    Map<String, String> all = new HashMap<>();
+    all.put("spark.shuffle.manager", LateRdmaShuffleManager.class.getName());
+    all.put(
+        "spark.executor.extraClassPath",
+        installation.sluiceJar() + ":" + installation.programJar());
+    if (isLate) {
+      all.put(LateRdmaShuffleManager.FAULTS, "delay=" + 1.0 / oneIn + ":" + delayMs);
+    }
+    all.putAll(conf);
+    return all;
+  }
+}
