@@ -87,6 +87,7 @@ public final class TailCommand extends Benchmark {
 
   @Override
   protected void measure(Path directory) throws IOException, InterruptedException {
+    progress.expect(2 * rounds);
     for (int round = 0; round < rounds; round++) {
       measure(directory, round);
     }
@@ -100,7 +101,7 @@ public final class TailCommand extends Benchmark {
     double[] none = {};
     for (boolean isLate : round % 2 == 0 ? List.of(true, false) : List.of(false, true)) {
       String kind = isLate ? "late" : "none-late";
-      System.err.printf("tail: round %d of %d, %s%n", round + 1, rounds, kind);
+      progress.begin("tail: round %d of %d, %s".formatted(round + 1, rounds, kind));
       double[] seconds = run(directory.resolve(kind + "-" + (round + 1)), isLate);
       late = isLate ? seconds : late;
       none = isLate ? none : seconds;
