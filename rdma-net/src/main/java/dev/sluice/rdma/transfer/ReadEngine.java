@@ -11,6 +11,7 @@ import dev.sluice.verbs.VerbsException;
 import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
@@ -436,8 +437,10 @@ final class ReadEngine implements Connections.ConnectListener {
     if (!reads.isLate(now)) {
       return;
     }
+    List<ReadRequest> expired = reads.where(read -> read.deadlineNanos() - now <= 0);
+    expired.forEach(this::recordExpired); // Before the first one flushes their queue pair.
     Set<Peer> late = new HashSet<>();
-    for (ReadRequest read : reads.where(read -> read.deadlineNanos() - now <= 0)) {
+    for (ReadRequest read : expired) {
       late.add(read.source());
       try {
         expire(read);
@@ -446,6 +449,12 @@ final class ReadEngine implements Connections.ConnectListener {
       }
     }
     late.forEach(peer -> peer.waiting().removeAnswered());
+  }
+
+  private void recordExpired(ReadRequest read) {
+    if (read.connection() != null && read.outstanding() > 0) {
+      latencies.took(read.source(), now - read.postedNanos());
+    }
   }
 
   private void checkPeers() {
@@ -462,7 +471,6 @@ final class ReadEngine implements Connections.ConnectListener {
     if (connection != null
         && read.outstanding() > 0
         && connection.state() == Connection.State.READY) {
-      latencies.took(peer, now - read.postedNanos());
       recovery.flush(connection);
       recovery.failed(peer);
     } else {
