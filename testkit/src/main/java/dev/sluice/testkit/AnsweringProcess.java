@@ -38,7 +38,7 @@ public final class AnsweringProcess implements AutoCloseable {
   private static final long END_SECONDS = 60;
   private static final long GRACE_SECONDS = 10;
 
-  /** Time in which a signal to the child has reached this process, too. */
+  /** Time for Ctrl-C to reach this process after it ended the child. */
   private static final long SIGNAL_MS = 1_000;
 
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -163,6 +163,7 @@ public final class AnsweringProcess implements AutoCloseable {
       questions.write(line + "\n");
       questions.flush();
     } catch (IOException e) {
+      awaitOwnEnd();
       throw failure.apply("has closed its input: " + e.getMessage());
     }
     return await();

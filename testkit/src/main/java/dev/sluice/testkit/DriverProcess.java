@@ -117,7 +117,12 @@ public record DriverProcess(Path directory, String memory) {
             .running(main.getName(), List.of(arguments))
             .redirectError(directory.resolve("driver.err").toFile())
             .start();
-    Runtime.getRuntime().addShutdownHook(new Thread(process::destroy, "driver-destroyer"));
+    try {
+      Runtime.getRuntime().addShutdownHook(new Thread(process::destroy, "driver-destroyer"));
+    } catch (IllegalStateException e) { // Ctrl-C came first, and its hooks miss this driver.
+      process.destroyForcibly();
+      throw new IOException("This command is ending", e);
+    }
     return new AnsweringProcess(process, reason -> failure(shuffle, reason));
   }
 

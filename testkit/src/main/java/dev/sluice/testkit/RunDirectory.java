@@ -71,7 +71,7 @@ public final class RunDirectory implements AutoCloseable {
   }
 
   /**
-   * Other hooks end the processes, and undo the setups of faults, for which they start programs.
+   * Waits first: other hooks end the processes, and start programs that undo the setups of faults.
    */
   private void abandon() {
     try {
