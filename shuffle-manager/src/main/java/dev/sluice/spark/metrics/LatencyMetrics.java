@@ -17,7 +17,7 @@ import java.util.function.Supplier;
 import java.util.stream.LongStream;
 
 /**
- * READ latencies as histograms of a metric registry: one of all READs, and one of each of the first
+ * READ latencies as histograms of a metric registry: one of all READs, and one of each of up to
  * {@value #MAX_PEERS} peers. Each executor shows its peers, so a sink would otherwise get a million
  * of them from 1,000 executors. A peer that is forgotten makes room for another.
  *
