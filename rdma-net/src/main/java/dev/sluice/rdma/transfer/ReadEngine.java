@@ -228,12 +228,16 @@ final class ReadEngine implements Connections.ConnectListener {
     while (!toConnect.isEmpty() && connect(toConnect.peek())) {
       toConnect.remove().unschedule();
     }
+    if (toPost.isEmpty()) {
+      return 0;
+    }
     int posted = 0;
+    long nowNanos = clock.getAsLong();
     for (int turns = toPost.size(); turns > 0; turns--) {
       Peer peer = toPost.remove();
       peer.unschedule();
       try {
-        posted += post(peer);
+        posted += post(peer, nowNanos);
       } catch (RuntimeException | Error e) { // The peer's reads have deadlines.
         TaskFailures.log(LOG, "Posting READs from {} failed", peer, e);
       }
@@ -241,7 +245,7 @@ final class ReadEngine implements Connections.ConnectListener {
     return posted;
   }
 
-  private int post(Peer peer) {
+  private int post(Peer peer, long nowNanos) {
     Connection connection = peer.connection();
     if (peer.waiting().isEmpty()) {
       return 0;
@@ -260,7 +264,7 @@ final class ReadEngine implements Connections.ConnectListener {
     int before = connection.outstanding();
     int limit = completionQueue.capacity() - recovery.outstanding();
     try {
-      connection.post(peer.waiting(), limit, clock.getAsLong());
+      connection.post(peer.waiting(), limit, nowNanos);
     } catch (PostException e) {
       recovery.posted(connection.outstanding() - before);
       recovery.refused(connection, e);
@@ -333,9 +337,14 @@ final class ReadEngine implements Connections.ConnectListener {
       deviceFailed(e.getMessage());
       return 1;
     }
+    if (polled == 0) {
+      return 0;
+    }
+    long polledNanos = clock.getAsLong(); // Once for all: on some systems it is a system call.
     for (int i = 0; i < polled; i++) {
       try {
-        completed(completions.wrId(i), completions.status(i), completions.vendorError(i));
+        completed(
+            completions.wrId(i), completions.status(i), completions.vendorError(i), polledNanos);
       } catch (RuntimeException | Error e) {
         TaskFailures.log(LOG, "Handling a work completion failed", e);
       }
@@ -343,10 +352,11 @@ final class ReadEngine implements Connections.ConnectListener {
     return polled;
   }
 
-  private void completed(long wrId, WorkCompletionStatus status, int vendorError) {
+  private void completed(
+      long wrId, WorkCompletionStatus status, int vendorError, long polledNanos) {
     Connection connection = connections.of(wrId);
     if (connection != null) { // Else the connection was destroyed after this batch was polled.
-      recovery.completed(connection, wrId, status, vendorError, now);
+      recovery.completed(connection, wrId, status, vendorError, polledNanos);
     }
   }
 

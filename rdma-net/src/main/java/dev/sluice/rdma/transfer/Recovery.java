@@ -43,6 +43,9 @@ final class Recovery {
   /** Work requests of all queue pairs that were posted and not retired. */
   private int outstanding;
 
+  /** Time at which the completion that is handled was polled. */
+  private long completedNanos;
+
   /**
    * @param scheduler is told of peers that have something to post
    */
@@ -71,7 +74,12 @@ final class Recovery {
 
   /** Takes a completion of one of the connection's work requests. */
   void completed(
-      Connection connection, long wrId, WorkCompletionStatus status, int vendorError, long now) {
+      Connection connection,
+      long wrId,
+      WorkCompletionStatus status,
+      int vendorError,
+      long polledNanos) {
+    completedNanos = polledNanos;
     long sequence = connection.sequence(wrId);
     if (sequence < 0) {
       LOG.error("A queue pair to {} completed a work request twice", connection.peer());
@@ -82,7 +90,7 @@ final class Recovery {
       retireOldest(connection, WorkCompletionStatus.SUCCESS);
     }
     if (status == WorkCompletionStatus.SUCCESS) {
-      connection.used(now);
+      connection.used(polledNanos);
     } else if (connection.state() == Connection.State.READY) {
       firstFailure(connection, status, vendorError);
     }
@@ -127,7 +135,7 @@ final class Recovery {
     if (!read.isBroken()) {
       if (!read.hasMore()) {
         read.source().breaker().succeeded();
-        latencies.took(read.source(), clock.getAsLong() - read.postedNanos());
+        latencies.took(read.source(), completedNanos - read.postedNanos());
         reads.succeed(read);
       }
     } else if (failure == null) {
