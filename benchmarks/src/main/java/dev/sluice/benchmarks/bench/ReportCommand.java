@@ -61,9 +61,10 @@ public final class ReportCommand implements Callable<Integer> {
       }
       rows.add(new ResultFile(file).read());
     }
-    String text = withTables(Files.readString(chosen), rows.read());
+    List<Comparison> all = rows.read();
+    String text = withTables(Files.readString(chosen), all);
     Files.writeString(chosen, text);
-    Optional<String> plot = plot(text, rows.read());
+    Optional<String> plot = plot(text, all);
     if (plot.isPresent()) {
       Files.writeString(plotOf(chosen), plot.get());
     }
