@@ -77,14 +77,7 @@ public final class NodeProcess implements AutoCloseable {
    */
   static NodeProcess start(Path directory, int maxMapOutputs)
       throws IOException, InterruptedException {
-    return start(
-        directory,
-        directory,
-        socket(directory),
-        "127.0.0.1",
-        List.of(),
-        List.of("sluice.node.maxMapOutputs=" + maxMapOutputs),
-        JAVA);
+    return startWith(directory, "sluice.node.maxMapOutputs=" + maxMapOutputs);
   }
 
   /**
@@ -94,14 +87,13 @@ public final class NodeProcess implements AutoCloseable {
    */
   static NodeProcess startWithPages(Path directory, int port)
       throws IOException, InterruptedException {
+    return startWith(directory, "sluice.node.http=127.0.0.1:" + port);
+  }
+
+  private static NodeProcess startWith(Path directory, String setting)
+      throws IOException, InterruptedException {
     return start(
-        directory,
-        directory,
-        socket(directory),
-        "127.0.0.1",
-        List.of(),
-        List.of("sluice.node.http=127.0.0.1:" + port),
-        JAVA);
+        directory, directory, socket(directory), "127.0.0.1", List.of(), List.of(setting), JAVA);
   }
 
   /**
