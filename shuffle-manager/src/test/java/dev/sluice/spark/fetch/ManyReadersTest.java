@@ -6,6 +6,7 @@ import static dev.sluice.spark.fetch.ReadFixture.block;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.blocks.registry.MapOutputRegistry;
+import dev.sluice.verbs.LiveHeap;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -68,10 +69,10 @@ class ManyReadersTest {
       read(reads, own);
       tasks.add(reads.client.path.tasks());
       if (read == READERS / 10) {
-        first = heapBytes();
+        first = LiveHeap.bytes();
       }
     }
-    assertThat(heapBytes() - first).as("heap").isLessThan(ALLOWED_BYTES);
+    assertThat(LiveHeap.bytes() - first).as("heap").isLessThan(ALLOWED_BYTES);
     assertThat(ManagementFactory.getThreadMXBean().getThreadCount() - threads)
         .as("threads")
         .isLessThan(10);
@@ -88,10 +89,5 @@ class ManyReadersTest {
     reads.assertNothingIsHeld();
     assertThat(reads.client.path.of(task).open()).as("open readers").isZero();
     assertThat(reads.spark.fetches()).isEmpty();
-  }
-
-  private static long heapBytes() {
-    System.gc();
-    return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
   }
 }

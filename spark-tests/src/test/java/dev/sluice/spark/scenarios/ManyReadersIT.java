@@ -4,6 +4,7 @@ package dev.sluice.spark.scenarios;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 
+import dev.sluice.verbs.LiveHeap;
 import java.io.Serializable;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
@@ -46,10 +47,7 @@ final class ManyReadersIT {
   /** The levels of an executor. */
   record Level(long heapBytes, int threads) implements Serializable {
     static Level now() {
-      System.gc();
-      return new Level(
-          ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed(),
-          ManagementFactory.getThreadMXBean().getThreadCount());
+      return new Level(LiveHeap.bytes(), ManagementFactory.getThreadMXBean().getThreadCount());
     }
   }
 
