@@ -10,6 +10,7 @@ import dev.sluice.rdma.verbs.VerbsProvider;
 import dev.sluice.verbs.ProviderUnavailableException;
 import java.io.IOException;
 import java.net.InetAddress;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -38,24 +39,41 @@ public final class Providers {
   public static Device open(
       String choice, InetAddress localAddress, VerbsOptions verbsOptions, SoftOptions softOptions)
       throws IOException {
+    return open(choice, localAddress, verbsOptions, softOptions, _ -> {});
+  }
+
+  /**
+   * Opens a device as {@link #open(String, InetAddress, VerbsOptions, SoftOptions)} does.
+   *
+   * @param refused takes the reason why {@code auto} does not use a better provider
+   */
+  public static Device open(
+      String choice,
+      InetAddress localAddress,
+      VerbsOptions verbsOptions,
+      SoftOptions softOptions,
+      Consumer<String> refused)
+      throws IOException {
     Provider verbs = new VerbsProvider(verbsOptions);
     Provider soft = new SoftProvider(softOptions);
     return switch (choice) {
       case VerbsProvider.NAME -> verbs.open(localAddress);
       case SoftProvider.NAME -> soft.open(localAddress);
-      case AUTO -> openFirst(verbs, soft, localAddress);
+      case AUTO -> openFirst(verbs, soft, localAddress, refused);
       default ->
           throw new IllegalArgumentException(
               "provider '" + choice + "' is not one of auto, verbs, soft");
     };
   }
 
-  private static Device openFirst(Provider preferred, Provider other, InetAddress localAddress)
+  private static Device openFirst(
+      Provider preferred, Provider other, InetAddress localAddress, Consumer<String> refused)
       throws IOException {
     try {
       return preferred.open(localAddress);
     } catch (ProviderUnavailableException e) {
       LOG.info("RDMA provider is {}: {}", other.name(), e.getMessage());
+      refused.accept(String.valueOf(e.getMessage()));
       return other.open(localAddress);
     }
   }
