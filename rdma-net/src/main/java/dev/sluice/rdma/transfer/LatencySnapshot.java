@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.rdma.transfer;
 
+import java.util.Arrays;
+import java.util.List;
+
 /**
  * Durations that a {@link LatencyHistogram} had at one time, in its buckets. Durations are in
  * microseconds, and 0 if there is none. Immutable; any thread.
@@ -19,6 +22,37 @@ public final class LatencySnapshot {
   @FunctionalInterface
   public interface Taker {
     void take(long micros, long times);
+  }
+
+  /**
+   * Returns a snapshot of another process.
+   *
+   * @param counts as {@link #counts()} returns them; more than there are buckets count in the last
+   */
+  public static LatencySnapshot of(List<Long> counts) {
+    long[] all = new long[LatencyHistogram.BUCKETS];
+    for (int i = 0; i < counts.size(); i++) {
+      all[Math.min(i, all.length - 1)] += counts.get(i);
+    }
+    return new LatencySnapshot(all);
+  }
+
+  /** Returns the numbers of durations in the buckets, without zeros at the end. */
+  public List<Long> counts() {
+    int end = counts.length;
+    while (end > 0 && counts[end - 1] == 0) {
+      end--;
+    }
+    return Arrays.stream(counts, 0, end).boxed().toList();
+  }
+
+  /** Returns the durations of both snapshots. */
+  public LatencySnapshot plus(LatencySnapshot other) {
+    long[] sums = new long[counts.length];
+    for (int i = 0; i < counts.length; i++) {
+      sums[i] = counts[i] + other.counts[i];
+    }
+    return new LatencySnapshot(sums);
   }
 
   /** Returns the durations that are not in an earlier snapshot of the same histogram. */

@@ -463,7 +463,7 @@ final class ReadEngine implements Connections.ConnectListener {
 
   private void recordExpired(ReadRequest read) {
     if (read.connection() != null && read.outstanding() > 0) {
-      latencies.took(read.source(), now - read.postedNanos());
+      latencies.took(read.source(), now - read.postedNanos(), 0);
     }
   }
 

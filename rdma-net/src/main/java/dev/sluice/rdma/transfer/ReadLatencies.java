@@ -6,9 +6,10 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Latency of an endpoint's READs, of all and by peer: the time from the post of a request's first
- * work request to the completion of its last one, in the attempt that succeeded. A READ that was
- * posted and missed its deadline counts with the time until then. Other failed READs do not count.
+ * Latency and bytes of an endpoint's READs, of all and by peer. A latency is the time from the post
+ * of a request's first work request to the completion of its last one, in the attempt that
+ * succeeded. A READ that was posted and missed its deadline counts with the time until then. Other
+ * failed READs do not count.
  *
  * <p>The {@link ReadEngine} makes it, and records on its thread. Any thread reads. Nothing to
  * close.
@@ -41,9 +42,13 @@ public final class ReadLatencies {
     byPeer.remove(peer);
   }
 
-  /** Records a READ. */
-  void took(Peer peer, long nanos) {
-    all.record(nanos);
-    peer.latency().record(nanos);
+  /**
+   * Records a READ.
+   *
+   * @param bytes 0 if it missed its deadline
+   */
+  void took(Peer peer, long nanos, long bytes) {
+    all.record(nanos, bytes);
+    peer.latency().record(nanos, bytes);
   }
 }

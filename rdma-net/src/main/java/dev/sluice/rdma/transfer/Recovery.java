@@ -135,7 +135,7 @@ final class Recovery {
     if (!read.isBroken()) {
       if (!read.hasMore()) {
         read.source().breaker().succeeded();
-        latencies.took(read.source(), completedNanos - read.postedNanos());
+        latencies.took(read.source(), completedNanos - read.postedNanos(), read.bytes());
         reads.succeed(read);
       }
     } else if (failure == null) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
@@ -15,7 +16,7 @@ class LatencyHistogramTest {
   private final LatencyHistogram histogram = new LatencyHistogram();
 
   private void record(long micros) {
-    histogram.record(TimeUnit.MICROSECONDS.toNanos(micros));
+    histogram.record(TimeUnit.MICROSECONDS.toNanos(micros), 1);
   }
 
   @Test
@@ -74,6 +75,19 @@ class LatencyHistogramTest {
     record(3_000_000);
     assertThat(histogram.snapshot().quantile(0.99)).isEqualTo(2);
     assertThat(histogram.snapshot().quantile(1)).isGreaterThan(2_000_000);
+  }
+
+  @Test
+  void countsTravelAndAddUp() {
+    record(2);
+    record(1_000_000);
+    LatencySnapshot snapshot = histogram.snapshot();
+    assertThat(snapshot.counts()).startsWith(0L, 0L, 1L, 0L).endsWith(1L);
+    LatencySnapshot twice = LatencySnapshot.of(snapshot.counts()).plus(snapshot);
+    assertThat(twice.count()).isEqualTo(4);
+    assertThat(twice.quantile(1)).isEqualTo(snapshot.quantile(1));
+    assertThat(LatencySnapshot.of(List.of()).counts()).isEmpty();
+    assertThat(LatencySnapshot.of(Collections.nCopies(1_000, 1L)).count()).isEqualTo(1_000);
   }
 
   @Test

@@ -20,6 +20,10 @@ class ReadLatenciesTest extends ReadEngineTestCase {
     return harness.engine.latencies().byPeer().get(peer(peer)).snapshot();
   }
 
+  private long bytesOf(String peer) {
+    return harness.engine.latencies().byPeer().get(peer(peer)).bytes();
+  }
+
   private static void assertMedianMs(LatencySnapshot latency, long ms) {
     long micros = TimeUnit.MILLISECONDS.toMicros(ms);
     assertThat(latency.quantile(0.5)).isCloseTo(micros, within(micros / 8));
@@ -41,6 +45,9 @@ class ReadLatenciesTest extends ReadEngineTestCase {
     assertMedianMs(of("a"), 80);
     assertMedianMs(of("b"), 20);
     assertThat(all().count()).isEqualTo(2);
+    assertThat(bytesOf("a")).isEqualTo(4097);
+    assertThat(bytesOf("b")).isEqualTo(1);
+    assertThat(harness.engine.latencies().all().bytes()).isEqualTo(4098);
   }
 
   /** Connecting is counted by itself, and its failures have a reason. */
@@ -82,6 +89,7 @@ class ReadLatenciesTest extends ReadEngineTestCase {
     harness.advanceMs(400);
     all.getFirst().assertFailed(Cause.DEADLINE);
     assertThat(of("a").count()).isEqualTo(8);
+    assertThat(bytesOf("a")).isZero();
     assertMedianMs(of("a"), 400);
   }
 

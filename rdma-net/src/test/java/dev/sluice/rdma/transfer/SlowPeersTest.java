@@ -37,7 +37,7 @@ class SlowPeersTest {
 
   private static void read(Peer peer, int times, long ms) {
     for (int i = 0; i < times; i++) {
-      peer.latency().record(TimeUnit.MILLISECONDS.toNanos(ms));
+      peer.latency().record(TimeUnit.MILLISECONDS.toNanos(ms), 1);
     }
   }
 

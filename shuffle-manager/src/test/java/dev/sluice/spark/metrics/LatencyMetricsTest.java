@@ -35,7 +35,7 @@ class LatencyMetricsTest {
 
   private static void record(LatencyHistogram histogram, long micros, int times) {
     for (int i = 0; i < times; i++) {
-      histogram.record(TimeUnit.MICROSECONDS.toNanos(micros));
+      histogram.record(TimeUnit.MICROSECONDS.toNanos(micros), 1);
     }
   }
 
