@@ -31,6 +31,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.apache.spark.MapOutputTracker;
 import org.apache.spark.SparkConf;
@@ -88,11 +89,17 @@ public final class SluiceShuffle extends RdmaShuffle {
      * when tasks run.
      *
      * @param host name by which other executors reach this one
+     * @param refused takes the reason why a better provider is not used
      * @throws IOException if no device is available; the message is the reason
      */
-    default Device openDevice(SluiceConf conf, String host) throws IOException {
+    default Device openDevice(SluiceConf conf, String host, Consumer<String> refused)
+        throws IOException {
       return Providers.open(
-          conf.provider(), InetAddress.getByName(host), conf.verbsOptions(), conf.softOptions());
+          conf.provider(),
+          InetAddress.getByName(host),
+          conf.verbsOptions(),
+          conf.softOptions(),
+          refused);
     }
   }
 
@@ -221,7 +228,7 @@ public final class SluiceShuffle extends RdmaShuffle {
         return new FallbackRuntime(checked, env, "the driver has no location directory");
       }
       return new ReadingRuntime(
-          checked, env, () -> backends.openDevice(checked, env.executor().host()));
+          checked, env, refused -> backends.openDevice(checked, env.executor().host(), refused));
     }
 
     @Override
@@ -253,6 +260,7 @@ public final class SluiceShuffle extends RdmaShuffle {
       MetricsSource source = MetricsSource.of(runtime.metrics());
       SparkEnv.get().metricsSystem().registerSource(source);
       runtime.keepFresh(source);
+      runtime.describe();
       summaryHook = ShutdownHookManager.addShutdownHook(() -> summarize(runtime));
     }
 

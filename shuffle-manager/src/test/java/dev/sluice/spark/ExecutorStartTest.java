@@ -26,6 +26,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import org.apache.logging.log4j.Level;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
@@ -324,7 +325,8 @@ class ExecutorStartTest {
     }
 
     @Override
-    public Device openDevice(SluiceConf conf, String host) throws IOException {
+    public Device openDevice(SluiceConf conf, String host, Consumer<String> refused)
+        throws IOException {
       try {
         released.await();
       } catch (InterruptedException e) {
@@ -343,8 +345,9 @@ class ExecutorStartTest {
     }
 
     @Override
-    public Device openDevice(SluiceConf conf, String host) throws IOException {
-      Device device = super.openDevice(conf, host);
+    public Device openDevice(SluiceConf conf, String host, Consumer<String> refused)
+        throws IOException {
+      Device device = super.openDevice(conf, host, refused);
       try {
         released.await();
       } catch (InterruptedException e) {
@@ -368,8 +371,9 @@ class ExecutorStartTest {
 
   private final class OtherProvider extends Answering {
     @Override
-    public Device openDevice(SluiceConf conf, String host) throws IOException {
-      Device device = super.openDevice(conf, host);
+    public Device openDevice(SluiceConf conf, String host, Consumer<String> refused)
+        throws IOException {
+      Device device = super.openDevice(conf, host, refused);
       return inFrontOf(
           (_, method, arguments) ->
               method.getName().equals("providerName") ? "other" : method.invoke(device, arguments));
@@ -384,7 +388,7 @@ class ExecutorStartTest {
     }
 
     @Override
-    public Device openDevice(SluiceConf conf, String host) {
+    public Device openDevice(SluiceConf conf, String host, Consumer<String> refused) {
       throw error;
     }
   }

@@ -23,6 +23,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import java.util.stream.Stream;
 import org.apache.spark.SparkConf;
@@ -105,10 +106,11 @@ public final class ChaosShuffleManager extends RdmaShuffleManager {
     }
 
     @Override
-    public Device openDevice(SluiceConf conf, String host) throws IOException {
+    public Device openDevice(SluiceConf conf, String host, Consumer<String> refused)
+        throws IOException {
       device =
           new ChaosDevice(
-              SluiceShuffle.ExecutorBackends.super.openDevice(conf, host), agent, audit);
+              SluiceShuffle.ExecutorBackends.super.openDevice(conf, host, refused), agent, audit);
       return device.wrapped();
     }
 

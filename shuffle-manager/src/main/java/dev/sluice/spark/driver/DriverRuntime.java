@@ -10,6 +10,7 @@ import dev.sluice.spark.executor.ExecutorEnvironment;
 import dev.sluice.spark.executor.SluiceRuntime;
 import dev.sluice.spark.locate.AwayNodes;
 import dev.sluice.spark.locate.DirectoryEndpoint;
+import dev.sluice.spark.locate.DirectoryMessage.Report;
 import dev.sluice.spark.locate.LocationDirectory;
 import dev.sluice.spark.locate.SparkBroadcasts;
 import dev.sluice.spark.metrics.ApplicationSummary;
@@ -76,7 +77,11 @@ public final class DriverRuntime implements AutoCloseable {
                 new SparkBroadcasts(env.blockManager()), shipper, conf.locateTimeoutMs() / 2),
             minBroadcastBytes.longValue(),
             tracker::containsShuffle,
-            summary::accept);
+            report -> {
+              if (report instanceof Report counters) {
+                summary.accept(counters);
+              }
+            });
     directory = opened;
     endpoint = DirectoryEndpoint.open(env.rpcEnv(), opened, this::check);
     if (conf.node().isPresent()) {

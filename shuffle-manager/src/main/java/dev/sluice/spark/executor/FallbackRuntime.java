@@ -3,6 +3,8 @@ package dev.sluice.spark.executor;
 
 import dev.sluice.spark.conf.SluiceConf;
 import dev.sluice.spark.fetch.ShuffleClient;
+import dev.sluice.spark.locate.DirectoryMessage.MemoryLimits;
+import dev.sluice.spark.locate.DirectoryMessage.Started;
 import dev.sluice.spark.locate.LocatorClient;
 import dev.sluice.spark.locate.UnresponsiveNodes;
 import dev.sluice.spark.metrics.ExecutorMetrics;
@@ -21,6 +23,9 @@ import java.util.concurrent.CompletableFuture;
  * makes it where RDMA is off or cannot start; {@link SluiceRuntime} names threads and owner.
  */
 public final class FallbackRuntime extends SluiceRuntime {
+  /** Name of no provider. */
+  private static final String OFF = "off";
+
   private final Optional<KeptOutputs> kept;
   private final Optional<LocatorClient> locator;
   private final String reason;
@@ -56,14 +61,18 @@ public final class FallbackRuntime extends SluiceRuntime {
               ShuffleClient.without(env.network().client(), FallbackReason.OFF, counters),
               counters);
     }
-    ready(reading, "off", new ExecutorMetrics(counters));
+    ready(
+        reading,
+        new Started(
+            env.executor().id(), OFF, "", "", env.executor().host(), reason, MemoryLimits.NONE),
+        new ExecutorMetrics(counters));
   }
 
   /** Returns a locator that asks only the driver: without a device it asks no peer. */
   private LocatorClient locator(SluiceConf conf, UnresponsiveNodes unresponsive) {
     return new LocatorClient(
         new LocatorClient.Services(
-            "off",
+            OFF,
             new LocatorClient.Driver(
                 env.driver(),
                 env.broadcasts(),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.executor;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.blocks.client.BlockServerClient;
 import dev.sluice.blocks.directory.LocalDirectories;
 import dev.sluice.blocks.directory.RegistrationUnavailableException;
@@ -20,6 +22,8 @@ import dev.sluice.spark.conf.NodeAccess;
 import dev.sluice.spark.conf.SluiceConf;
 import dev.sluice.spark.fetch.RdmaBlockStoreClient;
 import dev.sluice.spark.fetch.ShuffleClient;
+import dev.sluice.spark.locate.DirectoryMessage.MemoryLimits;
+import dev.sluice.spark.locate.DirectoryMessage.Started;
 import dev.sluice.spark.locate.ExecutorEndpoint;
 import dev.sluice.spark.locate.LocatorClient;
 import dev.sluice.spark.locate.Publisher;
@@ -35,6 +39,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.apache.spark.util.Utils;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -55,9 +61,10 @@ public final class ReadingRuntime extends SluiceRuntime {
   @FunctionalInterface
   public interface DeviceOpener {
     /**
+     * @param refused takes the reason why a better provider is not used
      * @throws IOException if there is no device; the message is the reason
      */
-    Device open() throws IOException;
+    Device open(Consumer<String> refused) throws IOException;
   }
 
   /** Longest wait at the start for the driver's answer, below the limit of a start. */
@@ -93,7 +100,8 @@ public final class ReadingRuntime extends SluiceRuntime {
                   conf.transferOptions(),
                   conf.locateTimeoutMs(),
                   ReadingRuntime::clockMs));
-      RdmaEndpoint endpoint = open(opener.open(), servers);
+      AtomicReference<String> refusal = new AtomicReference<>("");
+      RdmaEndpoint endpoint = open(opener.open(refusal::set), servers);
       publisher = new Publisher(env.driver(), writers::any);
       registry = started(openRegistry(endpoint));
       server = serve(endpoint);
@@ -104,7 +112,7 @@ public final class ReadingRuntime extends SluiceRuntime {
       locator = locator(endpoint, servers);
       ready(
           reading(endpoint, servers),
-          endpoint.device().providerName() + " " + endpoint.device().name(),
+          description(endpoint.device(), requireNonNull(refusal.get())),
           new ExecutorMetrics(counters, endpoint, registry.counters()));
       sayStarted(endpoint.device());
       awaitAnnounced(announced);
@@ -177,6 +185,18 @@ public final class ReadingRuntime extends SluiceRuntime {
         conf.registrationMaxBytes() >> 20,
         conf.stagingMaxBytes() >> 20,
         conf.buffersMaxBytes() >> 20);
+  }
+
+  private Started description(Device device, String refusal) {
+    return new Started(
+        env.executor().id(),
+        device.providerName(),
+        device.name(),
+        device.gid().toString(),
+        server.peer().host() + ":" + server.peer().port(),
+        refusal,
+        new MemoryLimits(
+            conf.registrationMaxBytes(), conf.stagingMaxBytes(), conf.buffersMaxBytes()));
   }
 
   /** Opens the endpoint, which closes the device if it fails. Another close has no effect. */

@@ -9,7 +9,9 @@ import dev.sluice.spark.conf.SluiceConf;
 import dev.sluice.spark.fetch.RdmaBlockStoreClient;
 import dev.sluice.spark.locate.AwayNodes;
 import dev.sluice.spark.locate.Broadcasts;
+import dev.sluice.spark.locate.DirectoryMessage;
 import dev.sluice.spark.locate.DirectoryMessage.OtherVersion;
+import dev.sluice.spark.locate.DirectoryMessage.Started;
 import dev.sluice.spark.locate.DriverChannel;
 import dev.sluice.spark.locate.ExecutorEndpoint;
 import dev.sluice.spark.locate.OtherVersions;
@@ -53,6 +55,9 @@ public abstract sealed class SluiceRuntime implements AutoCloseable, CountersRep
 
   /** Threads for questions to the driver, which block: one shuffle's must not delay another's. */
   private static final int DRIVER_THREADS = 2;
+
+  private static final int TELL_TRIES = 5;
+  private static final long TELL_AGAIN_MS = 10_000;
 
   /** Delay with which a peer may appear in the metrics. */
   private static final long METRICS_PERIOD_MS = 5_000;
@@ -116,6 +121,9 @@ public abstract sealed class SluiceRuntime implements AutoCloseable, CountersRep
   private ExecutorMetrics metrics;
 
   @SuppressWarnings("NullAway.Init")
+  private Started description;
+
+  @SuppressWarnings("NullAway.Init")
   private CountersReporter reporter;
 
   SluiceRuntime(Environment env) {
@@ -153,9 +161,10 @@ public abstract sealed class SluiceRuntime implements AutoCloseable, CountersRep
    * Ends the start: from now on tasks can read, and reports begin. A subclass's constructor calls
    * it once.
    *
-   * @param device provider and device in use
+   * @param started description of this executor
    */
-  final void ready(ExecutorFetching reader, String device, ExecutorMetrics allCounters) {
+  final void ready(ExecutorFetching reader, Started started, ExecutorMetrics allCounters) {
+    description = started;
     reportOtherVersion();
     reading = reader;
     metrics = allCounters;
@@ -163,7 +172,7 @@ public abstract sealed class SluiceRuntime implements AutoCloseable, CountersRep
         started(
             new CountersReporter(
                 env.executor().id(),
-                device,
+                (started.provider() + " " + started.device()).strip(),
                 metrics,
                 this,
                 env.driver(),
@@ -175,14 +184,29 @@ public abstract sealed class SluiceRuntime implements AutoCloseable, CountersRep
   private void reportOtherVersion() {
     String own = Platform.version().orElse("");
     if (OtherVersions.differ(own, env.sparkConf().get(Platform.DRIVER_VERSION, ""))) {
-      driverThreads.execute(
-          () -> {
-            try {
-              env.driver().ask(new OtherVersion(env.executor().id(), own));
-            } catch (IOException e) {
-              LOG.debug("The driver was not told of this executor's version {}", own, e);
-            }
-          });
+      tell(new OtherVersion(env.executor().id(), own));
+    }
+  }
+
+  /** Describes this executor to the driver. The runtime that starts too late must not. */
+  public final void describe() {
+    tell(description);
+  }
+
+  private void tell(DirectoryMessage message) {
+    driverThreads.execute(() -> tell(message, TELL_TRIES));
+  }
+
+  /** Tries again later if the driver does not answer. */
+  private void tell(DirectoryMessage message, int tries) {
+    try {
+      env.driver().ask(message);
+    } catch (IOException e) {
+      LOG.debug("The driver was not told {}; {} more tries", message, tries - 1, e);
+      if (tries > 1 && !driverThreads.isShutdown()) {
+        driverThreads.schedule(
+            () -> tell(message, tries - 1), TELL_AGAIN_MS, TimeUnit.MILLISECONDS);
+      }
     }
   }
 

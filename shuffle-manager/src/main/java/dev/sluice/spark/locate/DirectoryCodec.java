@@ -13,8 +13,10 @@ import dev.sluice.spark.locate.DirectoryMessage.Locate;
 import dev.sluice.spark.locate.DirectoryMessage.OtherVersion;
 import dev.sluice.spark.locate.DirectoryMessage.Over;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
+import dev.sluice.spark.locate.DirectoryMessage.ReadTimes;
 import dev.sluice.spark.locate.DirectoryMessage.Report;
 import dev.sluice.spark.locate.DirectoryMessage.Silent;
+import dev.sluice.spark.locate.DirectoryMessage.Started;
 import dev.sluice.spark.locate.DirectoryMessage.Table;
 import java.util.List;
 
@@ -42,7 +44,9 @@ public final class DirectoryCodec {
           new MessageType<>(FIRST_ID + 8, Found.class),
           new MessageType<>(FIRST_ID + 9, Silent.class),
           new MessageType<>(FIRST_ID + 10, Kept.class),
-          new MessageType<>(FIRST_ID + 11, OtherVersion.class));
+          new MessageType<>(FIRST_ID + 11, OtherVersion.class),
+          new MessageType<>(FIRST_ID + 12, Started.class),
+          new MessageType<>(FIRST_ID + 13, ReadTimes.class));
 
   private final MessageCodec codec = new MessageCodec(TYPES);
 

@@ -89,12 +89,55 @@ public sealed interface DirectoryMessage {
       String device,
       Map<String, Long> counters,
       List<@ShuffleId Integer> shuffles)
-      implements DirectoryMessage {
+      implements DirectoryMessage, ExecutorReport {
     /** Creates a report of an executor that holds no map outputs. */
     public Report(String executorId, long sequence, String device, Map<String, Long> counters) {
       this(executorId, sequence, device, counters, List.of());
     }
   }
+
+  /** Message about an executor that the application's totals and the tab in Spark's UI take. */
+  sealed interface ExecutorReport permits Report, Started, ReadTimes {
+    String executorId();
+  }
+
+  /**
+   * Describes an executor whose runtime has started; the answer is {@link Ack}. Strings are empty
+   * where there is nothing to name.
+   *
+   * @param provider provider in use, or {@code off}
+   * @param gid GID of the device's port
+   * @param address host and port of the block server
+   * @param reason why it is not a better provider
+   */
+  record Started(
+      String executorId,
+      String provider,
+      String device,
+      String gid,
+      String address,
+      String reason,
+      MemoryLimits limits)
+      implements DirectoryMessage, ExecutorReport {}
+
+  /** Limits of an executor's memory for READs, in bytes. */
+  record MemoryLimits(long registered, long staging, long buffers) {
+    /** Limits of an executor that does not READ. */
+    public static final MemoryLimits NONE = new MemoryLimits(0, 0, 0);
+  }
+
+  /**
+   * Times of an executor's READ requests since its start; the answer is {@link Ack}.
+   *
+   * @param sequence a newer report has a larger number
+   * @param requests numbers of requests by time, as {@code LatencySnapshot} counts them
+   * @param slowest the peers whose requests take longest
+   */
+  record ReadTimes(String executorId, long sequence, List<Long> requests, List<PeerReads> slowest)
+      implements DirectoryMessage, ExecutorReport {}
+
+  /** READ requests to a peer: their number and bytes, and their times in microseconds. */
+  record PeerReads(PeerAddress peer, long requests, long bytes, long p50Micros, long p99Micros) {}
 
   /** Shuffles that are over although the executor still holds map outputs of them. */
   record Over(List<@ShuffleId Integer> shuffles) implements DirectoryMessage {}

@@ -7,6 +7,7 @@ import dev.sluice.doctor.Platform;
 import dev.sluice.rdma.TaskFailures;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.DirectoryMessage.Ack;
+import dev.sluice.spark.locate.DirectoryMessage.ExecutorReport;
 import dev.sluice.spark.locate.DirectoryMessage.Failure;
 import dev.sluice.spark.locate.DirectoryMessage.Find;
 import dev.sluice.spark.locate.DirectoryMessage.Found;
@@ -17,8 +18,10 @@ import dev.sluice.spark.locate.DirectoryMessage.OtherVersion;
 import dev.sluice.spark.locate.DirectoryMessage.Over;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.DirectoryMessage.Published;
+import dev.sluice.spark.locate.DirectoryMessage.ReadTimes;
 import dev.sluice.spark.locate.DirectoryMessage.Report;
 import dev.sluice.spark.locate.DirectoryMessage.Silent;
+import dev.sluice.spark.locate.DirectoryMessage.Started;
 import dev.sluice.spark.locate.DirectoryMessage.Table;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -86,7 +89,7 @@ public final class LocationDirectory {
   private final Shipping shipping;
   private final int minBroadcastBytes;
   private final IntPredicate registered;
-  private final Consumer<Report> reports;
+  private final Consumer<? super ExecutorReport> reports;
   private final Map<Integer, PublishedShuffle> shuffles = new HashMap<>();
   private final ExecutorTable executors = new ExecutorTable();
   private final GoneExecutors gone = new GoneExecutors();
@@ -107,13 +110,13 @@ public final class LocationDirectory {
    * @param minBroadcastBytes records go by broadcast from this size on
    * @param registered tells whether Spark's map output tracker knows the shuffle; otherwise its map
    *     outputs cannot be read
-   * @param reports takes the executors' counters
+   * @param reports takes the executors' reports of themselves
    */
   public LocationDirectory(
       Shipping shipping,
       long minBroadcastBytes,
       IntPredicate registered,
-      Consumer<Report> reports) {
+      Consumer<? super ExecutorReport> reports) {
     this.shipping = shipping;
     this.minBroadcastBytes = (int) Math.clamp(minBroadcastBytes, 1, MAX_DIRECT_BYTES);
     this.registered = registered;
@@ -142,6 +145,14 @@ public final class LocationDirectory {
         reports.accept(report);
         yield new Over(
             report.shuffles().stream().filter(shuffle -> !registered.test(shuffle)).toList());
+      }
+      case Started started -> {
+        reports.accept(started);
+        yield new Ack();
+      }
+      case ReadTimes latencies -> {
+        reports.accept(latencies);
+        yield new Ack();
       }
       case Failure failure -> failed(failure);
       case Kept output -> keep(output);

@@ -7,6 +7,7 @@ import dev.sluice.spark.locate.DriverChannel;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
@@ -21,11 +22,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reports the executor's counters to the driver and in the executor's log. Reports come a moment
- * after its tasks have ended. While tasks go on, reports are rare, as the driver takes the reports
- * of a thousand executors one by one. The log gets at most one line in ten seconds. Lines must not
- * wait for the executor's end: a standalone Worker stops copying an executor's output before it
- * ends the process.
+ * Reports the executor's counters and the times of its READs to the driver, and the counters in the
+ * executor's log. Reports come a moment after its tasks have ended. While tasks go on, reports are
+ * rare, as the driver takes the reports of a thousand executors one by one. The log gets at most
+ * one line in ten seconds. Lines must not wait for the executor's end: a standalone Worker stops
+ * copying an executor's output before it ends the process.
  *
  * <p>Tasks' threads call {@link #changed}, which never blocks. The given scheduler sends and logs,
  * on more than one thread. The runtime makes it and closes it before the scheduler. A report is
@@ -63,6 +64,7 @@ public final class CountersReporter implements AutoCloseable {
   private final String executorId;
   private final String device;
   private final ExecutorMetrics metrics;
+  private final Optional<ReadTimesReporter> readTimes;
   private final Shuffles shuffles;
   private final DriverChannel driver;
   private final ScheduledExecutorService scheduler;
@@ -110,6 +112,10 @@ public final class CountersReporter implements AutoCloseable {
     this.executorId = executorId;
     this.device = device;
     this.metrics = metrics;
+    this.readTimes =
+        metrics
+            .latencies()
+            .map(reads -> new ReadTimesReporter(executorId, reads.all(), reads.byPeer(), driver));
     this.shuffles = shuffles;
     this.driver = driver;
     this.scheduler = scheduler;
@@ -173,6 +179,8 @@ public final class CountersReporter implements AutoCloseable {
     if (!unreported.getAndSet(false)) {
       return;
     }
+    // Before the counters, for which the driver waits at the application's end.
+    readTimes.ifPresent(ReadTimesReporter::report);
     try {
       // Before the counters are read, too: the largest sequence has the newest ones.
       long sequence = nanoClock.getAsLong();

@@ -14,12 +14,16 @@ import dev.sluice.spark.locate.DirectoryMessage.Found;
 import dev.sluice.spark.locate.DirectoryMessage.Kept;
 import dev.sluice.spark.locate.DirectoryMessage.LiveExecutors;
 import dev.sluice.spark.locate.DirectoryMessage.Locate;
+import dev.sluice.spark.locate.DirectoryMessage.MemoryLimits;
 import dev.sluice.spark.locate.DirectoryMessage.OtherVersion;
 import dev.sluice.spark.locate.DirectoryMessage.Over;
+import dev.sluice.spark.locate.DirectoryMessage.PeerReads;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.DirectoryMessage.Published;
+import dev.sluice.spark.locate.DirectoryMessage.ReadTimes;
 import dev.sluice.spark.locate.DirectoryMessage.Report;
 import dev.sluice.spark.locate.DirectoryMessage.Silent;
+import dev.sluice.spark.locate.DirectoryMessage.Started;
 import dev.sluice.spark.locate.DirectoryMessage.Table;
 import java.io.IOException;
 import java.io.InputStream;
@@ -60,7 +64,20 @@ class DirectoryCodecTest {
         new Kept("1", 3, 1L << 40, "the node is drained", Optional.empty()),
         new Kept("1", 3, 4, "the disk is full", Optional.of(Samples.endpoint("1"))),
         new Failure("1", "no device \u2013 none"),
-        new OtherVersion("1", "0.1.0+0123abcd"));
+        new OtherVersion("1", "0.1.0+0123abcd"),
+        new Started(
+            "1",
+            "soft",
+            "soft0",
+            "10.0.0.1",
+            "host-1:4000",
+            "no device",
+            new MemoryLimits(1L << 40, 2, 3)),
+        new ReadTimes(
+            "1",
+            7,
+            List.of(0L, 7L),
+            List.of(new PeerReads(Samples.endpoint("2").peer(), 7, 4_096, 80, 1_000))));
   }
 
   @ParameterizedTest

@@ -11,6 +11,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.DirectoryMessage.Ack;
 import dev.sluice.spark.locate.DirectoryMessage.Arrival;
+import dev.sluice.spark.locate.DirectoryMessage.ExecutorReport;
 import dev.sluice.spark.locate.DirectoryMessage.Failure;
 import dev.sluice.spark.locate.DirectoryMessage.Find;
 import dev.sluice.spark.locate.DirectoryMessage.Found;
@@ -43,7 +44,7 @@ class LocationDirectoryTest {
 
   private final FakeBroadcasts broadcasts = new FakeBroadcasts();
   private final Set<Integer> forgotten = new HashSet<>();
-  private final List<Report> reports = new ArrayList<>();
+  private final List<ExecutorReport> reports = new ArrayList<>();
   private final LocationDirectory directory =
       new LocationDirectory(
           broadcasts.shipping(),

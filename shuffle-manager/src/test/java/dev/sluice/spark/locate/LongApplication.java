@@ -82,7 +82,10 @@ final class LongApplication implements AutoCloseable {
   private final ApplicationTotals totals = new ApplicationTotals();
   private final LocationDirectory locations =
       new LocationDirectory(
-          new FakeBroadcasts().shipping(), 1 << 20, id -> id > lastForgotten, totals::accept);
+          new FakeBroadcasts().shipping(),
+          1 << 20,
+          id -> id > lastForgotten,
+          report -> totals.accept((Report) report));
 
   // Parts of the executor that stays.
   private final BlockServerClient client;

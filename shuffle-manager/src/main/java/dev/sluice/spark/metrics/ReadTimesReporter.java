@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.sluice.spark.metrics;
+
+import dev.sluice.rdma.transfer.LatencyHistogram;
+import dev.sluice.rdma.transfer.LatencySnapshot;
+import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.spark.locate.DirectoryMessage.PeerReads;
+import dev.sluice.spark.locate.DirectoryMessage.ReadTimes;
+import dev.sluice.spark.locate.DriverChannel;
+import java.io.IOException;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Reports the latencies of an executor's READs to the driver, for the tab in Spark's UI: those of
+ * all READs, and the ten slowest peers. A report has some 2 KB, and is sent only after READs have
+ * ended. {@link CountersReporter} makes it, and calls it before each report of counters, on its
+ * scheduler's threads. Nothing to close.
+ */
+final class ReadTimesReporter {
+  private static final Logger LOG = LoggerFactory.getLogger(ReadTimesReporter.class);
+
+  private static final int SLOWEST = 10;
+
+  /** READs below which a peer's latencies tell little. */
+  private static final int MIN_READS = 10;
+
+  private final String executorId;
+  private final LatencyHistogram all;
+  private final Map<PeerAddress, LatencyHistogram> byPeer;
+  private final DriverChannel driver;
+
+  /** READs in the last report. */
+  private final AtomicLong reported = new AtomicLong();
+
+  /**
+   * @param all latencies of all READs
+   * @param byPeer a view of the peers, which other threads change
+   */
+  ReadTimesReporter(
+      String executorId,
+      LatencyHistogram all,
+      Map<PeerAddress, LatencyHistogram> byPeer,
+      DriverChannel driver) {
+    this.executorId = executorId;
+    this.all = all;
+    this.byPeer = byPeer;
+    this.driver = driver;
+  }
+
+  /** Reports if READs have ended since the last report. */
+  void report() {
+    LatencySnapshot times = all.snapshot();
+    long count = times.count();
+    long before = reported.get();
+    if (count == before || !reported.compareAndSet(before, count)) {
+      return;
+    }
+    try {
+      driver.ask(new ReadTimes(executorId, count, times.counts(), slowest()));
+    } catch (IOException e) {
+      LOG.debug("Reporting the times of READs failed; trying again later", e);
+      reported.compareAndSet(count, before);
+    }
+  }
+
+  /**
+   * Returns the peers with the largest median, the slowest first, and those with few READs last.
+   */
+  private List<PeerReads> slowest() {
+    return byPeer.entrySet().stream()
+        .map(entry -> peerReads(entry.getKey(), entry.getValue()))
+        .sorted(
+            Comparator.comparing((PeerReads reads) -> reads.requests() >= MIN_READS)
+                .thenComparingLong(PeerReads::p50Micros)
+                .thenComparingLong(PeerReads::p99Micros)
+                .reversed())
+        .limit(SLOWEST)
+        .toList();
+  }
+
+  private static PeerReads peerReads(PeerAddress peer, LatencyHistogram latency) {
+    LatencySnapshot times = latency.snapshot();
+    return new PeerReads(
+        peer, times.count(), latency.bytes(), times.quantile(0.5), times.quantile(0.99));
+  }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.sluice.spark.metrics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.rdma.transfer.LatencyHistogram;
+import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.spark.locate.DirectoryMessage;
+import dev.sluice.spark.locate.DirectoryMessage.Ack;
+import dev.sluice.spark.locate.DirectoryMessage.ReadTimes;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+class ReadTimesReporterTest {
+  private final List<DirectoryMessage> sent = new ArrayList<>();
+  private final LatencyHistogram all = new LatencyHistogram();
+  private final Map<PeerAddress, LatencyHistogram> byPeer = new ConcurrentHashMap<>();
+  private final ReadTimesReporter reporter = new ReadTimesReporter("1", all, byPeer, this::answer);
+  private boolean driverIsGone;
+
+  private DirectoryMessage answer(DirectoryMessage message) throws IOException {
+    if (driverIsGone) {
+      throw new IOException("of the test");
+    }
+    sent.add(message);
+    return new Ack();
+  }
+
+  private void read(String peer, int times, long millis) {
+    LatencyHistogram latency =
+        byPeer.computeIfAbsent(new PeerAddress(peer, "host", 4000), _ -> new LatencyHistogram());
+    for (int i = 0; i < times; i++) {
+      all.record(TimeUnit.MILLISECONDS.toNanos(millis), 100);
+      latency.record(TimeUnit.MILLISECONDS.toNanos(millis), 100);
+    }
+  }
+
+  @Test
+  void onlyNewRequestsAreReported() {
+    reporter.report();
+    assertThat(sent).isEmpty();
+    read("2", 5, 1);
+    reporter.report();
+    reporter.report();
+    assertThat(sent)
+        .singleElement()
+        .isInstanceOfSatisfying(
+            ReadTimes.class,
+            times -> {
+              assertThat(times.executorId()).isEqualTo("1");
+              assertThat(times.sequence()).isEqualTo(5);
+              assertThat(times.slowest())
+                  .singleElement()
+                  .matches(peer -> peer.requests() == 5 && peer.bytes() == 500)
+                  .matches(peer -> peer.peer().id().equals("2"));
+            });
+  }
+
+  @Test
+  void aReportThatFailedIsSentLater() {
+    read("2", 1, 1);
+    driverIsGone = true;
+    reporter.report();
+    driverIsGone = false;
+    reporter.report();
+    assertThat(sent).hasSize(1);
+  }
+
+  @Test
+  void onlyTheTenSlowestPeersAreReported() {
+    for (int peer = 0; peer < 100; peer++) {
+      read(String.valueOf(peer), 1, peer);
+    }
+    reporter.report();
+    assertThat(sent)
+        .singleElement()
+        .isInstanceOfSatisfying(
+            ReadTimes.class,
+            times ->
+                assertThat(times.slowest())
+                    .hasSize(10)
+                    .allMatch(peer -> peer.p99Micros() > 70_000));
+  }
+
+  @Test
+  void aPeerWithOneLateReadIsNotAmongTheSlowest() {
+    for (int peer = 0; peer < 10; peer++) {
+      read(String.valueOf(peer), 10, 2);
+    }
+    read("once", 1, 900);
+    reporter.report();
+    assertThat(sent)
+        .singleElement()
+        .isInstanceOfSatisfying(
+            ReadTimes.class,
+            times ->
+                assertThat(times.slowest()).noneMatch(peer -> peer.peer().id().equals("once")));
+  }
+}
