@@ -177,8 +177,26 @@ class ArchitectureTest {
               "org.slf4j..",
               "com.codahale.metrics..",
               "com.esotericsoftware.kryo..",
+              // The parameter of WebUIPage#render.
+              "jakarta.servlet.http..",
               // The return type of ManagedBuffer#convertToNetty.
               "io.netty.buffer..");
+
+  /** A history server may run on a JVM that loads no other class of Sluice. */
+  @ArchTest
+  static final ArchRule THE_TAB_IN_SPARKS_UI_STANDS_ALONE =
+      classes()
+          .that()
+          .resideInAPackage("dev.sluice.spark.ui")
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(
+              "dev.sluice.spark.ui",
+              "java..",
+              "scala..",
+              "org.apache.spark..",
+              "org.slf4j..",
+              "jakarta.servlet.http..");
 
   /** The doctor runs without Spark, so classes that it uses must do without as well. */
   @ArchTest

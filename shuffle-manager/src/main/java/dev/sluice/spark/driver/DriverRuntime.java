@@ -10,11 +10,13 @@ import dev.sluice.spark.executor.ExecutorEnvironment;
 import dev.sluice.spark.executor.SluiceRuntime;
 import dev.sluice.spark.locate.AwayNodes;
 import dev.sluice.spark.locate.DirectoryEndpoint;
+import dev.sluice.spark.locate.DirectoryMessage.ExecutorReport;
 import dev.sluice.spark.locate.DirectoryMessage.Report;
 import dev.sluice.spark.locate.LocationDirectory;
 import dev.sluice.spark.locate.SparkBroadcasts;
 import dev.sluice.spark.metrics.ApplicationSummary;
 import dev.sluice.spark.metrics.ApplicationTotals;
+import dev.sluice.spark.metrics.ExecutorStates;
 import dev.sluice.spark.metrics.MetricsSource;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -43,6 +45,7 @@ public final class DriverRuntime implements AutoCloseable {
 
   private final ApplicationTotals totals = new ApplicationTotals();
   private final ApplicationSummary summary = new ApplicationSummary(totals, LOG::info);
+  private final ExecutorStates states = new ExecutorStates();
 
   /** Thread that makes the directory's broadcasts, which may take long. */
   private final ExecutorService shipper = DaemonThreads.atMost(1, "sluice-broadcast");
@@ -52,6 +55,9 @@ public final class DriverRuntime implements AutoCloseable {
 
   /** Null before the first shuffle; guarded by this. */
   private @Nullable DirectoryEndpoint endpoint;
+
+  /** Empty before the first shuffle, or if it cannot be started; guarded by this. */
+  private Optional<UiFeed> feed = Optional.empty();
 
   /** Empty if executors serve their map outputs themselves, and before the first shuffle. */
   private volatile Optional<NodeLifetimes> nodes = Optional.empty();
@@ -77,11 +83,7 @@ public final class DriverRuntime implements AutoCloseable {
                 new SparkBroadcasts(env.blockManager()), shipper, conf.locateTimeoutMs() / 2),
             minBroadcastBytes.longValue(),
             tracker::containsShuffle,
-            report -> {
-              if (report instanceof Report counters) {
-                summary.accept(counters);
-              }
-            });
+            this::accept);
     directory = opened;
     endpoint = DirectoryEndpoint.open(env.rpcEnv(), opened, this::check);
     if (conf.node().isPresent()) {
@@ -91,6 +93,33 @@ public final class DriverRuntime implements AutoCloseable {
     context.listenerBus().addToManagementQueue(new LostExecutors(id -> executorLost(id, opened)));
     context.addSparkListener(summary);
     env.metricsSystem().registerSource(MetricsSource.of(totals, opened.otherVersions()));
+    feed = startFeed(context);
+  }
+
+  private Optional<UiFeed> startFeed(SparkContext context) {
+    try {
+      // The wall clock may step back.
+      long startMs = System.currentTimeMillis();
+      long startNanos = System.nanoTime();
+      UiFeed started =
+          new UiFeed(
+              totals,
+              states,
+              () -> startMs + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos));
+      started.start(context, summary);
+      return Optional.of(started);
+    } catch (Throwable e) { // Errors too: the application does not need the tab.
+      LOG.warn("Spark's UI has no tab Sluice, because its feed cannot be started", e);
+      return Optional.empty();
+    }
+  }
+
+  /** Takes reports on the directory's thread, with its lock. */
+  private void accept(ExecutorReport report) {
+    states.accept(report);
+    if (report instanceof Report counters) {
+      summary.accept(counters);
+    }
   }
 
   private NodeLifetimes nodes(
@@ -127,6 +156,7 @@ public final class DriverRuntime implements AutoCloseable {
     opened.executorLost(executorId);
     nodes.ifPresent(NodeLifetimes::unregisterKept);
     totals.executorLost(executorId);
+    states.executorLost(executorId);
   }
 
   /** May wait for Spark's block managers, so it holds no lock that registering a shuffle needs. */
@@ -142,6 +172,7 @@ public final class DriverRuntime implements AutoCloseable {
   public synchronized void close() {
     if (endpoint != null) {
       summary.say();
+      feed.ifPresent(UiFeed::close);
       nodes.ifPresent(NodeLifetimes::close);
       endpoint.close();
       shipper.shutdownNow();

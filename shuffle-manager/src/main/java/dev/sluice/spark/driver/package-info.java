@@ -6,6 +6,9 @@
  * outputs of executors that have ended. When a daemon is lost, it removes their locations from
  * Spark's map output tracker, by {@link TrackedOutputs}, so that Spark runs the map tasks again.
  *
+ * <p>{@link UiFeed} posts the application's state for the tab in Spark's UI, and {@link
+ * MixedProviders} warns of executors that cannot READ from each other.
+ *
  * <p>No block passes the driver.
  */
 package dev.sluice.spark.driver;

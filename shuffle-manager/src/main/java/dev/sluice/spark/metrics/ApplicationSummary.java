@@ -3,6 +3,7 @@ package dev.sluice.spark.metrics;
 
 import dev.sluice.spark.locate.DirectoryMessage.Report;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.apache.spark.executor.ShuffleReadMetrics;
@@ -16,8 +17,8 @@ import org.apache.spark.scheduler.SparkListenerTaskEnd;
  *
  * <p>{@code DriverRuntime} makes it. Spark's listener bus calls {@link #onTaskEnd}, the location
  * directory's thread {@link #accept}, with the directory's lock, and the thread that stops the
- * context {@link #say}. Only {@code say} waits, and gives this object's lock up meanwhile. Nothing
- * to close.
+ * context {@link #say}. Before that the queue of the event log calls {@link #awaitReports}. Only
+ * these two wait, both within one limit. Nothing to close.
  */
 public final class ApplicationSummary extends SparkListener {
   /** Limit of the wait. Lost executors never report, so their applications end this much later. */
@@ -28,6 +29,9 @@ public final class ApplicationSummary extends SparkListener {
 
   /** Blocks that ended tasks have fetched, by Spark's metrics; guarded by this. */
   private long fetchedBlocks;
+
+  /** Time when all waits end; empty before the first one. Guarded by this. */
+  private OptionalLong deadlineNanos = OptionalLong.empty();
 
   /**
    * @param log takes each line
@@ -45,9 +49,12 @@ public final class ApplicationSummary extends SparkListener {
 
   @Override
   public synchronized void onTaskEnd(SparkListenerTaskEnd end) {
-    if (end.taskMetrics() != null) {
-      fetched(requested(end.taskMetrics().shuffleReadMetrics()));
-    }
+    fetched(fetchedBlocks(end));
+  }
+
+  /** Returns the blocks that the task has fetched, by Spark's metrics. */
+  public static long fetchedBlocks(SparkListenerTaskEnd end) {
+    return end.taskMetrics() == null ? 0 : requested(end.taskMetrics().shuffleReadMetrics());
   }
 
   /** Returns requested blocks. Spark counts a merged chunk's blocks, but requests the chunk. */
@@ -63,7 +70,7 @@ public final class ApplicationSummary extends SparkListener {
 
   /** Logs the lines. Called after all listeners have been told of all tasks. */
   public synchronized void say() {
-    Map<String, Long> counted = awaitReports();
+    Map<String, Long> counted = awaitReports(fetchedBlocks);
     log.accept(RemoteBytes.line(counted));
     long missing = fetchedBlocks - ShuffleCounters.blocks(counted);
     String line = "Shuffle blocks of the application: " + ExecutorMetrics.summary(counted);
@@ -73,15 +80,24 @@ public final class ApplicationSummary extends SparkListener {
             : line);
   }
 
-  private Map<String, Long> awaitReports() {
-    long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(REPORTS_TIMEOUT_MS);
+  /**
+   * Waits until the reports have so many blocks, or the time of the first wait is over. Gives this
+   * object's lock up meanwhile.
+   *
+   * @return the sums of the counters
+   */
+  public synchronized Map<String, Long> awaitReports(long blocks) {
+    if (deadlineNanos.isEmpty()) {
+      deadlineNanos =
+          OptionalLong.of(System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(REPORTS_TIMEOUT_MS));
+    }
     Map<String, Long> counted = totals.totals();
-    long leftNanos = deadline - System.nanoTime();
+    long leftNanos = deadlineNanos.getAsLong() - System.nanoTime();
     try {
-      while (ShuffleCounters.blocks(counted) < fetchedBlocks && leftNanos > 0) {
+      while (ShuffleCounters.blocks(counted) < blocks && leftNanos > 0) {
         TimeUnit.NANOSECONDS.timedWait(this, leftNanos);
         counted = totals.totals();
-        leftNanos = deadline - System.nanoTime();
+        leftNanos = deadlineNanos.getAsLong() - System.nanoTime();
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

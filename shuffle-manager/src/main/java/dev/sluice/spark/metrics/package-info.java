@@ -6,5 +6,9 @@
  * to the driver. There {@link ApplicationTotals} sums them, and {@link ApplicationSummary} logs the
  * sums at the application's end. {@link MetricsSource} shows both to Spark's metrics system, and on
  * executors the latencies of READs ({@link LatencyMetrics}).
+ *
+ * <p>For the tab in Spark's UI, {@link ReadTimesReporter} reports the times of READs, {@link
+ * ExecutorStates} keeps each executor's state on the driver, and {@link UpdateRecords} turns
+ * counters into the tab's records.
  */
 package dev.sluice.spark.metrics;

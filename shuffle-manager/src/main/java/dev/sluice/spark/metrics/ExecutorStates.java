@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.sluice.spark.metrics;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.sluice.rdma.transfer.LatencySnapshot;
+import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.spark.locate.DirectoryMessage.ExecutorReport;
+import dev.sluice.spark.locate.DirectoryMessage.MemoryLimits;
+import dev.sluice.spark.locate.DirectoryMessage.PeerReads;
+import dev.sluice.spark.locate.DirectoryMessage.ReadTimes;
+import dev.sluice.spark.locate.DirectoryMessage.Report;
+import dev.sluice.spark.locate.DirectoryMessage.Started;
+import dev.sluice.spark.locate.GoneExecutors;
+import dev.sluice.spark.ui.SluiceUpdate.Executor;
+import dev.sluice.spark.ui.SluiceUpdate.Place;
+import dev.sluice.spark.ui.SluiceUpdate.Reads;
+import dev.sluice.spark.ui.SluiceUpdate.SlowPeer;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The driver's knowledge of each executor for the tab in Spark's UI. {@code DriverRuntime} makes
+ * it. The location directory's thread gives it reports, the listener bus losses, and the feed's
+ * thread takes what has changed. Its lock guards all fields. Costs some kilobytes for each executor
+ * that lives.
+ */
+public final class ExecutorStates {
+  private static final int SLOWEST = 10;
+
+  /** READs below which a peer's latencies tell little. */
+  private static final int MIN_READS = 10;
+
+  /** Rows of lost executors that wait to be taken. After a failure of the feed nothing does. */
+  private static final int MAX_LOST_ROWS = 1_000;
+
+  /**
+   * All reports of an executor. Immutable, so that rows are computed without the lock: the
+   * directory's thread needs it for each report.
+   *
+   * @param started null until it has come; an executor of an older version sends only reports
+   * @param report null until the first
+   * @param times null until the first READ
+   */
+  private record State(
+      String executorId,
+      @Nullable Started started,
+      @Nullable Report report,
+      @Nullable ReadTimes times) {
+    State(String executorId) {
+      this(executorId, null, null, null);
+    }
+
+    State with(ExecutorReport news) {
+      return switch (news) {
+        case Started description -> new State(executorId, description, report, times);
+        case Report fresh ->
+            report == null || fresh.sequence() - report.sequence() > 0
+                ? new State(executorId, started, fresh, times)
+                : this;
+        case ReadTimes fresh ->
+            times == null || fresh.sequence() > times.sequence()
+                ? new State(executorId, started, report, fresh)
+                : this;
+      };
+    }
+
+    Map<String, Long> counters() {
+      return report == null ? Map.of() : report.counters();
+    }
+
+    LatencySnapshot latencies() {
+      return LatencySnapshot.of(times == null ? List.of() : times.requests());
+    }
+
+    List<PeerReads> slowest() {
+      return times == null ? List.of() : times.slowest();
+    }
+
+    Place place() {
+      Started known = started;
+      if (known != null) {
+        return new Place(
+            known.provider(), known.device(), known.gid(), known.address(), known.reason());
+      }
+      String[] device = report == null ? new String[] {""} : report.device().split(" ", 2);
+      return new Place(
+          device[0].isEmpty() ? "unknown" : device[0],
+          device.length > 1 ? device[1] : "",
+          "",
+          "",
+          "");
+    }
+
+    /**
+     * @param gone true for the last row of an executor that is gone
+     */
+    Executor row(boolean gone) {
+      return new Executor(
+          executorId,
+          gone,
+          place(),
+          UpdateRecords.bytes(counters()),
+          UpdateRecords.fallbacks(counters()),
+          UpdateRecords.memory(counters(), started == null ? MemoryLimits.NONE : started.limits()),
+          UpdateRecords.queuePairs(counters()),
+          UpdateRecords.reads(latencies()));
+    }
+  }
+
+  private final Map<String, State> states = new LinkedHashMap<>();
+  private final GoneExecutors gone = new GoneExecutors();
+
+  /** Latencies of the READs of executors that are gone. */
+  private LatencySnapshot goneLatencies = LatencySnapshot.of(List.of());
+
+  /** Last states of executors that are gone, until they are taken. */
+  private final List<State> lost = new ArrayList<>();
+
+  /** Ids of executors that live and have changed since they were taken. */
+  private final Set<String> changed = new LinkedHashSet<>();
+
+  /** Takes an executor's report. One of an executor that is gone is too late. */
+  public synchronized void accept(ExecutorReport report) {
+    String id = report.executorId();
+    if (!gone.contains(id)) {
+      states.put(id, states.getOrDefault(id, new State(id)).with(report));
+      changed.add(id);
+    }
+  }
+
+  /** Notes that an executor is gone for good. Its last row is taken once more. */
+  public synchronized void executorLost(String executorId) {
+    gone.add(executorId);
+    changed.remove(executorId);
+    State state = states.remove(executorId);
+    if (state != null) {
+      goneLatencies = goneLatencies.plus(state.latencies());
+      if (lost.size() < MAX_LOST_ROWS) {
+        lost.add(state);
+      }
+    }
+  }
+
+  /** Returns the executors that have changed since the last call, lost ones first. */
+  public List<Executor> takeChanged() {
+    return rows(take(false));
+  }
+
+  /** Returns all executors that live, after those that were lost since the last call. */
+  public List<Executor> takeAll() {
+    return rows(take(true));
+  }
+
+  private record Taken(List<State> lost, List<State> living) {}
+
+  private synchronized Taken take(boolean all) {
+    List<State> living =
+        all
+            ? List.copyOf(states.values())
+            : changed.stream().map(id -> requireNonNull(states.get(id))).toList();
+    Taken taken = new Taken(List.copyOf(lost), living);
+    lost.clear();
+    changed.clear();
+    return taken;
+  }
+
+  private static List<Executor> rows(Taken taken) {
+    return Stream.concat(
+            taken.lost().stream().map(state -> state.row(true)),
+            taken.living().stream().map(state -> state.row(false)))
+        .toList();
+  }
+
+  /** Returns the number of executors that live. */
+  public synchronized int count() {
+    return states.size();
+  }
+
+  /** Returns the devices of the executors that live, by executor. */
+  public Map<String, Place> places() {
+    Map<String, Place> places = new LinkedHashMap<>();
+    for (State state : all()) {
+      if (state.started() != null) {
+        places.put(state.executorId(), state.place());
+      }
+    }
+    return places;
+  }
+
+  /** Returns the times of all READ requests. */
+  public Reads reads() {
+    LatencySnapshot sum = goneLatencies();
+    for (State state : all()) {
+      sum = sum.plus(state.latencies());
+    }
+    return UpdateRecords.reads(sum);
+  }
+
+  private synchronized List<State> all() {
+    return List.copyOf(states.values());
+  }
+
+  private synchronized boolean isGone(PeerAddress peer) {
+    return gone.contains(peer.id());
+  }
+
+  private synchronized LatencySnapshot goneLatencies() {
+    return goneLatencies;
+  }
+
+  /**
+   * Returns the slowest peers of all executors, by the median of their medians. Peers that are gone
+   * are left out, and those with few READs come last.
+   */
+  public List<SlowPeer> slowPeers() {
+    Map<String, List<PeerReads>> byPeer = new TreeMap<>();
+    for (State state : all()) {
+      for (PeerReads reads : state.slowest()) {
+        if (isGone(reads.peer())) {
+          continue;
+        }
+        byPeer.computeIfAbsent(name(reads.peer()), _ -> new ArrayList<>()).add(reads);
+      }
+    }
+    return byPeer.entrySet().stream()
+        .map(entry -> slowPeer(entry.getKey(), entry.getValue()))
+        .sorted(
+            Comparator.comparing((SlowPeer peer) -> peer.reads().count() >= MIN_READS)
+                .thenComparingLong(peer -> peer.reads().p50Micros())
+                .thenComparingLong(peer -> peer.reads().p99Micros())
+                .reversed())
+        .limit(SLOWEST)
+        .toList();
+  }
+
+  private static String name(PeerAddress peer) {
+    return peer.id().matches("\\d+")
+        ? "executor " + peer
+        : "node daemon at " + peer.host() + ":" + peer.port();
+  }
+
+  private static SlowPeer slowPeer(String name, List<PeerReads> ofReaders) {
+    long[] medians = ofReaders.stream().mapToLong(PeerReads::p50Micros).sorted().toArray();
+    return new SlowPeer(
+        name,
+        ofReaders.size(),
+        ofReaders.stream().mapToLong(PeerReads::bytes).sum(),
+        new Reads(
+            ofReaders.stream().mapToLong(PeerReads::requests).sum(),
+            medians[medians.length / 2],
+            ofReaders.stream().mapToLong(PeerReads::p99Micros).max().orElse(0)));
+  }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.sluice.spark.ui;
+
+import dev.sluice.spark.ui.SluiceUpdate.Bytes;
+import dev.sluice.spark.ui.SluiceUpdate.Executor;
+import dev.sluice.spark.ui.SluiceUpdate.Fallback;
+import dev.sluice.spark.ui.SluiceUpdate.Reads;
+import dev.sluice.spark.ui.SluiceUpdate.SlowPeer;
+import java.util.List;
+import java.util.NoSuchElementException;
+import java.util.Optional;
+import org.apache.spark.util.kvstore.KVIndex;
+import org.apache.spark.util.kvstore.KVStore;
+
+/**
+ * Everything that the page shows, as one entry of an application's store. {@link StatusListener}
+ * writes it, the threads of the web server read it. Immutable. A history server with a disk store
+ * keeps it as JSON.
+ *
+ * @param points bytes over time, oldest first
+ * @param executors executors in the order of their arrival, except for lost ones: the last one lost
+ *     comes last
+ * @param lost number of executors that were lost, also of those that are no longer shown
+ */
+public record SluiceStatus(
+    List<Point> points,
+    List<Fallback> fallbacks,
+    Reads reads,
+    List<KnownExecutor> executors,
+    long lost,
+    List<SlowPeer> slowPeers) {
+  /** Key of the only entry. */
+  static final String KEY = "sluice";
+
+  /**
+   * Bytes at a time.
+   *
+   * @param time milliseconds since 1970
+   */
+  public record Point(long time, Bytes bytes) {}
+
+  /**
+   * An executor.
+   *
+   * @param lost reason for which Spark removed it; empty while it lives
+   */
+  public record KnownExecutor(Executor executor, String lost) {
+    boolean lives() {
+      return lost.isEmpty();
+    }
+  }
+
+  /** Returns the entry's key. A component with this annotation would be two indices to Spark. */
+  @KVIndex
+  public String key() {
+    return KEY;
+  }
+
+  /** Returns the sums at the end of the time. */
+  Bytes bytes() {
+    return points.isEmpty() ? Bytes.NONE : points.get(points.size() - 1).bytes();
+  }
+
+  /** Returns the entry of a store; empty for an application without Sluice. */
+  static Optional<SluiceStatus> of(KVStore store) {
+    try {
+      return Optional.of(store.read(SluiceStatus.class, KEY));
+    } catch (NoSuchElementException e) {
+      return Optional.empty();
+    } catch (Exception e) { // KVStore throws checked exceptions.
+      throw new IllegalStateException("Cannot read Sluice's status from Spark's store", e);
+    }
+  }
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.sluice.spark.ui;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.spark.ui.SluiceStatus.KnownExecutor;
+import dev.sluice.spark.ui.SluiceStatus.Point;
+import dev.sluice.spark.ui.SluiceUpdate.Bytes;
+import dev.sluice.spark.ui.SluiceUpdate.Executor;
+import dev.sluice.spark.ui.SluiceUpdate.Fallback;
+import dev.sluice.spark.ui.SluiceUpdate.Place;
+import dev.sluice.spark.ui.SluiceUpdate.Reads;
+import dev.sluice.spark.ui.SluiceUpdate.SlowPeer;
+import java.io.StringReader;
+import java.util.List;
+import java.util.regex.Pattern;
+import javax.xml.parsers.DocumentBuilderFactory;
+import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
+import org.apache.spark.util.kvstore.InMemoryStore;
+import org.junit.jupiter.api.Test;
+import org.xml.sax.InputSource;
+
+/** The page of an application with five executors: a lost one, a slow one, and one without RDMA. */
+class StatusPageTest {
+  private static final String EVIL = "<script>alert('1')</script>&\"";
+
+  private final String page = StatusPage.of(application());
+
+  private static SluiceStatus application() {
+    InMemoryStore store = new InMemoryStore();
+    StatusListener listener = StatusListener.live(store);
+    listener.onOtherEvent(Updates.at(20, new Bytes(1L << 30, 1L << 29, 1L << 29, 0)));
+    listener.onExecutorRemoved(new SparkListenerExecutorRemoved(0, "1", "Command exited with 137"));
+    listener.onOtherEvent(Updates.application());
+    return SluiceStatus.of(store).orElseThrow();
+  }
+
+  private static String row(String page, String table, String first) {
+    var row =
+        Pattern.compile(
+                "(?s)id=\"%s\".*?(<tr[^>]*><td>%s</td>.*?</tr>)"
+                    .formatted(table, Pattern.quote(first)))
+            .matcher(page);
+    assertThat(row.find()).as("%s in %s of %s", first, table, page).isTrue();
+    return row.group(1);
+  }
+
+  @Test
+  void theBeginningSaysWhatSluiceBrings() {
+    assertThat(page)
+        .contains("1 by soft, 3 by verbs; 1 lost")
+        .contains("1 without a better provider:</strong> there is no RDMA device")
+        .contains("93.8 % of 16.0 GiB remote bytes (12.0 GiB registered, 3.0 GiB staged)")
+        .contains("6.3 % (1024.0 MiB)")
+        .contains("2,040; p50 80 µs, p99 400 µs");
+  }
+
+  @Test
+  void executorsOfDifferentProvidersAreAWarning() {
+    assertThat(page).contains("alert-warning", "Executors have different providers");
+    assertThat(row(page, "sluice-executors", "4"))
+        .contains(
+            "<td title=\"there is no RDMA device\">soft</td>", "soft0, 10.0.0.4", "host-4:4000");
+  }
+
+  @Test
+  void eachFallbackHasItsKey() {
+    assertThat(row(page, "sluice-fallbacks", "PEER"))
+        .contains("700", "1024.0 MiB", "6.3 %", "spark.shuffle.rdma.provider");
+    assertThat(row(page, "sluice-fallbacks", "CHECKSUM")).contains("4.0 KiB", "<td>none</td>");
+  }
+
+  @Test
+  void aLiveExecutorHasMemoryAndQueuePairs() {
+    assertThat(row(page, "sluice-executors", "0"))
+        .contains("<td>live</td>", "verbs", "mlx5_0", "3.0 GiB / 4.0 GiB", "4 / 4", "80 µs")
+        .contains("title=\"PEER: 256.0 MiB (spark.shuffle.rdma.provider)\">256.0 MiB</td>");
+  }
+
+  @Test
+  void aLostExecutorHasNoMemory() {
+    assertThat(row(page, "sluice-executors", "1"))
+        .contains("lost: Command exited with 137", "0.0 B / 4.0 GiB", "2.0 GiB");
+  }
+
+  @Test
+  void theSlowPeerIsFirstAndMarked() {
+    assertThat(row(page, "sluice-peers", "executor 3 at host-3:4000"))
+        .contains("90.0 ms", "1.5 ms", "#e59866");
+    assertThat(row(page, "sluice-peers", "executor 0 at host-0:4000")).doesNotContain("#e59866");
+    assertThat(page.indexOf("executor 3 at host-3:4000"))
+        .isLessThan(page.indexOf("executor 0 at host-0:4000"));
+  }
+
+  /** One of five peers has a fifth of the READs: the application's p99 is its p99. */
+  @Test
+  void aPeerThatRaisesThePercentileOfAllIsMarked() {
+    SluiceStatus usual = application();
+    Reads slow = new Reads(125, 213_000, 295_000);
+    String html =
+        StatusPage.of(
+            new SluiceStatus(
+                usual.points(),
+                List.of(),
+                new Reads(625, 4_600, 295_000),
+                List.of(),
+                0,
+                List.of(
+                    new SlowPeer("slow", 4, 1, slow),
+                    new SlowPeer("usual", 4, 1, new Reads(125, 4_600, 147_000)))));
+    assertThat(row(html, "sluice-peers", "slow")).contains("#e59866");
+    assertThat(row(html, "sluice-peers", "usual")).doesNotContain("#e59866");
+  }
+
+  @Test
+  void allTextsAreEscaped() {
+    Executor executor = Updates.executor(1);
+    SluiceStatus status =
+        new SluiceStatus(
+            List.of(new Point(0, Bytes.NONE), new Point(1, Updates.bytes(1))),
+            List.of(new Fallback(EVIL, 1, 1, EVIL)),
+            Reads.NONE,
+            List.of(
+                new KnownExecutor(
+                    new Executor(
+                        EVIL,
+                        true,
+                        new Place(EVIL, EVIL, EVIL, EVIL, EVIL),
+                        executor.bytes(),
+                        List.of(new Fallback(EVIL, 1, 1, EVIL)),
+                        executor.memory(),
+                        executor.queuePairs(),
+                        executor.reads()),
+                    EVIL),
+                new KnownExecutor(
+                    new Executor(
+                        "2",
+                        false,
+                        new Place(EVIL, "", "", "", ""),
+                        executor.bytes(),
+                        List.of(),
+                        executor.memory(),
+                        executor.queuePairs(),
+                        executor.reads()),
+                    "")),
+            1,
+            List.of(new SlowPeer(EVIL, 1, 0, Reads.NONE)));
+    assertThat(StatusPage.of(status))
+        .contains("&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;&quot;")
+        .doesNotContain("<script", "'1'");
+  }
+
+  @Test
+  void theHtmlIsWellFormed() throws Exception {
+    String document = "<div>" + page + StatusPage.empty() + "</div>";
+    assertThat(
+            DocumentBuilderFactory.newInstance()
+                .newDocumentBuilder()
+                .parse(new InputSource(new StringReader(document)))
+                .getElementsByTagName("polygon")
+                .getLength())
+        .isEqualTo(BytesPlot.LAYERS.size());
+  }
+
+  @Test
+  void anApplicationWithoutBytesHasAPlot() {
+    assertThat(new BytesPlot(List.of()).svg()).startsWith("<svg").endsWith("</svg>");
+    assertThat(new BytesPlot(List.of(new Point(5, Bytes.NONE))).svg()).doesNotContain("NaN");
+  }
+
+  @Test
+  void axesHaveRoundLabelsWithUnits() {
+    String svg = new BytesPlot(application().points()).svg();
+    assertThat(svg)
+        .contains(">20 GiB</text>", ">10 GiB</text>", ">0 GiB</text>", ">bytes so far</text>")
+        .contains(">time since the first shuffle (s)</text>", ">70</text>");
+  }
+}
