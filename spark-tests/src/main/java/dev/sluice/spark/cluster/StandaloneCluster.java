@@ -21,13 +21,13 @@ import java.util.stream.Collectors;
 public final class StandaloneCluster implements AutoCloseable {
   private static final Duration START_TIMEOUT = Duration.ofMinutes(5);
   private static final Pattern MASTER_URL = Pattern.compile("Starting Spark master at (\\S+)");
-  private static final Pattern HISTORY_URL = Pattern.compile("HistoryServer.* started at (\\S+)");
   private static final Pattern REGISTERED = Pattern.compile("Successfully registered with master");
 
   private final SparkHome home;
   private final Path directory;
   private final List<SparkProcess> processes = new ArrayList<>();
   private final List<SparkProcess> workers = new ArrayList<>();
+  private final List<HistoryServer> historyServers = new ArrayList<>();
 
   // Set while the cluster starts, before it is handed out.
   @SuppressWarnings("NullAway.Init")
@@ -97,12 +97,9 @@ public final class StandaloneCluster implements AutoCloseable {
    * @return address of the history server
    */
   public URI startHistoryServer(Path eventLogs) throws IOException, InterruptedException {
-    List<String> options =
-        List.of(
-            "-Dspark.history.ui.port=0", "-Dspark.history.fs.logDirectory=" + eventLogs.toUri());
-    SparkProcess server =
-        start(directory, "history", deploy("history.HistoryServer", options, List.of()));
-    return URI.create(server.awaitLog(HISTORY_URL, START_TIMEOUT).group(1));
+    HistoryServer server = HistoryServer.start(home, directory, "history", eventLogs, List.of());
+    historyServers.add(server);
+    return server.address();
   }
 
   private static JavaCommand deploy(String name, List<String> options, List<String> arguments) {
@@ -136,6 +133,7 @@ public final class StandaloneCluster implements AutoCloseable {
 
   @Override
   public void close() {
+    historyServers.forEach(HistoryServer::close);
     processes.reversed().forEach(SparkProcess::close);
   }
 

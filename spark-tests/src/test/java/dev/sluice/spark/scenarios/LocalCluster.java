@@ -109,7 +109,12 @@ public final class LocalCluster implements AutoCloseable {
 
   /** Waits a minute at most. */
   static void await(String what, BooleanSupplier condition) throws InterruptedException {
-    long deadline = System.nanoTime() + TIMEOUT.toNanos();
+    await(what, TIMEOUT, condition);
+  }
+
+  static void await(String what, Duration timeout, BooleanSupplier condition)
+      throws InterruptedException {
+    long deadline = System.nanoTime() + timeout.toNanos();
     while (!condition.getAsBoolean()) {
       assertThat(System.nanoTime()).as("waiting for %s", what).isLessThan(deadline);
       TimeUnit.MILLISECONDS.sleep(20);
