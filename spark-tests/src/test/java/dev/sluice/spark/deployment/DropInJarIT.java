@@ -14,15 +14,20 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * The jar that users drop in holds our classes, all but those of the command-line tools, and
- * nothing else.
+ * The jar that users drop in holds our classes, all but those of the command-line tools, the name
+ * of the history server's plug-in, and nothing else.
  */
 final class DropInJarIT {
   private static final int JAVA_21 = 65;
   private static final int JAVA_17 = 61;
   private static final String ENTRY_POINT =
-      "dev/sluice/(doctor/[\\w-]+|spark/(doctor/[\\w-]+"
+      "dev/sluice/(doctor/[\\w-]+|spark/(doctor/[\\w-]+|ui/[\\w-]+"
           + "|Node(Configuration|ShuffleDataIO)|RdmaShuffle(Manager)?|StockShuffle))";
+
+  /** Spark's history server finds the tab by it. */
+  private static final String SERVICE =
+      "META-INF/services/org.apache.spark.status.AppHistoryServerPlugin";
+
   private static final String TOOLS = "dev/sluice/verbs/tools/";
   private static final List<String> MODULES =
       List.of("verbs", "rdma-net", "block-server", "doctor", "shuffle-manager");
@@ -34,6 +39,7 @@ final class DropInJarIT {
             name ->
                 name.matches("dev/sluice/.+\\.class")
                     || name.equals("META-INF/MANIFEST.MF")
+                    || name.equals(SERVICE)
                     || name.matches("META-INF/(LICENSE|NOTICE)(\\.\\w+)?"));
   }
 
