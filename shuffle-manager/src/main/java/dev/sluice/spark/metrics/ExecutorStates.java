@@ -34,11 +34,6 @@ import org.jspecify.annotations.Nullable;
  * that lives.
  */
 public final class ExecutorStates {
-  private static final int SLOWEST = 10;
-
-  /** READs below which a peer's latencies tell little. */
-  private static final int MIN_READS = 10;
-
   /** Rows of lost executors that wait to be taken. After a failure of the feed nothing does. */
   private static final int MAX_LOST_ROWS = 1_000;
 
@@ -234,11 +229,12 @@ public final class ExecutorStates {
     return byPeer.entrySet().stream()
         .map(entry -> slowPeer(entry.getKey(), entry.getValue()))
         .sorted(
-            Comparator.comparing((SlowPeer peer) -> peer.reads().count() >= MIN_READS)
+            Comparator.comparing(
+                    (SlowPeer peer) -> peer.reads().count() >= ReadTimesReporter.MIN_READS)
                 .thenComparingLong(peer -> peer.reads().p50Micros())
                 .thenComparingLong(peer -> peer.reads().p99Micros())
                 .reversed())
-        .limit(SLOWEST)
+        .limit(ReadTimesReporter.SLOWEST)
         .toList();
   }
 

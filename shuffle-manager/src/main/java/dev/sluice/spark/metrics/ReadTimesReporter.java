@@ -24,10 +24,11 @@ import org.slf4j.LoggerFactory;
 final class ReadTimesReporter {
   private static final Logger LOG = LoggerFactory.getLogger(ReadTimesReporter.class);
 
-  private static final int SLOWEST = 10;
+  /** Number of slowest peers, of an executor and of the application. */
+  static final int SLOWEST = 10;
 
   /** READs below which a peer's latencies tell little. */
-  private static final int MIN_READS = 10;
+  static final int MIN_READS = 10;
 
   private final String executorId;
   private final LatencyHistogram all;
