@@ -263,6 +263,7 @@ public final class SluiceConf {
           o.bufferWaitMs = value(Settings.BUFFERS_WAIT_TIMEOUT);
           o.maxGroupBytes = value(Settings.READ_MAX_BYTES).intValue();
           o.gatherBytes = gatherBytes(cores);
+          o.hedge = value(Settings.READ_HEDGE);
         });
   }
 

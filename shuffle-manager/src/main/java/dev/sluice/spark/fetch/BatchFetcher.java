@@ -25,7 +25,8 @@ import org.slf4j.LoggerFactory;
  * limit of bytes. {@link RdmaBlockStoreClient#gather} opens one for each reader. A group is one
  * executor's blocks. Released batches make room for more. The reader's thread starts groups, and
  * takes and verifies batches; any thread answers. The lock is held for operations on queues only. A
- * group's lock may be taken inside it. Never READ, release memory or block while holding it.
+ * group's lock and that of {@link LateReads} may be taken inside it. Never READ, release memory or
+ * block while holding it.
  *
  * <p>It owns every batch until the batch is released. The reader closes it after reading
  * everything. {@link TaskReads} closes it when the task ends, perhaps on another thread and perhaps
@@ -41,8 +42,12 @@ final class BatchFetcher implements RemoteBatches {
     /** Returns the deadline of the step. */
     long deadlineNanos();
 
-    /** Leaves the step's blocks to Spark, whose own fetch reports and counts the failure. */
-    void leave();
+    /**
+     * Leaves the step's blocks to Spark, whose own fetch reports and counts the failure.
+     *
+     * @param reason LATE if Spark has to fetch the blocks without a READ
+     */
+    void leave(FallbackReason reason);
 
     /** Returns the bytes that the step takes of the limit. */
     int bytes();
@@ -74,6 +79,9 @@ final class BatchFetcher implements RemoteBatches {
   /** Null while no batch waits. */
   private @Nullable Future<?> touching;
 
+  /** Time at which the reader last looked for late READs. */
+  private long lookedNanos;
+
   /** True if blocks may have been left to Spark since the reader last waited. */
   private boolean left;
 
@@ -84,6 +92,7 @@ final class BatchFetcher implements RemoteBatches {
     this.task = task;
     this.unread = unread;
     this.waiting = new FetchQueue(task);
+    this.lookedNanos = path.timer().nanoTime();
   }
 
   /**
@@ -193,7 +202,11 @@ final class BatchFetcher implements RemoteBatches {
 
   private void start(TaskBatchRead batch) {
     try {
-      batch.start();
+      if (batch.isAvoided()) {
+        giveUp(batch, FallbackReason.LATE);
+      } else {
+        batch.start();
+      }
     } catch (Throwable e) { // Errors too: the other batches still have to start.
       failed(batch, e);
     }
@@ -267,7 +280,7 @@ final class BatchFetcher implements RemoteBatches {
       if (!ended(step)) {
         return;
       }
-      leave(step);
+      leave(step, reason);
     }
     LOG.debug("Leaving {} to Spark's own transfer: {}", step, reason);
     request();
@@ -276,14 +289,14 @@ final class BatchFetcher implements RemoteBatches {
   /** Leaves a batch to Spark, as its bytes differ from the written ones. */
   void wrong(TaskBatchRead read) {
     synchronized (this) {
-      leave(read);
+      leave(read, FallbackReason.CHECKSUM);
     }
     request();
   }
 
   /** Called with the lock held. */
-  private void leave(Step step) {
-    step.leave();
+  private void leave(Step step, FallbackReason reason) {
+    step.leave(reason);
     consumed(step.bytes());
     left = true;
     notifyAll();
@@ -356,7 +369,10 @@ final class BatchFetcher implements RemoteBatches {
   }
 
   @Override
-  public boolean await() throws InterruptedException {
+  public boolean await(boolean mayOvertake) throws InterruptedException {
+    if (mayOvertake) {
+      leaveLateReads();
+    }
     request();
     awaitStep().forEach(step -> giveUp(step, FallbackReason.DEADLINE));
     synchronized (this) {
@@ -373,29 +389,55 @@ final class BatchFetcher implements RemoteBatches {
   }
 
   /**
-   * Waits until something has arrived or is left to Spark, no batch will come, or steps are late.
+   * Leaves batches to Spark whose READs are late, within the limits of {@link LateReads}. Their
+   * bytes are dropped when they come. Also leaves batches whose READs would be late and have not
+   * begun. A task that many batches reach one by one does not look at all of them each time.
+   */
+  void leaveLateReads() {
+    long now = path.timer().nanoTime();
+    synchronized (this) {
+      if (now - lookedNanos < LateReads.PAUSE_NANOS) {
+        return;
+      }
+      lookedNanos = now;
+      for (Step step : List.copyOf(underWay)) {
+        if (step instanceof TaskBatchRead batch && (batch.isHeldUp() || batch.overtake())) {
+          ended(batch);
+          leave(batch, FallbackReason.LATE);
+        }
+      }
+    }
+    request();
+  }
+
+  /**
+   * Waits until something has arrived or is left to Spark, no batch will come, deadlines are over,
+   * or it is time to look for late READs.
    *
-   * @return the late steps
+   * @return the steps whose deadlines are over
    */
   private synchronized List<Step> awaitStep() throws InterruptedException {
-    while (arrived.isEmpty() && !left && isMoreToCome()) {
+    List<Step> overdue = new ArrayList<>();
+    if (arrived.isEmpty() && !left && isMoreToCome()) {
       long now = path.timer().nanoTime();
-      long nanosToWait = TimeUnit.MILLISECONDS.toNanos(path.options().readTimeoutMs());
-      List<Step> late = new ArrayList<>();
+      long nanosToWait =
+          Math.min(
+              TimeUnit.MILLISECONDS.toNanos(path.options().readTimeoutMs()),
+              path.lateReads().pauseNanos());
       for (Step step : underWay) {
         long nanosLeft = step.deadlineNanos() - now;
         nanosToWait = Math.min(nanosToWait, nanosLeft);
         if (nanosLeft <= 0) {
-          late.add(step);
+          overdue.add(step);
         }
       }
-      if (!late.isEmpty()) {
-        return late;
+      if (overdue.isEmpty()) {
+        TimeUnit.NANOSECONDS.timedWait(this, nanosToWait);
+        path.lateReads().waited(now, nanosToWait);
       }
-      TimeUnit.NANOSECONDS.timedWait(this, nanosToWait);
     }
     left = false;
-    return List.of();
+    return overdue;
   }
 
   private boolean isMoreToCome() {

@@ -26,8 +26,11 @@ public final class ExecutorBlocks implements BlockList {
   private final BlocksByAddress tracked;
   private final boolean local;
 
-  /** Members that were left and not taken yet; guarded by this, as the next field. */
+  /** Members that were left and not taken yet; guarded by this, as the next two fields. */
   private final BitSet left = new BitSet();
+
+  /** Members that Spark's iterator fetches without a READ, as their READs are late. */
+  private final BitSet late = new BitSet();
 
   /** Members that Spark's iterator has. */
   private final BitSet taken = new BitSet();
@@ -178,6 +181,15 @@ public final class ExecutorBlocks implements BlockList {
     return estimatedBytes;
   }
 
+  /** Returns the estimated size of a member in bytes. */
+  long estimatedBytes(int member) {
+    long bytes = 0;
+    for (int block = firstBlocks[member]; block < firstBlocks[member + 1]; block++) {
+      bytes += tracked.blocks().get(block).bytes();
+    }
+    return bytes;
+  }
+
   @Override
   public long meanBytes() {
     return estimatedBytes / size;
@@ -190,25 +202,48 @@ public final class ExecutorBlocks implements BlockList {
     hasLeft = !left.isEmpty();
   }
 
+  /** Leaves members as {@link #leave} does, but Spark's iterator fetches them without a READ. */
+  synchronized void leaveLate(BitSet members) {
+    late.or(members);
+    leave(members);
+  }
+
   /** Returns true if {@link #takeLeft} has blocks to return. */
   boolean hasLeft() {
     return hasLeft;
   }
 
-  /** Returns the estimated size of the members that were left, in bytes. */
-  synchronized long leftBytes() {
-    return left.cardinality() * meanBytes();
+  /**
+   * Returns the estimated size in bytes of the members that {@link #takeLeft} returns; 0 for none.
+   */
+  synchronized long leftBytes(boolean isLate) {
+    return left(isLate).cardinality() * meanBytes();
   }
 
-  /** Returns the blocks of the members that were left to Spark since the last call. */
-  synchronized BlocksByAddress takeLeft() {
+  private BitSet left(boolean isLate) {
+    BitSet members = (BitSet) left.clone();
+    if (isLate) {
+      members.and(late);
+    } else {
+      members.andNot(late);
+    }
+    return members;
+  }
+
+  /**
+   * Returns the blocks of the members that were left to Spark since the last call.
+   *
+   * @param isLate true for those that are fetched without a READ, false for the others
+   */
+  synchronized BlocksByAddress takeLeft(boolean isLate) {
+    BitSet members = left(isLate);
     List<BlocksByAddress.Block> result = new ArrayList<>();
-    for (int i = left.nextSetBit(0); i >= 0; i = left.nextSetBit(i + 1)) {
+    for (int i = members.nextSetBit(0); i >= 0; i = members.nextSetBit(i + 1)) {
       result.addAll(tracked.blocks().subList(firstBlocks[i], firstBlocks[i + 1]));
     }
-    taken.or(left);
-    left.clear();
-    hasLeft = false;
+    taken.or(members);
+    left.andNot(members);
+    hasLeft = !left.isEmpty();
     return new BlocksByAddress(tracked.address(), result);
   }
 

@@ -35,7 +35,8 @@ record FetchContext(
     DeadlineTimer timer,
     EvictableBuffers parked,
     PerTask<TaskReads> tasks,
-    FetchBudget budget) {
+    FetchBudget budget,
+    LateReads lateReads) {
 
   /**
    * Returns the state that the readers of a task share.

@@ -3,6 +3,7 @@ package dev.sluice.spark.fetch;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.table.LocatedBlocks;
 import dev.sluice.spark.table.LocatedBlocks.Span;
 import dev.sluice.spark.table.Spans;
@@ -64,7 +65,7 @@ final class GroupFetch implements BatchFetcher.Step {
 
   /** Leaves all blocks to Spark, as they were not located. */
   @Override
-  public void leave() {
+  public void leave(FallbackReason reason) {
     BitSet all = new BitSet();
     all.set(0, group.size());
     group.leave(all);
@@ -87,8 +88,16 @@ final class GroupFetch implements BatchFetcher.Step {
     if (group.meanBytes() > maxMemberBytes(false) / 2) {
       return false;
     }
-    CompletableFuture<LocatedBlocks> locating =
-        path.locate(group.address().executorId(), group, true, deadlineNanos);
+    String executorId = group.address().executorId();
+    String peerId = path.sparkTransfer().node(executorId).map(PeerAddress::id).orElse(executorId);
+    if (path.lateReads().avoids(peerId)) {
+      leaveAvoided();
+      if (path.lateReads().takesProbe(peerId)) {
+        path.locate(executorId, group, true, deadlineNanos).whenComplete(this::probe);
+      }
+      return true;
+    }
+    CompletableFuture<LocatedBlocks> locating = path.locate(executorId, group, true, deadlineNanos);
     if (locating.state() == Future.State.SUCCESS && !locating.resultNow().hasPeer()) {
       return false;
     }
@@ -97,17 +106,47 @@ final class GroupFetch implements BatchFetcher.Step {
     return true;
   }
 
+  /**
+   * Leaves all blocks to Spark, as READs from their peer are late. Blocks whose estimated size is
+   * too large for a batch may still be READ.
+   */
+  private void leaveAvoided() {
+    BitSet large = new BitSet();
+    BitSet small = new BitSet();
+    int most = maxMemberBytes(false);
+    for (int member = 0; member < group.size(); member++) {
+      (group.estimatedBytes(member) > most ? large : small).set(member);
+    }
+    group.leave(large);
+    group.leaveLate(small);
+  }
+
+  /** READs the first batch, whose blocks are left to Spark. */
+  private void probe(LocatedBlocks found, Throwable failure) {
+    try {
+      spans(found, failure).stream()
+          .findFirst()
+          .ifPresent(span -> new ProbeRead(path, fetcher.task(), found, span).start());
+    } catch (Throwable e) {
+      fetcher.failed(this, e);
+    }
+  }
+
+  private List<Span> spans(LocatedBlocks found, Throwable failure) {
+    if (failure != null) {
+      throw new IllegalStateException(failure);
+    }
+    located = found;
+    leaveUnfit(IntStream.range(0, group.size()), 0);
+    List<Span> spans = Spans.registered(found, maxBatchBytes(), false);
+    spans.addAll(stagedSpans(0, group.size()));
+    return spans;
+  }
+
   private void divide(LocatedBlocks found, Throwable failure) {
     List<TaskBatchRead> batches;
     try {
-      if (failure != null) {
-        throw new IllegalStateException(failure);
-      }
-      located = found;
-      leaveUnfit(IntStream.range(0, group.size()), 0);
-      List<Span> spans = Spans.registered(found, maxBatchBytes(), false);
-      spans.addAll(stagedSpans(0, group.size()));
-      batches = batches(spans);
+      batches = batches(spans(found, failure));
     } catch (Throwable e) {
       fetcher.failed(this, e);
       return;

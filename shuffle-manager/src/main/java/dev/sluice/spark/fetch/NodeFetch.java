@@ -68,6 +68,7 @@ final class NodeFetch {
           FallbackReason.CONNECT,
           FallbackReason.TRANSPORT,
           FallbackReason.DEADLINE,
+          FallbackReason.LATE,
           FallbackReason.CIRCUIT_OPEN,
           FallbackReason.STAGING);
 

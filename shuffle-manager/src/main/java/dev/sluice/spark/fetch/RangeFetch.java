@@ -71,6 +71,16 @@ final class RangeFetch implements FetchBudget.Waiter, ReadListener {
      */
     boolean awaits();
 
+    /** Called before a READ starts: once for each part, and for each time that it is READ. */
+    default void readBegins() {}
+
+    /**
+     * Called when a READ has ended, before the bytes are verified.
+     *
+     * @param bytes bytes that have come; 0 if the READ failed
+     */
+    default void readEnded(int bytes) {}
+
     /**
      * Takes the permit with the bytes in its buffer, which the sink has to close.
      *
@@ -216,6 +226,10 @@ final class RangeFetch implements FetchBudget.Waiter, ReadListener {
 
   private void granted(Stage asked, Staged answer) {
     lease = answer.region().length() > 0 ? answer : null;
+    if (!sink.awaits()) {
+      drop();
+      return;
+    }
     boolean wasKnown = located.isKnown(span.from());
     Span copied = located.take(span, asked, answer);
     FallbackReason reason = span.isSingle() ? located.failure(span.from()) : null;
@@ -253,6 +267,7 @@ final class RangeFetch implements FetchBudget.Waiter, ReadListener {
 
   private void read(List<RemoteRegion> regions) {
     state = State.READ;
+    sink.readBegins();
     path.transport()
         .read(
             located.peer(),
@@ -269,9 +284,13 @@ final class RangeFetch implements FetchBudget.Waiter, ReadListener {
   }
 
   private void wasRead() {
+    sink.readEnded(part.bytes());
     Staged copy = lease;
     if (copy == null) {
       arrived();
+    } else if (!sink.awaits()) {
+      requireNonNull(permit).arrived();
+      drop();
     } else if (isLate(copy)) {
       path.counters().add(ShuffleCounter.STAGED_LATE, 1);
       again(FallbackReason.STAGING);
@@ -281,6 +300,13 @@ final class RangeFetch implements FetchBudget.Waiter, ReadListener {
       state = State.VERIFY;
       path.deliverer().execute(() -> guard(() -> verify(copy.crc32c())));
     }
+  }
+
+  /** Ends without an answer, as the bytes are not wanted any more. */
+  private void drop() {
+    giveBack();
+    state = State.DONE;
+    requireNonNull(permit).close();
   }
 
   private boolean isLate(Staged copy) {
@@ -310,7 +336,7 @@ final class RangeFetch implements FetchBudget.Waiter, ReadListener {
 
   private void again(FallbackReason reason) {
     giveBack();
-    if (attempts < ATTEMPTS) {
+    if (attempts < ATTEMPTS && sink.awaits()) {
       stage();
     } else {
       failed(reason);
@@ -337,8 +363,7 @@ final class RangeFetch implements FetchBudget.Waiter, ReadListener {
     } else if (sink.awaits()) {
       fetch();
     } else {
-      state = State.DONE;
-      requireNonNull(permit).close();
+      drop();
     }
   }
 
@@ -351,6 +376,9 @@ final class RangeFetch implements FetchBudget.Waiter, ReadListener {
   @Override
   public void failed(FallbackReason reason) {
     if (state != State.DONE) {
+      if (state == State.READ) {
+        sink.readEnded(0);
+      }
       state = State.DONE;
       try {
         giveBack();

@@ -87,8 +87,8 @@ public final class RdmaBlockFetcherIterator extends AbstractIterator<Tuple2<Bloc
         (group.isLocal() ? streamed : rest).add(group.tracked());
       }
     }
-    own = fetch(streamed);
-    beside = fetch(rest);
+    own = fetch(streamed, false);
+    beside = fetch(rest, false);
   }
 
   @Override
@@ -187,8 +187,8 @@ public final class RdmaBlockFetcherIterator extends AbstractIterator<Tuple2<Bloc
     if (batch != null) {
       return batch;
     }
-    List<BlocksByAddress> some = own.hasNext() ? List.of() : takeLeft(true, Long.MAX_VALUE);
-    own = some.isEmpty() ? own : fetch(some);
+    List<BlocksByAddress> some = own.hasNext() ? List.of() : takeLeft(true, false, Long.MAX_VALUE);
+    own = some.isEmpty() ? own : fetch(some, false);
     return own.hasNext() ? own : null;
   }
 
@@ -214,28 +214,40 @@ public final class RdmaBlockFetcherIterator extends AbstractIterator<Tuple2<Bloc
 
   /**
    * Fetches the blocks that groups left to Spark. While one iterator has much under way, another
-   * one fetches them at once, so that the loss of an executor is noticed early. All iterators
-   * together have as many bytes under way as one may have.
+   * one fetches them at once, so that the loss of an executor is noticed early. Blocks whose READs
+   * are late have iterators of their own, which READ nothing. All iterators of one kind together
+   * have as many bytes under way as one may have, so that neither kind waits for the other.
    */
   private void fetchLeft() {
     left.removeIf(blocks -> !blocks.hasNext());
-    long room = left.isEmpty() ? Long.MAX_VALUE : spark.maxBytesInFlight();
-    for (SparkBlocks blocks : left) {
-      room -= blocks.bytes();
-    }
-    List<BlocksByAddress> some = takeLeft(false, room);
+    fetchLeft(true);
+    fetchLeft(false);
+  }
+
+  private void fetchLeft(boolean late) {
+    List<BlocksByAddress> some = takeLeft(false, late, room(late));
     if (!some.isEmpty()) {
-      left.add(fetch(some));
+      left.add(fetch(some, late));
     }
   }
 
-  private List<BlocksByAddress> takeLeft(boolean isLocal, long room) {
+  /** Returns the bytes that a further iterator of the kind may fetch. */
+  private long room(boolean late) {
+    List<SparkBlocks> alike = left.stream().filter(blocks -> blocks.areLate() == late).toList();
+    long underWay = alike.stream().mapToLong(SparkBlocks::bytes).sum();
+    return alike.isEmpty() ? Long.MAX_VALUE : spark.maxBytesInFlight() - underWay;
+  }
+
+  private List<BlocksByAddress> takeLeft(boolean isLocal, boolean late, long room) {
     List<BlocksByAddress> some = new ArrayList<>();
     long bytes = 0;
     for (ExecutorBlocks group : groups) {
-      if (group.isLocal() == isLocal && group.hasLeft() && bytes + group.leftBytes() <= room) {
-        some.add(group.takeLeft());
-        bytes += some.getLast().bytes();
+      if (group.hasLeft() && group.isLocal() == isLocal) {
+        long leftBytes = group.leftBytes(late);
+        if (leftBytes > 0 && bytes + leftBytes <= room) {
+          some.add(group.takeLeft(late));
+          bytes += some.getLast().bytes();
+        }
       }
     }
     return some;
@@ -244,7 +256,7 @@ public final class RdmaBlockFetcherIterator extends AbstractIterator<Tuple2<Bloc
   private boolean awaitRemote() {
     long start = System.nanoTime();
     try {
-      return remote.await() || awaitAnswer();
+      return remote.await(room(true) > 0) || awaitAnswer();
     } catch (InterruptedException e) {
       // Throws as Spark's iterator does, which is written in Scala.
       throw Unchecked.of(e);
@@ -270,12 +282,12 @@ public final class RdmaBlockFetcherIterator extends AbstractIterator<Tuple2<Bloc
     return waits;
   }
 
-  private SparkBlocks fetch(List<BlocksByAddress> some) {
+  private SparkBlocks fetch(List<BlocksByAddress> some, boolean late) {
     long bytes = 0;
     for (BlocksByAddress blocks : some) {
       bytes += blocks.bytes();
     }
-    SparkBlocks fetched = new SparkBlocks(bytes, remote::answered);
+    SparkBlocks fetched = new SparkBlocks(bytes, late, remote::answered);
     fetched.are(
         some.isEmpty()
             ? CollectionConverters.asScala(Collections.emptyIterator())

@@ -130,7 +130,8 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
             timer,
             new EvictableBuffers(transport, deliverer),
             new PerTask<>(() -> new TaskReads(options.gatherBytes()), TaskReads::end),
-            new FetchBudget(transport, options, timer, counters));
+            new FetchBudget(transport, options, timer, counters),
+            new LateReads(options.hedge(), transport.poolBytes(), timer, counters));
     return new RdmaBlockStoreClient(stock.executorId(), path, Optional.empty(), threads.end());
   }
 
@@ -166,6 +167,9 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
     FallbackReason reason = parse(execId, blockIds, blocks);
     if (reason != null) {
       transfer.fetch(target, blockIds, reason, asking, downloadFileManager);
+    } else if (asker.isPresent() && asker.get().blocks().areLate()) {
+      // The task has batches to read while this connects.
+      transfer.fetchSoon(target, blockIds, FallbackReason.LATE, asking, downloadFileManager);
     } else {
       TaskReads task = asker.map(Asker::task).orElseGet(() -> path.of(TaskContext.get()));
       new FetchCall(path, task, target, blocks, asking, downloadFileManager).start();
@@ -255,6 +259,8 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
    * @param gatherBytes limit of the bytes of batch fetches that a task READs or holds; 0 for no
    *     batch fetches
    * @param maxStagedBytes limit of one staging request
+   * @param hedge true to leave batches to Spark's own transport whose READs take much longer than
+   *     most
    */
   public record ReadOptions(
       boolean verifyChecksums,
@@ -262,7 +268,8 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
       long bufferWaitMs,
       int maxGroupBytes,
       long gatherBytes,
-      int maxStagedBytes) {
+      int maxStagedBytes,
+      boolean hedge) {
 
     /**
      * Defaults of the configuration, for one task at a time in the least memory that Spark gives.
@@ -282,6 +289,7 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
       public int maxGroupBytes = 1 << 20;
       public long gatherBytes = 24 << 20;
       public int maxStagedBytes = Stager.MAX_REQUEST_BYTES;
+      public boolean hedge = true;
 
       private Builder() {}
     }

@@ -30,12 +30,14 @@ public interface RemoteBatches {
   @Nullable Arrival poll();
 
   /**
-   * Waits until there may be something to poll.
+   * Waits until there may be something to poll. May return earlier.
    *
+   * @param mayOvertake true if late batches may be left to Spark's transfer, which has room for
+   *     them
    * @return false if no batch will come any more, and nothing is there now
    * @throws IllegalStateException if this is closed
    */
-  boolean await() throws InterruptedException;
+  boolean await(boolean mayOvertake) throws InterruptedException;
 
   /** Waits until Spark has an answer or this is closed. May return earlier. */
   void awaitAnswer() throws InterruptedException;

@@ -19,6 +19,7 @@ import scala.collection.Iterator;
  */
 public final class SparkBlocks implements Arrival, BatchFetcher.Arrived {
   private final long bytes;
+  private final boolean late;
   private final Consumer<SparkBlocks> told;
   private final AtomicInteger unanswered = new AtomicInteger();
 
@@ -27,15 +28,21 @@ public final class SparkBlocks implements Arrival, BatchFetcher.Arrived {
 
   /**
    * @param bytes estimated size of all blocks
+   * @param late true if READs of the blocks are late, so that they are not READ again
    * @param told told of each answer about a remote block, on any thread
    */
-  SparkBlocks(long bytes, Consumer<SparkBlocks> told) {
+  SparkBlocks(long bytes, boolean late, Consumer<SparkBlocks> told) {
     this.bytes = bytes;
+    this.late = late;
     this.told = told;
   }
 
   long bytes() {
     return bytes;
+  }
+
+  boolean areLate() {
+    return late;
   }
 
   /** Notes that the iterator requests remote blocks. Any thread. */

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.fetch;
 
+import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.fetch.FetchBudget.Permit;
 import dev.sluice.spark.table.LocatedBlocks;
 import dev.sluice.spark.table.LocatedBlocks.Span;
 import dev.sluice.spark.transport.FallbackReason;
+import java.util.BitSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +25,7 @@ final class TaskBatchRead
   private final LocatedBlocks located;
   private final Span span;
   private final RangeFetch fetch;
+  private final LateReads.Read read;
   private long startNanos;
   private volatile long deadlineNanos;
   private long requestNanos;
@@ -41,6 +44,7 @@ final class TaskBatchRead
     this.located = group.located();
     this.span = span;
     this.fetch = new RangeFetch(path, this, group.located(), span, this);
+    this.read = path.lateReads().new Read(located.peer().id(), span.bytes());
     this.there = span;
   }
 
@@ -63,8 +67,13 @@ final class TaskBatchRead
   }
 
   @Override
-  public void leave() {
-    group().leave(located.all(there));
+  public void leave(FallbackReason reason) {
+    BitSet members = located.all(there);
+    if (reason == FallbackReason.LATE) {
+      group().leaveLate(members);
+    } else {
+      group().leave(members);
+    }
   }
 
   /** Takes note of the blocks that arrived. Called with the task's lock. */
@@ -85,6 +94,48 @@ final class TaskBatchRead
 
   void start() {
     fetch.start();
+  }
+
+  /** Returns true if Spark's transfer should fetch the blocks from the start. */
+  boolean isAvoided() {
+    return path.lateReads().avoids(peer().id());
+  }
+
+  /** Asks to leave this to Spark, as {@link LateReads.Read#overtake} does. */
+  boolean overtake() {
+    boolean isOvertaken = read.overtake();
+    if (isOvertaken) {
+      task().overtaken(this);
+    }
+    return isOvertaken;
+  }
+
+  /** Returns true while the READ is under way whose blocks were left to Spark. */
+  boolean isOvertaken() {
+    return read.isOvertaken();
+  }
+
+  /**
+   * Returns true if the READ has not begun and should not: it may wait for late READs to end, and
+   * would be late itself.
+   */
+  boolean isHeldUp() {
+    return read.isYetToBegin()
+        && (path.lateReads().isAvoided(peer().id()) || task().hasOvertaken(peer()));
+  }
+
+  PeerAddress peer() {
+    return located.peer();
+  }
+
+  @Override
+  public void readBegins() {
+    read.begin();
+  }
+
+  @Override
+  public void readEnded(int bytes) {
+    read.end(bytes);
   }
 
   /** Tells the peer that the shuffle is in use, so that it keeps the map outputs registered. */

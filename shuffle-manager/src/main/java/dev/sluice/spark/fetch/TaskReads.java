@@ -44,6 +44,9 @@ final class TaskReads {
   /** Permits that wait for a staging slot. */
   private final Map<PeerAddress, Set<Permit>> waiting = new ConcurrentHashMap<>();
 
+  /** Batches that were left to Spark while they were READ. Some of the READs have ended. */
+  private final Set<TaskBatchRead> overtaken = ConcurrentHashMap.newKeySet();
+
   /** Number of readers that have batches to come. */
   private final AtomicInteger readers = new AtomicInteger();
 
@@ -91,6 +94,17 @@ final class TaskReads {
 
   private Set<Permit> waiting(PeerAddress peer) {
     return waiting.computeIfAbsent(peer, _ -> ConcurrentHashMap.newKeySet());
+  }
+
+  /** Notes a batch that is left to Spark while its READ is under way. */
+  void overtaken(TaskBatchRead batch) {
+    overtaken.add(batch);
+  }
+
+  /** Returns true if such a READ of the peer is still under way. It may hold a staging slot. */
+  boolean hasOvertaken(PeerAddress peer) {
+    overtaken.removeIf(batch -> !batch.isOvertaken());
+    return overtaken.stream().anyMatch(batch -> batch.peer().equals(peer));
   }
 
   void enter() {

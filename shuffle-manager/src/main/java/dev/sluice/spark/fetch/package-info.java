@@ -24,7 +24,9 @@
  * that wait for a task may leave the buffer pool ({@link EvictableBuffers}).
  *
  * <p><b>Fallback.</b> Blocks that cannot be READ go to {@link SparkTransfer}, which uses {@link
- * NodeFetch} in a cluster with node daemons.
+ * NodeFetch} in a cluster with node daemons. {@link LateReads} tells which batches are so late that
+ * Spark's transfer should fetch them as well, and which peers are avoided ({@link LatePeers}) until
+ * a {@link ProbeRead} is in time.
  *
  * <p>This package does not locate blocks: {@code dev.sluice.spark.locate} and {@code
  * dev.sluice.spark.table} do.

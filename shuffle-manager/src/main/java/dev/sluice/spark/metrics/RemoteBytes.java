@@ -74,6 +74,7 @@ final class RemoteBytes {
       case STAGING -> Optional.of(PREFIX + "staging.maxBytes");
       case CONNECT -> Optional.of(PREFIX + "port");
       case DEADLINE -> Optional.of(PREFIX + "read.timeout");
+      case LATE -> Optional.of(PREFIX + "read.hedge");
       case CIRCUIT_OPEN -> Optional.of(PREFIX + "circuit.cooldown");
       case BUFFERS -> Optional.of(PREFIX + "buffers.maxBytes");
       case WIRE_ENCRYPTION -> Optional.of(PREFIX + "allowPlaintext");

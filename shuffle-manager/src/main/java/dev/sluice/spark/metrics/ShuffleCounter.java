@@ -29,6 +29,15 @@ public enum ShuffleCounter {
           "blocks",
           "Blocks, READ or local, that came together with others; `read.blocks` and"
               + " `local.blocks` include them.")),
+  HEDGE_BATCHES(
+      total(
+          "batches",
+          "Batches that Spark's transfer fetched too, as READs of their peer took much longer than"
+              + " most.")),
+  HEDGE_BYTES(
+      total(
+          "bytes",
+          "Bytes of the buffers of these batches. Bytes that are READ there are dropped.")),
   CORRUPTIONS(total("blocks", "Blocks whose bytes did not match Spark's checksum after a READ.")),
   NODE_TAKEN(
       total("map outputs", "Map outputs that the node daemon has taken, or that are empty.")),

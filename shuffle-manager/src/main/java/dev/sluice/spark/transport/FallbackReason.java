@@ -28,6 +28,10 @@ public enum FallbackReason {
   TRANSPORT,
   /** The READ did not end by its deadline. */
   DEADLINE,
+  /**
+   * The READ, or others from the peer, took much longer than most, so Spark's transfer was asked.
+   */
+  LATE,
   /** The peer's breaker is open: the peer is not tried for some time. */
   CIRCUIT_OPEN,
   /** This executor stops: its endpoint is closed. */

@@ -181,6 +181,13 @@ class SluiceConfTest {
     assertThat(new SluiceConf(conf).readOptions(16).gatherBytes()).isEqualTo(2 << 20);
   }
 
+  @Test
+  void lateBatchesAreHedgedUnlessThatIsOff() {
+    assertThat(new SluiceConf(conf).readOptions(1).hedge()).isTrue();
+    conf.set("spark.shuffle.rdma.read.hedge", "false");
+    assertThat(new SluiceConf(conf).readOptions(1).hedge()).isFalse();
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"gather", "verifyChecksums"})
   void nothingIsGatheredThatIsNotVerified(String key) {

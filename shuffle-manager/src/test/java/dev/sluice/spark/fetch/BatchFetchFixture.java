@@ -45,6 +45,9 @@ final class BatchFetchFixture implements SparkReading {
   /** Blocks that Spark's iterators were asked for. */
   final List<String> bySpark = new ArrayList<>();
 
+  /** The ones among these blocks that it has to fetch without a READ. */
+  final List<String> late = new ArrayList<>();
+
   /** Blocks of the streams that the task has read, however they were fetched. */
   final List<String> delivered = new ArrayList<>();
 
@@ -59,6 +62,9 @@ final class BatchFetchFixture implements SparkReading {
 
   /** True if the blocks of a batch are one stream. */
   boolean concatenates = true;
+
+  /** Limit of the bytes that one of Spark's iterators may have under way. */
+  long maxBytesInFlight = 48 << 20;
 
   /** Number of streams of batches. */
   int batches;
@@ -182,6 +188,13 @@ final class BatchFetchFixture implements SparkReading {
     remote.poll();
   }
 
+  /** Runs a step while the task waits. The task goes on after it. */
+  void whileItWaits(Runnable step) {
+    synchronized (remote) {
+      step.run();
+    }
+  }
+
   /** Closes the reader, as the end of its task does. */
   void close() {
     remote.close();
@@ -221,6 +234,9 @@ final class BatchFetchFixture implements SparkReading {
             block -> {
               String id = block.id().toString();
               bySpark.add(id);
+              if (asker.areLate()) {
+                late.add(id);
+              }
               streams.add(new Tuple2<>(block.id(), new ByteArrayInputStream(reads.written(id))));
               asker.asked(1);
               asker.answered();
@@ -242,7 +258,7 @@ final class BatchFetchFixture implements SparkReading {
 
   @Override
   public long maxBytesInFlight() {
-    return 48 << 20;
+    return maxBytesInFlight;
   }
 
   @Override

@@ -9,18 +9,21 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** Clock and timer that the test advances. */
 final class FakeTimer implements DeadlineTimer {
   private record Timeout(long nanos, Runnable task, CompletableFuture<Void> future) {}
 
   private final List<Timeout> timeouts = new ArrayList<>();
-  private long now = 1_000_000_000L;
+  private final AtomicInteger looks = new AtomicInteger();
+  private volatile long now = 1_000_000_000L;
   private Error defect;
   private boolean closed;
 
   @Override
   public long nanoTime() {
+    looks.incrementAndGet();
     Error thrown = defect;
     defect = null;
     if (thrown != null) {
@@ -42,6 +45,11 @@ final class FakeTimer implements DeadlineTimer {
   /** Throws this at the next call of {@link #nanoTime}. */
   void throwOnce(Error newDefect) {
     defect = newDefect;
+  }
+
+  /** Returns how often the clock was read. */
+  int looks() {
+    return looks.get();
   }
 
   /** Refuses tasks, as if the client were closed. */

@@ -96,14 +96,35 @@ class FetchPlanTest {
     group.leave(BitSet.valueOf(new long[] {0b1}));
     group.leave(BitSet.valueOf(new long[] {0b100}));
     group.leave(BitSet.valueOf(new long[] {0b1}));
-    assertThat(group.takeLeft().blocks())
+    assertThat(group.takeLeft(false).blocks())
         .containsExactly(blocks.get(0), blocks.get(1), blocks.get(3));
     assertThat(group.hasLeft()).isFalse();
     group.leave(BitSet.valueOf(new long[] {0b1}));
     assertThat(group.hasLeft()).as("Spark has the block already").isFalse();
     group.leave(BitSet.valueOf(new long[] {0b11}));
     assertThat(group.hasLeft()).isTrue();
-    assertThat(group.takeLeft().blocks()).containsExactly(blocks.get(2));
+    assertThat(group.takeLeft(false).blocks()).containsExactly(blocks.get(2));
+  }
+
+  @Test
+  void lateBlocksAreTakenApartFromOthers() {
+    block(10, 4);
+    block(11, 4);
+    block(12, 4);
+    ExecutorBlocks group = group();
+    group.leaveLate(BitSet.valueOf(new long[] {0b10}));
+    group.leave(BitSet.valueOf(new long[] {0b1}));
+    assertThat(group.leftBytes(true)).isEqualTo(group.leftBytes(false)).isPositive();
+
+    assertThat(group.takeLeft(true).blocks()).containsExactly(blocks.get(1));
+    assertThat(group.leftBytes(true)).isZero();
+    assertThat(group.hasLeft()).isTrue();
+    assertThat(group.takeLeft(false).blocks()).containsExactly(blocks.get(0));
+    assertThat(group.hasLeft()).isFalse();
+
+    group.leave(BitSet.valueOf(new long[] {0b100}));
+    assertThat(group.leftBytes(true)).as("it was not late").isZero();
+    assertThat(group.takeLeft(false).blocks()).containsExactly(blocks.get(2));
   }
 
   @Test

@@ -32,6 +32,8 @@ import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.apache.spark.storage.BlockManagerId;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import scala.Option;
 
 /** Order in which Spark's own transport asks node daemons and executors for blocks. */
@@ -374,12 +376,14 @@ class NodeFetchTest {
     assertAllCame();
   }
 
-  @Test
-  void afterAFailedReadTheDriverIsAskedBeforeTheExecutor() {
+  /** It may have ended. */
+  @ParameterizedTest
+  @EnumSource(names = {"CONNECT", "LATE"})
+  void afterAFailedReadTheDriverIsAskedBeforeTheExecutor(FallbackReason reason) {
     driver.known = Optional.empty();
     driver.servesItself = true;
     driver.gone = true;
-    fetch(FallbackReason.CONNECT, listener, BLOCK, OTHER);
+    fetch(reason, listener, BLOCK, OTHER);
     assertThat(client.fetches).containsExactly("node-host:5000" + ALL);
     assertAllCame();
   }

@@ -40,6 +40,7 @@ class RandomBatchFetchTest {
     private final List<Runnable> steps = new ArrayList<>();
     private final ReadFixture reads;
     private final List<MapOutput> outputs = new ArrayList<>();
+    private boolean isLate;
 
     Round(int seed) {
       random = new Random(seed);
@@ -64,6 +65,7 @@ class RandomBatchFetchTest {
       String[] blocks = randomBlocks();
       BatchFetchFixture task = new BatchFetchFixture(reads, Scheduled::new, null).start(blocks);
       task.concatenates = chance(70);
+      task.maxBytesInFlight = chance(50) ? random.nextInt(5_000) : task.maxBytesInFlight;
       if (chance(80)) {
         task.readAll();
         assertThat(task.delivered).containsExactlyInAnyOrder(blocks);
@@ -93,6 +95,14 @@ class RandomBatchFetchTest {
       if (chance(5)) {
         reads.locator.silence();
       }
+      if (chance(20)) {
+        reads.readFromOthers();
+        isLate = true;
+      }
+      if (isLate && chance(20)) {
+        reads.beLate();
+        reads.timer.advanceMs(30_000); // Time for a probe.
+      }
     }
 
     private String[] randomBlocks() {
@@ -115,6 +125,15 @@ class RandomBatchFetchTest {
       if (chance(3)) {
         reads.timer.advanceMs(random.nextInt(9_000));
       }
+      if (isLate && chance(3)) {
+        reads.beLate();
+      }
+    }
+
+    /** Does what a waiting task does every 50 ms. */
+    private void leaveLateReads(RemoteBatches batches) {
+      reads.timer.advanceMs(random.nextInt(100));
+      ((BatchFetcher) batches).leaveLateReads();
     }
 
     private boolean chance(int percent) {
@@ -145,12 +164,15 @@ class RandomBatchFetchTest {
       }
 
       @Override
-      public boolean await() throws InterruptedException {
+      public boolean await(boolean mayOvertake) throws InterruptedException {
         if (steps.isEmpty()) {
           reads.timer.advanceMs(20_000);
         }
         if (steps.isEmpty()) {
-          return batches.await();
+          return batches.await(mayOvertake);
+        }
+        if (isLate && mayOvertake && chance(20)) {
+          leaveLateReads(batches);
         }
         step();
         return true;

@@ -205,9 +205,9 @@ class RangeFetchTest {
         .containsExactly(tuple(0L, 100), tuple(99L, 1));
   }
 
-  /** The sink is asked during each step of a permit, and between two parts. */
+  /** The sink is asked during each step of a permit, before and after each READ, and in between. */
   @ParameterizedTest
-  @ValueSource(ints = {1, 2, 3, 4, 5})
+  @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8})
   void anyErrorGivesBackBufferAndShare(int time) {
     fixture = new ReadFixture(ReadFixture.OPTIONS.with(o -> o.maxStagedBytes = 60));
     fixture.staged(10, 100);

@@ -173,6 +173,29 @@ final class ReadFixture {
         });
   }
 
+  /** Records READs of batches, after which executor 7 may be late: 10 MB from others. */
+  void readFromOthers() {
+    for (int i = 0; i < LateReads.MIN_READS; i++) {
+      readBatch("other " + i % 4, 100_000, 1);
+    }
+  }
+
+  /** Makes executor 7 late so often that it is avoided. */
+  void beLate() {
+    for (int i = 0; i < LatePeers.MAX_LATE; i++) {
+      timer.advanceMs(1_000);
+      readBatch("7", 1, 51);
+    }
+  }
+
+  /** Records the READ of a batch. */
+  void readBatch(String peer, int bytes, long ms) {
+    LateReads.Read read = client.path.lateReads().new Read(peer, bytes);
+    read.begin();
+    timer.advanceMs(ms);
+    read.end(bytes);
+  }
+
   static String block(long mapId, int partition) {
     return "shuffle_" + SHUFFLE + "_" + mapId + "_" + partition;
   }

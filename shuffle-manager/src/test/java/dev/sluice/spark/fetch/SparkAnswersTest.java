@@ -63,8 +63,15 @@ class SparkAnswersTest {
     private final Queue<Runnable> script = new ArrayDeque<>();
     private final Queue<Arrival> arrived = new ArrayDeque<>();
 
+    /** Tells for each wait if late batches might be left to Spark. */
+    private final List<Boolean> mayOvertake = new ArrayList<>();
+
     void leave(String executorId) {
       groups.get(executorId).leave(BitSet.valueOf(new long[] {0b1}));
+    }
+
+    void leaveLate(String executorId) {
+      groups.get(executorId).leaveLate(BitSet.valueOf(new long[] {0b1}));
     }
 
     @Override
@@ -84,7 +91,8 @@ class SparkAnswersTest {
     }
 
     @Override
-    public boolean await() {
+    public boolean await(boolean mayOvertakeNow) {
+      mayOvertake.add(mayOvertakeNow);
       boolean isMoreToCome = !script.isEmpty();
       if (isMoreToCome) {
         script.remove().run();
@@ -201,6 +209,33 @@ class SparkAnswersTest {
     remote.script.add(() -> iterators.get(LEFT).answer());
     remote.script.add(() -> iterators.get(LATER).answer());
     assertThat(readAll()).containsExactly(LEFT, LATER);
+  }
+
+  @Test
+  void lateBlocksAndOthersDoNotWaitForEachOther() {
+    Scripted remote =
+        startScripted(
+            tracked("7", LEFT, 900), tracked("8", LATER, 900), tracked("9", block(4, 0), 900));
+    remote.script.add(() -> remote.leaveLate("7"));
+    remote.script.add(() -> remote.leave("8"));
+    remote.script.add(() -> assertThat(iterators).containsOnlyKeys(LEFT, LATER));
+    remote.script.add(() -> remote.leaveLate("9"));
+    remote.script.add(() -> assertThat(iterators).as("much is late").hasSize(2));
+    remote.script.add(() -> iterators.get(LEFT).answer());
+    remote.script.add(() -> iterators.get(block(4, 0)).answer());
+    remote.script.add(() -> iterators.get(LATER).answer());
+    assertThat(readAll()).containsExactly(LEFT, block(4, 0), LATER);
+  }
+
+  @Test
+  void noMoreIsOvertakenThanSparkMayFetch() {
+    Scripted remote = startScripted(tracked("7", LEFT, MAX_BYTES), tracked("8", LATER, MAX_BYTES));
+    remote.script.add(() -> remote.leave("8"));
+    remote.script.add(() -> remote.leaveLate("7"));
+    remote.script.add(() -> iterators.get(LEFT).answer());
+    remote.script.add(() -> iterators.get(LATER).answer());
+    assertThat(readAll()).containsExactly(LEFT, LATER);
+    assertThat(remote.mayOvertake).startsWith(true, true, false, true);
   }
 
   private Scripted startScripted(BlocksByAddress... tracked) {

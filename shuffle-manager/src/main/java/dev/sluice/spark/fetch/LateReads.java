@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.sluice.spark.fetch;
+
+import dev.sluice.rdma.transfer.LatencyHistogram;
+import dev.sluice.rdma.transfer.LatencySnapshot;
+import dev.sluice.spark.fetch.ReadThreads.DeadlineTimer;
+import dev.sluice.spark.metrics.ShuffleCounter;
+import dev.sluice.spark.metrics.ShuffleCounters;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Decides which batches of an executor are late, so that Spark's transfer fetches them instead of
+ * waiting for their READs. A READ is late after {@value #TIMES_MEDIAN} times the median of the last
+ * minute or two, and after 50 ms at least. Waiting tasks leave late batches to Spark ({@link
+ * Read#overtake}). The bytes of such a READ are dropped when they come. These extra bytes are at
+ * most 2 % of the READ bytes. A peer that is late again and again would need more, and is avoided
+ * ({@link LatePeers}).
+ *
+ * <p>{@link FetchContext} has one per executor. {@link TaskBatchRead}s and {@link ProbeRead}s
+ * report on any thread. The lock is the innermost one, and guards arithmetic only. Nothing to
+ * close.
+ */
+final class LateReads {
+  private static final Logger LOG = LoggerFactory.getLogger(LateReads.class);
+
+  /** A waiting task looks for late READs this often. */
+  static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
+  /** Number of READs without which nothing is late. */
+  static final int MIN_READS = 100;
+
+  static final long WINDOW_NANOS = TimeUnit.MINUTES.toNanos(1);
+
+  /** READ bytes that allow for an extra byte. */
+  static final int READ_PER_EXTRA = 50;
+
+  /** Limit of the extra bytes that earlier READs allow for. */
+  static final long MAX_SAVED_BYTES = 16 << 20;
+
+  private static final int TIMES_MEDIAN = 8;
+  private static final long MIN_LATE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
+  /** Number of READs after which the threshold is computed anew. */
+  private static final int UPDATE_READS = MIN_READS / 2;
+
+  private final boolean on;
+  private final long maxHeldBytes;
+  private final DeadlineTimer timer;
+  private final ShuffleCounters counters;
+
+  // Guarded by this.
+  private final LatencyHistogram times = new LatencyHistogram();
+  private LatencySnapshot beforePrevious = times.snapshot();
+  private LatencySnapshot beforeCurrent = beforePrevious;
+  private long windowNanos;
+
+  /** READs since the threshold was computed. */
+  private int fresh;
+
+  private long lateAfterNanos = Long.MAX_VALUE;
+
+  /** Time at which the threshold was computed. */
+  private long updatedNanos;
+
+  /** End of the last pause of this process. READs that were under way are late on later account. */
+  private long pausedNanos;
+
+  /** READ bytes that no extra bytes have used. */
+  private long unusedBytes;
+
+  /** Bytes of the buffers of READs whose bytes will be dropped. */
+  private long heldBytes;
+
+  private final LatePeers peers = new LatePeers();
+
+  /**
+   * @param on false if no READ is ever late
+   * @param poolBytes limit of the buffer pool
+   */
+  LateReads(boolean on, long poolBytes, DeadlineTimer timer, ShuffleCounters counters) {
+    this.on = on;
+    this.maxHeldBytes = poolBytes / 8;
+    this.timer = timer;
+    this.counters = counters;
+    this.windowNanos = timer.nanoTime();
+    this.updatedNanos = windowNanos;
+    this.pausedNanos = windowNanos;
+  }
+
+  /** Returns how long a task may wait before it looks for late READs. */
+  long pauseNanos() {
+    return on ? PAUSE_NANOS : Long.MAX_VALUE;
+  }
+
+  /**
+   * Notes a wait that has ended. If it took much longer than it should, this process has paused
+   * meanwhile. The time of the READs under way then begins anew, as their ends may wait here.
+   */
+  void waited(long startNanos, long plannedNanos) {
+    long now = timer.nanoTime();
+    if (on && now - startNanos - plannedNanos > PAUSE_NANOS) {
+      synchronized (this) {
+        pausedNanos = now;
+      }
+    }
+  }
+
+  /** Returns true if Spark's transfer should fetch the peer's batches. */
+  boolean isAvoided(String peerId) {
+    if (!on) {
+      return false;
+    }
+    synchronized (this) {
+      return peers.avoids(peerId);
+    }
+  }
+
+  /** Returns the same as {@link #isAvoided}, and logs it once. Hold no lock when this is called. */
+  boolean avoids(String peerId) {
+    if (!isAvoided(peerId)) {
+      return false;
+    }
+    boolean isNews;
+    synchronized (this) {
+      isNews = peers.isNews(peerId);
+    }
+    if (isNews) {
+      LOG.info(
+          "READs from peer {} take much longer than most: Spark's transfer fetches its small blocks"
+              + " until a READ is in time, which is tried every {} s"
+              + " (spark.shuffle.rdma.read.hedge)",
+          peerId,
+          TimeUnit.NANOSECONDS.toSeconds(LatePeers.PROBE_NANOS));
+    }
+    return true;
+  }
+
+  /** Returns true if the caller should READ a batch of a peer that is avoided as a probe. */
+  synchronized boolean takesProbe(String peerId) {
+    return peers.takesProbe(peerId, timer.nanoTime());
+  }
+
+  /** Records the time of a READ that succeeded. Called with the lock held. */
+  private void record(long nanos, int bytes, long nowNanos) {
+    if (nowNanos - windowNanos >= WINDOW_NANOS) {
+      nextWindow(nowNanos);
+    }
+    times.record(nanos, bytes);
+    fresh++;
+    if (fresh == UPDATE_READS) {
+      update(nowNanos);
+    }
+  }
+
+  private void nextWindow(long nowNanos) {
+    LatencySnapshot all = times.snapshot();
+    beforePrevious = nowNanos - windowNanos < 2 * WINDOW_NANOS ? beforeCurrent : all;
+    beforeCurrent = all;
+    windowNanos = nowNanos;
+    peers.forgetUnused(2 * WINDOW_NANOS, nowNanos);
+    update(nowNanos);
+  }
+
+  /** Computes the threshold by the median, which a slow peer among others does not raise. */
+  private void update(long nowNanos) {
+    fresh = 0;
+    updatedNanos = nowNanos;
+    LatencySnapshot recent = times.snapshot().since(beforePrevious);
+    long median = TimeUnit.MICROSECONDS.toNanos(recent.quantile(0.5));
+    lateAfterNanos =
+        recent.count() < MIN_READS
+            ? Long.MAX_VALUE
+            : Math.max(MIN_LATE_NANOS, TIMES_MEDIAN * median);
+  }
+
+  /**
+   * READ of a batch, or of one part after the other. {@link TaskBatchRead} and {@link ProbeRead}
+   * make it. Any thread.
+   */
+  final class Read {
+    private final String peerId;
+    private final int bufferBytes;
+
+    // Guarded by the LateReads.
+    private boolean hasBegun;
+    private boolean isUnderWay;
+    private boolean isCountedLate;
+
+    /** True while the buffer counts as held: its bytes will be dropped. */
+    private boolean isHeld;
+
+    private long startNanos;
+
+    /**
+     * @param bufferBytes bytes of the batch
+     */
+    Read(String peerId, int bufferBytes) {
+      this.peerId = peerId;
+      this.bufferBytes = bufferBytes;
+    }
+
+    void begin() {
+      if (on) {
+        synchronized (LateReads.this) {
+          startNanos = timer.nanoTime();
+          hasBegun = true;
+          isUnderWay = true;
+          isCountedLate = false;
+        }
+      }
+    }
+
+    /**
+     * Notes the end. Has an effect once per beginning.
+     *
+     * @param bytes bytes that have come; 0 if the READ failed
+     */
+    void end(int bytes) {
+      if (!on) {
+        return;
+      }
+      synchronized (LateReads.this) {
+        if (isUnderWay) {
+          isUnderWay = false;
+          ended(bytes);
+        }
+        if (isHeld) {
+          isHeld = false;
+          heldBytes -= bufferBytes;
+        }
+      }
+    }
+
+    private void ended(int bytes) {
+      long now = timer.nanoTime();
+      if (bytes > 0) {
+        if (isLate(now)) {
+          countLate(now);
+        } else if (!isCountedLate) {
+          peers.inTime(peerId, now);
+        }
+        if (!isHeld) {
+          unusedBytes = Math.min(MAX_SAVED_BYTES * READ_PER_EXTRA, unusedBytes + bytes);
+        }
+        record(now - startNanos, bytes, now);
+      }
+      if (isCountedLate) {
+        peers.lateEnded(peerId, startNanos, now);
+      }
+    }
+
+    /** The threshold of earlier minutes counts no more. */
+    private boolean isLate(long nowNanos) {
+      long nanos = Math.min(nowNanos - startNanos, nowNanos - pausedNanos);
+      return nanos > lateAfterNanos && nowNanos - updatedNanos < 2 * WINDOW_NANOS;
+    }
+
+    private void countLate(long nowNanos) {
+      if (!isCountedLate) {
+        isCountedLate = true;
+        peers.late(peerId, startNanos, nowNanos);
+      }
+    }
+
+    /** Returns true if the READ has not begun, for example as it waits for a staging slot. */
+    boolean isYetToBegin() {
+      if (!on) {
+        return false;
+      }
+      synchronized (LateReads.this) {
+        return !hasBegun;
+      }
+    }
+
+    /** Returns true while the READ is under way and its bytes will be dropped. */
+    boolean isOvertaken() {
+      synchronized (LateReads.this) {
+        return isUnderWay && isHeld;
+      }
+    }
+
+    /**
+     * Leaves a late batch to Spark's transfer, if the limits allow for that. The caller ends the
+     * batch then, and the READ goes on.
+     *
+     * @return false if the READ is not late, or not under way, or a limit is reached; to be tried
+     *     again later
+     */
+    boolean overtake() {
+      if (!on) {
+        return false;
+      }
+      synchronized (LateReads.this) {
+        long now = timer.nanoTime();
+        if (!isUnderWay || !isLate(now)) {
+          return false;
+        }
+        countLate(now);
+        if (!hold()) {
+          return false;
+        }
+      }
+      count();
+      return true;
+    }
+
+    /**
+     * Allows for a READ whose bytes will be dropped, before it begins. The caller calls {@link
+     * #end} in any case then.
+     *
+     * @return false if a limit is reached
+     */
+    boolean holdProbe() {
+      synchronized (LateReads.this) {
+        if (!hold()) {
+          return false;
+        }
+      }
+      count();
+      return true;
+    }
+
+    private boolean hold() {
+      long used = (long) READ_PER_EXTRA * bufferBytes;
+      if (unusedBytes < used || heldBytes + bufferBytes > maxHeldBytes) {
+        return false;
+      }
+      unusedBytes -= used;
+      heldBytes += bufferBytes;
+      isHeld = true;
+      return true;
+    }
+
+    private void count() {
+      counters.add(ShuffleCounter.HEDGE_BATCHES, 1);
+      counters.add(ShuffleCounter.HEDGE_BYTES, bufferBytes);
+    }
+  }
+}
