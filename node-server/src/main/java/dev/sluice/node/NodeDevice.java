@@ -109,7 +109,7 @@ record NodeDevice(
         provider,
         InetAddress.getByName(options.host()),
         options.verbsOptions(),
-        SoftOptions.DEFAULT);
+        SoftOptions.DEFAULT.with(o -> o.faults = options.get(NodeSettings.SOFT_FAULTS)));
   }
 
   /** Opens an endpoint for one application, which closes it. */

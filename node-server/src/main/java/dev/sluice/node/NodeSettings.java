@@ -7,6 +7,7 @@ import dev.sluice.blocks.conf.SettingTable.Draft;
 import dev.sluice.blocks.conf.Type;
 import dev.sluice.blocks.conf.VerbsSettings;
 import dev.sluice.node.NodeOptions.Ports;
+import dev.sluice.rdma.soft.FaultPlan;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -164,6 +165,11 @@ final class NodeSettings {
   static final List<Setting<?>> OWN = TABLE.rows();
 
   static final VerbsSettings VERBS = new VerbsSettings(TABLE);
+
+  /** For tests alone, so the help does not have it. */
+  static final Setting<FaultPlan> SOFT_FAULTS =
+      with("soft.faults", new Type<>("a plan such as delay=0.1:200", FaultPlan::parse), "")
+          .doc("For tests: faults that the software provider injects.");
 
   private NodeSettings() {}
 
