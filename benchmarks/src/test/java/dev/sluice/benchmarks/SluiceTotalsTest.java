@@ -19,6 +19,27 @@ class SluiceTotalsTest {
   }
 
   @Test
+  void blocksThatWereLateAreNoProblem() {
+    Map<String, Long> late =
+        Map.of("read.bytes", 60L, "fallback.bytes.LATE", 40L, "fallback.blocks.LATE", 2L);
+    assertThat(new SluiceTotals("soft", 100, late).problems()).isEmpty();
+    assertThat(new SluiceTotals("soft", 101, late).problems())
+        .singleElement()
+        .asString()
+        .contains("60 bytes came by READ, and 40 as READs were late", "101");
+  }
+
+  @Test
+  void otherBlocksThatFellBackAreAProblem() {
+    Map<String, Long> counters =
+        Map.of("read.bytes", 100L, "fallback.blocks.LATE", 2L, "fallback.blocks.CHECKSUM", 1L);
+    assertThat(new SluiceTotals("soft", 100, counters).problems())
+        .singleElement()
+        .asString()
+        .contains("{CHECKSUM=1}");
+  }
+
+  @Test
   void bytesOfKilledTasksDoNotMakeTotalsIncomplete() {
     assertThat(totals(99).areComplete()).isTrue();
   }
