@@ -127,6 +127,8 @@ final class NodeManagerIT {
             .set("spark.shuffle.rdma.node", "on")
             // A busy machine may stall a process for longer than the default.
             .set("spark.shuffle.rdma.node.timeout", "60s")
+            // The test asserts that all blocks are READ, also while the machine stalls.
+            .set("spark.shuffle.rdma.read.hedge", "false")
             .set("spark.executor.instances", "2")
             .set("spark.executor.memory", "512m")
             .set("spark.yarn.am.memory", "512m")
