@@ -39,14 +39,16 @@ public final class LocalCluster implements AutoCloseable {
   public static final String REMOVE_DELAY = "spark.standalone.executorRemoveDelayOnDisconnection";
 
   /**
-   * Timeouts above Sluice's defaults. Scenarios assert the path of each block, and a busy machine
-   * may stall a process for longer than the defaults.
+   * Timeouts above Sluice's defaults, and no hedges. Scenarios assert that all blocks are READ, and
+   * a busy machine may stall a process for longer than the defaults. {@link HedgeIT} and {@link
+   * NodeIT} have scenarios with hedges.
    */
   public static final Map<String, String> PATIENCE =
       Map.of(
           "spark.shuffle.rdma.connect.timeout", "30s",
           "spark.shuffle.rdma.locate.timeout", "30s",
-          "spark.shuffle.rdma.node.timeout", "60s");
+          "spark.shuffle.rdma.node.timeout", "60s",
+          "spark.shuffle.rdma.read.hedge", "false");
 
   private static final long LISTENER_TIMEOUT_MS = 30_000;
   private static final Duration TIMEOUT = Duration.ofMinutes(1);

@@ -30,6 +30,11 @@ final class NodeIT {
   private static final KnownShuffle LARGE = new KnownShuffle(16, 20_000, 400, 200);
 
   private static final int PARTITIONS = 8;
+
+  /** Some 200 batches for each executor: nothing is late before the first hundred. */
+  private static final int MANY = 400;
+
+  private static final String HEDGE = "spark.shuffle.rdma.read.hedge";
   private static final Duration TIMEOUT = Duration.ofMinutes(2);
 
   @TempDir private Path directory;
@@ -206,6 +211,45 @@ final class NodeIT {
       assertReadAgain(cluster, taken);
       assertThat(KnownShuffle.answerOf(halfTaken)).isEqualTo(DATA.answer());
       PathAssert.allRead(cluster);
+    }
+  }
+
+  /**
+   * New executors read what the node has, and at first a shuffle that it does not take: most of
+   * their READs must not be late. An executor avoids the node after seconds.
+   */
+  @Test
+  void aNodeWhoseReadsAreLateIsAvoidedWhereExecutorsAreGone() throws Exception {
+    KnownShuffle small = new KnownShuffle(16, 500, 400, 100);
+    try (NodeProcess node = NodeProcess.start(directory, 2 * DATA.maps(), "delay=1.0:200");
+        LocalCluster cluster = start(HEDGE, "true")) {
+      JavaPairRDD<Integer, byte[]> first = DATA.repartitioned(cluster.context(), PARTITIONS);
+      JavaPairRDD<Integer, byte[]> second = small.repartitioned(cluster.context(), MANY);
+      cluster.write(first);
+      cluster.write(second);
+      kill(cluster, executors(cluster, node));
+      cluster.metrics(); // The driver's other listeners have heard of it, too.
+      LocalCluster.await(
+          "two new executors and the driver",
+          () -> cluster.context().sc().statusTracker().getExecutorInfos().length == 3);
+      JavaPairRDD<Integer, byte[]> own = small.repartitioned(cluster.context(), MANY);
+      assertThat(KnownShuffle.answerOf(own)).isEqualTo(small.answer());
+      assertThat(cluster.totals().of("node.refused")).isPositive();
+      Written again = new Written(cluster);
+
+      LocalCluster.await(
+          "nothing is READ from the node",
+          TIMEOUT,
+          () -> {
+            long before = cluster.totals().readBytes();
+            assertThat(KnownShuffle.answerOf(second)).isEqualTo(small.answer());
+            return cluster.totals().readBytes() == before;
+          });
+      long read = cluster.totals().readBytes();
+      assertThat(KnownShuffle.answerOf(first)).isEqualTo(DATA.answer());
+      assertThat(cluster.totals().readBytes()).isEqualTo(read);
+      assertThat(cluster.totals().fallbackByReason()).containsOnlyKeys("LATE");
+      again.assertNothing(cluster);
     }
   }
 

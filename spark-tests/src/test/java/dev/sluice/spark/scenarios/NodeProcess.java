@@ -90,10 +90,24 @@ public final class NodeProcess implements AutoCloseable {
     return startWith(directory, "sluice.node.http=127.0.0.1:" + port);
   }
 
-  private static NodeProcess startWith(Path directory, String setting)
+  /**
+   * The same, with a limit and faults.
+   *
+   * @param maxMapOutputs how many map outputs it takes
+   * @param faults of its software device
+   */
+  static NodeProcess start(Path directory, int maxMapOutputs, String faults)
+      throws IOException, InterruptedException {
+    return startWith(
+        directory,
+        "sluice.node.maxMapOutputs=" + maxMapOutputs,
+        "sluice.node.soft.faults=" + faults);
+  }
+
+  private static NodeProcess startWith(Path directory, String... settings)
       throws IOException, InterruptedException {
     return start(
-        directory, directory, socket(directory), "127.0.0.1", List.of(), List.of(setting), JAVA);
+        directory, directory, socket(directory), "127.0.0.1", List.of(), List.of(settings), JAVA);
   }
 
   /**
