@@ -128,15 +128,15 @@ final class Settings {
   static final Setting<Boolean> READ_HEDGE =
       with("read.hedge", Type.FLAG, "true")
           .doc(
-              "Whether Spark's own transfer fetches a batch of small blocks as well if its READ is"
-                  + " late. A READ is late after 50 ms and eight times the median of this executor's"
-                  + " batches, if there were 100 of them in the last minutes. The task then depends"
-                  + " on Spark's own transfer alone, and the READ's bytes are dropped when they come."
-                  + " These bytes are at most 2 % of the executor's READ bytes, and their buffers at"
-                  + " most an eighth of `buffers.maxBytes` at a time. If a peer is late three times"
-                  + " in a row, a second or more apart, Spark's own transfer alone fetches its small"
-                  + " blocks. A batch of it is also READ every 30 s, until one is in time. If this"
-                  + " would leave out more than half of the peers, none is left out.");
+              "Whether Spark's own transfer also fetches small blocks whose READ is late: longer than"
+                  + " 50 ms, and than eight times the median READ time of this executor's batches, of"
+                  + " which there must be 100 in the last minutes. The first answer counts. These"
+                  + " extra bytes are at most 2 % of the READ bytes, their buffers at most an eighth"
+                  + " of `buffers.maxBytes`. A peer that is late three times in a row, a second or"
+                  + " more apart, is named as `SLOW_PEER`. Spark's own transfer alone then fetches"
+                  + " its small blocks until a READ is in time, which is tried every 30 s. If this"
+                  + " would leave out more than half of the peers, none is left out. Without `gather`"
+                  + " or `verifyChecksums` no READ is late.");
 
   static final Setting<Long> READ_MAX_BYTES =
       with("read.maxBytes", Type.bytes("4k", "1g"), "1m")

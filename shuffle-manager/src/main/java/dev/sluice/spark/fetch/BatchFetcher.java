@@ -51,6 +51,12 @@ final class BatchFetcher implements RemoteBatches {
 
     /** Returns the bytes that the step takes of the limit. */
     int bytes();
+
+    /** Returns the bytes of the step's blocks, as Spark estimates them. */
+    long estimatedBytes();
+
+    /** Returns true if Spark's transport should fetch the blocks now, as {@link LateReads} says. */
+    boolean isLate();
   }
 
   /** An entry of the reader's queue: a batch, or an iterator of Spark's that has an answer. */
@@ -124,6 +130,15 @@ final class BatchFetcher implements RemoteBatches {
   @Override
   public boolean start(ExecutorBlocks group) {
     return new GroupFetch(path, this, group).start();
+  }
+
+  /**
+   * Checks that the task has not ended.
+   *
+   * @throws IllegalStateException if it has
+   */
+  synchronized void checkOpen() {
+    requireOpen();
   }
 
   /** Takes a step that starts now. */
@@ -369,10 +384,8 @@ final class BatchFetcher implements RemoteBatches {
   }
 
   @Override
-  public boolean await(boolean mayOvertake) throws InterruptedException {
-    if (mayOvertake) {
-      leaveLateReads();
-    }
+  public boolean await(long room) throws InterruptedException {
+    leaveLateReads(room);
     request();
     awaitStep().forEach(step -> giveUp(step, FallbackReason.DEADLINE));
     synchronized (this) {
@@ -389,21 +402,25 @@ final class BatchFetcher implements RemoteBatches {
   }
 
   /**
-   * Leaves batches to Spark whose READs are late, within the limits of {@link LateReads}. Their
-   * bytes are dropped when they come. Also leaves batches whose READs would be late and have not
-   * begun. A task that many batches reach one by one does not look at all of them each time.
+   * Leaves blocks to Spark whose READs are late, within the limits of {@link LateReads}. Also
+   * leaves batches whose READs would be late and have not begun. A task that many batches reach one
+   * by one does not look at all of them each time.
+   *
+   * @param room bytes that Spark may fetch
    */
-  void leaveLateReads() {
+  void leaveLateReads(long room) {
     long now = path.timer().nanoTime();
     synchronized (this) {
       if (now - lookedNanos < LateReads.PAUSE_NANOS) {
         return;
       }
       lookedNanos = now;
+      long free = room;
       for (Step step : List.copyOf(underWay)) {
-        if (step instanceof TaskBatchRead batch && (batch.isHeldUp() || batch.overtake())) {
-          ended(batch);
-          leave(batch, FallbackReason.LATE);
+        if (step.estimatedBytes() <= free && step.isLate()) {
+          free -= step.estimatedBytes();
+          ended(step);
+          leave(step, FallbackReason.LATE);
         }
       }
     }

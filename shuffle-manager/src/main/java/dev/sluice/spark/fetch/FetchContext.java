@@ -7,6 +7,7 @@ import dev.sluice.spark.metrics.ShuffleCounters;
 import dev.sluice.spark.table.BlockList;
 import dev.sluice.spark.table.BlockLocator;
 import dev.sluice.spark.table.LocatedBlocks;
+import dev.sluice.spark.table.TableReads;
 import dev.sluice.spark.transport.ReadTransport;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -49,13 +50,18 @@ record FetchContext(
 
   /** Locates blocks as {@link BlockLocator#locate} does. */
   CompletableFuture<LocatedBlocks> locate(
-      String executorId, BlockList blocks, boolean verifiable, long deadlineNanos) {
+      String executorId,
+      BlockList blocks,
+      boolean verifiable,
+      long deadlineNanos,
+      TableReads reads) {
     return locator.locate(
         executorId,
         blocks,
         verifiable,
         deadlineNanos,
-        () -> budget.bufferDeadlineNanos(deadlineNanos));
+        () -> budget.bufferDeadlineNanos(deadlineNanos),
+        reads);
   }
 
   /** Returns the deadline of a fetch that starts now. */

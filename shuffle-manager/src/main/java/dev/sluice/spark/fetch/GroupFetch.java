@@ -3,16 +3,20 @@ package dev.sluice.spark.fetch;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.sluice.blocks.wire.MapOutputHeader;
+import dev.sluice.blocks.wire.TableEntry;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.table.LocatedBlocks;
 import dev.sluice.spark.table.LocatedBlocks.Span;
 import dev.sluice.spark.table.Spans;
+import dev.sluice.spark.table.TableReads;
 import dev.sluice.spark.transport.FallbackReason;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -35,6 +39,9 @@ final class GroupFetch implements BatchFetcher.Step {
    */
   private static final int MAX_STAGED_PARTS = 4;
 
+  /** Bytes of a block's entry and its map output's header in a partition table. */
+  private static final int TABLE_BYTES = (MapOutputHeader.LONGS + TableEntry.LONGS) * Long.BYTES;
+
   private final FetchContext path;
   private final BatchFetcher fetcher;
   private final ExecutorBlocks group;
@@ -42,6 +49,9 @@ final class GroupFetch implements BatchFetcher.Step {
 
   /** Null until the blocks are located. */
   private @Nullable LocatedBlocks located;
+
+  /** Null until the peer is known. */
+  private @Nullable Tables tables;
 
   GroupFetch(FetchContext path, BatchFetcher fetcher, ExecutorBlocks group) {
     this.path = path;
@@ -63,9 +73,13 @@ final class GroupFetch implements BatchFetcher.Step {
     return deadlineNanos;
   }
 
-  /** Leaves all blocks to Spark, as they were not located. */
+  /** Leaves all blocks to Spark, as they are not located. */
   @Override
   public void leave(FallbackReason reason) {
+    if (reason == FallbackReason.LATE) {
+      leaveLate();
+      return;
+    }
     BitSet all = new BitSet();
     all.set(0, group.size());
     group.leave(all);
@@ -75,6 +89,47 @@ final class GroupFetch implements BatchFetcher.Step {
   @Override
   public int bytes() {
     return 0;
+  }
+
+  @Override
+  public long estimatedBytes() {
+    return group.estimatedBytes();
+  }
+
+  /** Returns true if the READ of partition tables is late. */
+  @Override
+  public boolean isLate() {
+    return tables != null && tables.overtake();
+  }
+
+  /** Notes a READ of partition tables. Several may be under way. */
+  private final class Tables implements TableReads {
+    private final LateReads.Read read;
+    private final AtomicInteger underWay = new AtomicInteger();
+
+    Tables(String peerId) {
+      long bytes = (long) group.size() * TABLE_BYTES;
+      read = path.lateReads().new Read(peerId, (int) Math.min(bytes, Integer.MAX_VALUE));
+    }
+
+    boolean overtake() {
+      return read.overtake();
+    }
+
+    @Override
+    public void begin() {
+      if (underWay.getAndIncrement() == 0) {
+        read.begin();
+      }
+    }
+
+    /** Ends the READs. Their time is not that of a batch, so it does not count as one. */
+    @Override
+    public void end() {
+      if (underWay.decrementAndGet() == 0) {
+        read.end(0);
+      }
+    }
   }
 
   /**
@@ -91,13 +146,17 @@ final class GroupFetch implements BatchFetcher.Step {
     String executorId = group.address().executorId();
     String peerId = path.sparkTransfer().node(executorId).map(PeerAddress::id).orElse(executorId);
     if (path.lateReads().avoids(peerId)) {
-      leaveAvoided();
+      fetcher.checkOpen();
+      leaveLate();
       if (path.lateReads().takesProbe(peerId)) {
-        path.locate(executorId, group, true, deadlineNanos).whenComplete(this::probe);
+        path.locate(executorId, group, true, deadlineNanos, TableReads.UNTIMED)
+            .whenComplete(this::probe);
       }
       return true;
     }
-    CompletableFuture<LocatedBlocks> locating = path.locate(executorId, group, true, deadlineNanos);
+    tables = new Tables(peerId);
+    CompletableFuture<LocatedBlocks> locating =
+        path.locate(executorId, group, true, deadlineNanos, tables);
     if (locating.state() == Future.State.SUCCESS && !locating.resultNow().hasPeer()) {
       return false;
     }
@@ -110,7 +169,7 @@ final class GroupFetch implements BatchFetcher.Step {
    * Leaves all blocks to Spark, as READs from their peer are late. Blocks whose estimated size is
    * too large for a batch may still be READ.
    */
-  private void leaveAvoided() {
+  private void leaveLate() {
     BitSet large = new BitSet();
     BitSet small = new BitSet();
     int most = maxMemberBytes(false);

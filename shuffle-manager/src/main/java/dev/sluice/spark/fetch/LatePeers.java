@@ -23,6 +23,9 @@ final class LatePeers {
 
   static final long PROBE_NANOS = TimeUnit.SECONDS.toNanos(30);
 
+  /** Shortest time between two lines of the log about one peer. */
+  static final long REPORT_NANOS = TimeUnit.MINUTES.toNanos(1);
+
   /** State of a peer. */
   private static final class Peer {
     /** Late READs that count, since the last one in time. */
@@ -39,8 +42,11 @@ final class LatePeers {
 
     long usedNanos;
 
-    /** True if the log says that the peer is avoided. */
-    boolean isLogged;
+    /** Time of the last late READ so far. */
+    long latencyNanos;
+
+    /** Time from which on the log may name the peer, if it is avoided. */
+    long reportNanos;
 
     boolean isAvoided() {
       return late >= MAX_LATE;
@@ -55,14 +61,22 @@ final class LatePeers {
     return peer;
   }
 
-  /** Notes a READ that was in time. */
-  void inTime(String peerId, long nowNanos) {
+  /**
+   * Notes a READ that was in time.
+   *
+   * @return true if the peer was avoided
+   */
+  boolean inTime(String peerId, long nowNanos) {
     Peer peer = used(peerId, nowNanos);
+    boolean wasAvoided = peer.isAvoided();
     peer.late = 0;
-    peer.isLogged = false;
+    return wasAvoided;
   }
 
-  /** Counts a late READ, unless it began during or soon after the late one before. */
+  /**
+   * Counts a late READ, unless it began less than a second after the end of the late one before, or
+   * after the count of that one while it has not ended.
+   */
   void late(String peerId, long startNanos, long nowNanos) {
     Peer peer = used(peerId, nowNanos);
     if (peer.late > 0 && startNanos - peer.lateNanos < APART_NANOS) {
@@ -71,8 +85,10 @@ final class LatePeers {
     peer.late++;
     peer.startNanos = startNanos;
     peer.lateNanos = nowNanos;
+    peer.latencyNanos = nowNanos - startNanos;
     if (peer.late == MAX_LATE) {
       peer.probeNanos = nowNanos + PROBE_NANOS;
+      peer.reportNanos = nowNanos;
     }
   }
 
@@ -81,6 +97,7 @@ final class LatePeers {
     Peer peer = used(peerId, nowNanos);
     if (peer.late > 0 && peer.startNanos == startNanos) {
       peer.lateNanos = nowNanos;
+      peer.latencyNanos = nowNanos - startNanos;
     }
   }
 
@@ -94,14 +111,22 @@ final class LatePeers {
     return peers.values().stream().filter(Peer::isAvoided).count();
   }
 
-  /** Returns true on the first call since the peer, which is avoided, was in time. */
-  boolean isNews(String peerId) {
+  /**
+   * Returns the time of the peer's last late READ so far, on one call a minute while it is avoided;
+   * else 0.
+   */
+  long report(String peerId, long nowNanos) {
     Peer peer = peers.get(peerId);
-    if (peer == null || peer.isLogged) {
-      return false;
+    if (peer == null || nowNanos - peer.reportNanos < 0) {
+      return 0;
     }
-    peer.isLogged = true;
-    return true;
+    peer.reportNanos = nowNanos + REPORT_NANOS;
+    return peer.latencyNanos;
+  }
+
+  /** Takes back a probe that could not start: the next call of {@link #takesProbe} has it. */
+  void probeLater(String peerId, long nowNanos) {
+    used(peerId, nowNanos).probeNanos = nowNanos;
   }
 
   /** Returns true on one call every 30 s while the peer is avoided. */

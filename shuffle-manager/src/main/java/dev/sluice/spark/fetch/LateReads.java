@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.fetch;
 
+import dev.sluice.rdma.transfer.BufferPool;
 import dev.sluice.rdma.transfer.LatencyHistogram;
 import dev.sluice.rdma.transfer.LatencySnapshot;
 import dev.sluice.spark.fetch.ReadThreads.DeadlineTimer;
@@ -14,9 +15,9 @@ import org.slf4j.LoggerFactory;
  * Decides which batches of an executor are late, so that Spark's transfer fetches them instead of
  * waiting for their READs. A READ is late after {@value #TIMES_MEDIAN} times the median of the last
  * minute or two, and after 50 ms at least. Waiting tasks leave late batches to Spark ({@link
- * Read#overtake}). The bytes of such a READ are dropped when they come. These extra bytes are at
- * most 2 % of the READ bytes. A peer that is late again and again would need more, and is avoided
- * ({@link LatePeers}).
+ * Read#overtake}). The READ goes on, and the first bytes of a block are its answer. The extra bytes
+ * are at most 2 % of the READ bytes. A peer that is late again and again would need more, and is
+ * avoided ({@link LatePeers}).
  *
  * <p>{@link FetchContext} has one per executor. {@link TaskBatchRead}s and {@link ProbeRead}s
  * report on any thread. The lock is the innermost one, and guards arithmetic only. Nothing to
@@ -49,6 +50,7 @@ final class LateReads {
   private final long maxHeldBytes;
   private final DeadlineTimer timer;
   private final ShuffleCounters counters;
+  private final Runnable slowPeer;
 
   // Guarded by this.
   private final LatencyHistogram times = new LatencyHistogram();
@@ -61,6 +63,8 @@ final class LateReads {
 
   private long lateAfterNanos = Long.MAX_VALUE;
 
+  private long medianNanos;
+
   /** Time at which the threshold was computed. */
   private long updatedNanos;
 
@@ -70,7 +74,7 @@ final class LateReads {
   /** READ bytes that no extra bytes have used. */
   private long unusedBytes;
 
-  /** Bytes of the buffers of READs whose bytes will be dropped. */
+  /** Bytes of the buffers of READs that were overtaken. */
   private long heldBytes;
 
   private final LatePeers peers = new LatePeers();
@@ -78,12 +82,19 @@ final class LateReads {
   /**
    * @param on false if no READ is ever late
    * @param poolBytes limit of the buffer pool
+   * @param slowPeer called when a line of the log names a slow peer
    */
-  LateReads(boolean on, long poolBytes, DeadlineTimer timer, ShuffleCounters counters) {
+  LateReads(
+      boolean on,
+      long poolBytes,
+      DeadlineTimer timer,
+      ShuffleCounters counters,
+      Runnable slowPeer) {
     this.on = on;
     this.maxHeldBytes = poolBytes / 8;
     this.timer = timer;
     this.counters = counters;
+    this.slowPeer = slowPeer;
     this.windowNanos = timer.nanoTime();
     this.updatedNanos = windowNanos;
     this.pausedNanos = windowNanos;
@@ -117,21 +128,30 @@ final class LateReads {
     }
   }
 
-  /** Returns the same as {@link #isAvoided}, and logs it once. Hold no lock when this is called. */
+  /**
+   * Returns the same as {@link #isAvoided}. Names the peer once a minute, as {@code SLOW_PEER}: the
+   * engine's own comparison sees too few READs of it. Hold no lock when this is called.
+   */
   boolean avoids(String peerId) {
     if (!isAvoided(peerId)) {
       return false;
     }
-    boolean isNews;
+    long lateNanos;
+    long median;
     synchronized (this) {
-      isNews = peers.isNews(peerId);
+      lateNanos = peers.report(peerId, timer.nanoTime());
+      median = medianNanos;
     }
-    if (isNews) {
-      LOG.info(
-          "READs from peer {} take much longer than most: Spark's transfer fetches its small blocks"
-              + " until a READ is in time, which is tried every {} s"
-              + " (spark.shuffle.rdma.read.hedge)",
+    if (lateNanos > 0) {
+      slowPeer.run();
+      LOG.warn(
+          "SLOW_PEER {}: READs from it are late again and again, the last one by {} ms or more; the"
+              + " median of all READs is {} ms. Spark's transfer fetches its small blocks until a"
+              + " READ is in time, which is tried every {} s. Check load, disks and network of its"
+              + " host. spark.shuffle.rdma.read.hedge=false waits for the READs",
           peerId,
+          TimeUnit.NANOSECONDS.toMillis(lateNanos),
+          TimeUnit.NANOSECONDS.toMillis(median),
           TimeUnit.NANOSECONDS.toSeconds(LatePeers.PROBE_NANOS));
     }
     return true;
@@ -168,11 +188,11 @@ final class LateReads {
     fresh = 0;
     updatedNanos = nowNanos;
     LatencySnapshot recent = times.snapshot().since(beforePrevious);
-    long median = TimeUnit.MICROSECONDS.toNanos(recent.quantile(0.5));
+    medianNanos = TimeUnit.MICROSECONDS.toNanos(recent.quantile(0.5));
     lateAfterNanos =
         recent.count() < MIN_READS
             ? Long.MAX_VALUE
-            : Math.max(MIN_LATE_NANOS, TIMES_MEDIAN * median);
+            : Math.max(MIN_LATE_NANOS, TIMES_MEDIAN * medianNanos);
   }
 
   /**
@@ -188,7 +208,7 @@ final class LateReads {
     private boolean isUnderWay;
     private boolean isCountedLate;
 
-    /** True while the buffer counts as held: its bytes will be dropped. */
+    /** True while the buffer counts as held: Spark's transfer fetches the bytes as well. */
     private boolean isHeld;
 
     private long startNanos;
@@ -221,25 +241,34 @@ final class LateReads {
       if (!on) {
         return;
       }
+      boolean isBack = false;
       synchronized (LateReads.this) {
         if (isUnderWay) {
           isUnderWay = false;
-          ended(bytes);
+          isBack = ended(bytes);
         }
         if (isHeld) {
           isHeld = false;
-          heldBytes -= bufferBytes;
+          heldBytes -= BufferPool.roomBytes(bufferBytes);
         }
+      }
+      if (isBack) {
+        LOG.info("READs from peer {} are in time again", peerId);
       }
     }
 
-    private void ended(int bytes) {
+    /** Returns true if the peer was avoided and is not any more. */
+    private boolean ended(int bytes) {
+      if (bytes == 0 && !isCountedLate) {
+        return false; // Nothing to note.
+      }
+      boolean isBack = false;
       long now = timer.nanoTime();
       if (bytes > 0) {
         if (isLate(now)) {
           countLate(now);
         } else if (!isCountedLate) {
-          peers.inTime(peerId, now);
+          isBack = peers.inTime(peerId, now);
         }
         if (!isHeld) {
           unusedBytes = Math.min(MAX_SAVED_BYTES * READ_PER_EXTRA, unusedBytes + bytes);
@@ -249,6 +278,7 @@ final class LateReads {
       if (isCountedLate) {
         peers.lateEnded(peerId, startNanos, now);
       }
+      return isBack;
     }
 
     /** The threshold of earlier minutes counts no more. */
@@ -274,7 +304,7 @@ final class LateReads {
       }
     }
 
-    /** Returns true while the READ is under way and its bytes will be dropped. */
+    /** Returns true while the READ is under way and was overtaken. */
     boolean isOvertaken() {
       synchronized (LateReads.this) {
         return isUnderWay && isHeld;
@@ -315,6 +345,7 @@ final class LateReads {
     boolean holdProbe() {
       synchronized (LateReads.this) {
         if (!hold()) {
+          peers.probeLater(peerId, timer.nanoTime());
           return false;
         }
       }
@@ -324,11 +355,12 @@ final class LateReads {
 
     private boolean hold() {
       long used = (long) READ_PER_EXTRA * bufferBytes;
-      if (unusedBytes < used || heldBytes + bufferBytes > maxHeldBytes) {
+      long room = BufferPool.roomBytes(bufferBytes);
+      if (unusedBytes < used || heldBytes + room > maxHeldBytes) {
         return false;
       }
       unusedBytes -= used;
-      heldBytes += bufferBytes;
+      heldBytes += room;
       isHeld = true;
       return true;
     }

@@ -63,7 +63,10 @@ final class RangeFetch implements FetchBudget.Waiter, ReadListener {
     DONE
   }
 
-  /** Gets one answer: {@link #arrived} or {@link #failed}. Gets none once it no longer waits. */
+  /**
+   * Gets one answer: {@link #arrived} or {@link #failed}, or {@link #dropped} once it no longer
+   * waits. A permit that is refused for that reason has no answer.
+   */
   interface Sink {
     /**
      * Returns true if the bytes are still wanted. Called when a part of the permit, or of the
@@ -90,6 +93,9 @@ final class RangeFetch implements FetchBudget.Waiter, ReadListener {
     void arrived(Permit permit, Span there);
 
     void failed(FallbackReason reason);
+
+    /** Called when bytes are dropped, as they are not wanted any more. */
+    default void dropped() {}
   }
 
   private final FetchContext path;
@@ -307,6 +313,7 @@ final class RangeFetch implements FetchBudget.Waiter, ReadListener {
     giveBack();
     state = State.DONE;
     requireNonNull(permit).close();
+    sink.dropped();
   }
 
   private boolean isLate(Staged copy) {

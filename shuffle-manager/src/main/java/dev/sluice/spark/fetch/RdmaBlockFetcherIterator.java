@@ -89,6 +89,7 @@ public final class RdmaBlockFetcherIterator extends AbstractIterator<Tuple2<Bloc
     }
     own = fetch(streamed, false);
     beside = fetch(rest, false);
+    fetchLeft();
   }
 
   @Override
@@ -234,7 +235,7 @@ public final class RdmaBlockFetcherIterator extends AbstractIterator<Tuple2<Bloc
   /** Returns the bytes that a further iterator of the kind may fetch. */
   private long room(boolean late) {
     List<SparkBlocks> alike = left.stream().filter(blocks -> blocks.areLate() == late).toList();
-    long underWay = alike.stream().mapToLong(SparkBlocks::bytes).sum();
+    long underWay = alike.stream().mapToLong(SparkBlocks::bytesLeft).sum();
     return alike.isEmpty() ? Long.MAX_VALUE : spark.maxBytesInFlight() - underWay;
   }
 
@@ -256,7 +257,7 @@ public final class RdmaBlockFetcherIterator extends AbstractIterator<Tuple2<Bloc
   private boolean awaitRemote() {
     long start = System.nanoTime();
     try {
-      return remote.await(room(true) > 0) || awaitAnswer();
+      return remote.await(Math.min(room(true), spark.maxBytesInFlight())) || awaitAnswer();
     } catch (InterruptedException e) {
       // Throws as Spark's iterator does, which is written in Scala.
       throw Unchecked.of(e);
@@ -284,10 +285,12 @@ public final class RdmaBlockFetcherIterator extends AbstractIterator<Tuple2<Bloc
 
   private SparkBlocks fetch(List<BlocksByAddress> some, boolean late) {
     long bytes = 0;
+    int count = 0;
     for (BlocksByAddress blocks : some) {
       bytes += blocks.bytes();
+      count += blocks.blocks().size();
     }
-    SparkBlocks fetched = new SparkBlocks(bytes, late, remote::answered);
+    SparkBlocks fetched = new SparkBlocks(bytes, count, late, remote::answered);
     fetched.are(
         some.isEmpty()
             ? CollectionConverters.asScala(Collections.emptyIterator())

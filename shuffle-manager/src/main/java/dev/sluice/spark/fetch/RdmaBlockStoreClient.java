@@ -131,7 +131,8 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
             new EvictableBuffers(transport, deliverer),
             new PerTask<>(() -> new TaskReads(options.gatherBytes()), TaskReads::end),
             new FetchBudget(transport, options, timer, counters),
-            new LateReads(options.hedge(), transport.poolBytes(), timer, counters));
+            new LateReads(
+                options.hedge(), transport.poolBytes(), timer, counters, transport::slowPeer));
     return new RdmaBlockStoreClient(stock.executorId(), path, Optional.empty(), threads.end());
   }
 
@@ -168,8 +169,10 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
     if (reason != null) {
       transfer.fetch(target, blockIds, reason, asking, downloadFileManager);
     } else if (asker.isPresent() && asker.get().blocks().areLate()) {
+      Relay relay = new Relay(blockIds, FallbackReason.LATE, asking, path.counters());
+      asker.get().task().alsoFetched(execId, new RequestedBlocks(blocks), relay);
       // The task has batches to read while this connects.
-      transfer.fetchSoon(target, blockIds, FallbackReason.LATE, asking, downloadFileManager);
+      transfer.fetchSoon(target, blockIds, relay, downloadFileManager);
     } else {
       TaskReads task = asker.map(Asker::task).orElseGet(() -> path.of(TaskContext.get()));
       new FetchCall(path, task, target, blocks, asking, downloadFileManager).start();

@@ -5,6 +5,7 @@ import dev.sluice.spark.fetch.FetchBudget.Permit;
 import dev.sluice.spark.table.LocatedBlocks;
 import dev.sluice.spark.table.LocatedBlocks.Span;
 import dev.sluice.spark.table.Spans;
+import dev.sluice.spark.table.TableReads;
 import dev.sluice.spark.transport.FallbackReason;
 import dev.sluice.spark.transport.ReadTransport;
 import java.util.BitSet;
@@ -50,7 +51,7 @@ final class ReadAttempt {
   static void start(
       FetchContext path, FetchCall call, List<RequestedBlock> asked, boolean relocated) {
     RequestedBlocks blocks = new RequestedBlocks(asked);
-    path.locate(call.target().executorId(), blocks, false, call.deadlineNanos())
+    path.locate(call.target().executorId(), blocks, false, call.deadlineNanos(), TableReads.UNTIMED)
         .whenComplete(
             (located, failure) ->
                 call.guard(

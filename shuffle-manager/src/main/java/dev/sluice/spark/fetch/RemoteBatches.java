@@ -32,12 +32,11 @@ public interface RemoteBatches {
   /**
    * Waits until there may be something to poll. May return earlier.
    *
-   * @param mayOvertake true if late batches may be left to Spark's transfer, which has room for
-   *     them
+   * @param room bytes that Spark's transfer may fetch of late batches
    * @return false if no batch will come any more, and nothing is there now
    * @throws IllegalStateException if this is closed
    */
-  boolean await(boolean mayOvertake) throws InterruptedException;
+  boolean await(long room) throws InterruptedException;
 
   /** Waits until Spark has an answer or this is closed. May return earlier. */
   void awaitAnswer() throws InterruptedException;

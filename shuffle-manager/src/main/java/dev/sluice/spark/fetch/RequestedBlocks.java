@@ -4,10 +4,12 @@ package dev.sluice.spark.fetch;
 import dev.sluice.spark.table.BlockList;
 import java.util.Comparator;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Blocks that Spark requested of one executor, in the order in which they lie there. {@link
- * ReadAttempt} makes it; immutable. Indexes are of this order, not of Spark's request.
+ * ReadAttempt} and {@link RdmaBlockStoreClient} make it; immutable. Indexes are of this order, not
+ * of Spark's request.
  */
 final class RequestedBlocks implements BlockList {
   private static final Comparator<RequestedBlock> BY_PLACE =
@@ -23,6 +25,28 @@ final class RequestedBlocks implements BlockList {
   RequestedBlocks(List<RequestedBlock> blocks) {
     this.blocks = blocks.stream().sorted(BY_PLACE).toList();
     this.mapIds = this.blocks.stream().mapToLong(RequestedBlock::mapId).toArray();
+  }
+
+  /** Returns the block of these partitions of a map output; null if it was not requested. */
+  @Nullable RequestedBlock find(long mapId, int startPartition, int endPartition) {
+    int low = 0;
+    int high = blocks.size();
+    while (low < high) {
+      int middle = (low + high) >>> 1;
+      RequestedBlock block = blocks.get(middle);
+      boolean isBefore =
+          block.mapId() < mapId
+              || (block.mapId() == mapId && block.startPartition() < startPartition);
+      low = isBefore ? middle + 1 : low;
+      high = isBefore ? high : middle;
+    }
+    RequestedBlock found = low < blocks.size() ? blocks.get(low) : null;
+    boolean isSame =
+        found != null
+            && found.mapId() == mapId
+            && found.startPartition() == startPartition
+            && found.endPartition() == endPartition;
+    return isSame ? found : null;
   }
 
   RequestedBlock get(int block) {

@@ -19,6 +19,7 @@ import scala.collection.Iterator;
  */
 public final class SparkBlocks implements Arrival, BatchFetcher.Arrived {
   private final long bytes;
+  private final int count;
   private final boolean late;
   private final Consumer<SparkBlocks> told;
   private final AtomicInteger unanswered = new AtomicInteger();
@@ -26,19 +27,25 @@ public final class SparkBlocks implements Arrival, BatchFetcher.Arrived {
   @SuppressWarnings("NullAway.Init") // set before the first call of next() or hasNext()
   private Iterator<Tuple2<BlockId, InputStream>> blocks;
 
+  /** Number of blocks that the task has. */
+  private int taken;
+
   /**
    * @param bytes estimated size of all blocks
+   * @param count number of blocks; Spark may fetch some of them as one
    * @param late true if READs of the blocks are late, so that they are not READ again
    * @param told told of each answer about a remote block, on any thread
    */
-  SparkBlocks(long bytes, boolean late, Consumer<SparkBlocks> told) {
+  SparkBlocks(long bytes, int count, boolean late, Consumer<SparkBlocks> told) {
     this.bytes = bytes;
+    this.count = count;
     this.late = late;
     this.told = told;
   }
 
-  long bytes() {
-    return bytes;
+  /** Returns the estimated size of the blocks that the task does not have yet. */
+  long bytesLeft() {
+    return count == 0 ? 0 : bytes - bytes * taken / count;
   }
 
   boolean areLate() {
@@ -72,6 +79,7 @@ public final class SparkBlocks implements Arrival, BatchFetcher.Arrived {
 
   /** Returns the next block. Waits if there is no answer. */
   Tuple2<BlockId, InputStream> next() {
+    taken++;
     return blocks.next();
   }
 }

@@ -7,10 +7,7 @@ import dev.sluice.spark.transport.FallbackReason;
 import java.util.Arrays;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.network.shuffle.DownloadFileManager;
@@ -66,8 +63,7 @@ final class SparkTransfer {
       FallbackReason reason,
       BlockFetchingListener listener,
       DownloadFileManager files) {
-    counters.fallback(reason, blockIds.length);
-    fetch(target, blockIds, new Relay(blockIds, reason, listener), files);
+    fetch(target, blockIds, new Relay(blockIds, reason, listener, counters), files);
   }
 
   /** Fetches on another thread, which may block. Every block gets an answer. */
@@ -77,13 +73,17 @@ final class SparkTransfer {
       FallbackReason reason,
       BlockFetchingListener listener,
       @Nullable DownloadFileManager files) {
-    counters.fallback(reason, blockIds.length);
+    fetchSoon(target, blockIds, new Relay(blockIds, reason, listener, counters), files);
+  }
+
+  /** Fetches as above, for a request whose answers may also come from READs. */
+  void fetchSoon(
+      BlockManagerId target, String[] blockIds, Relay relay, @Nullable DownloadFileManager files) {
     LOG.debug(
         "{} blocks of executor {} go by Spark's own transfer: {}",
         blockIds.length,
         target.executorId(),
-        reason);
-    Relay relay = new Relay(blockIds, reason, listener);
+        relay.reason());
     try {
       executor.execute(
           () -> {
@@ -104,45 +104,9 @@ final class SparkTransfer {
     boolean areMapOutputs =
         Arrays.stream(blockIds).map(RequestedBlock::parse).allMatch(Objects::nonNull);
     if (nodes.isPresent() && areMapOutputs) {
-      new NodeFetch(nodes.get(), target, relay, files).start(blockIds, relay.reason);
+      new NodeFetch(nodes.get(), target, relay, files).start(blockIds, relay.reason());
     } else {
       client.fetchBlocks(target.host(), target.port(), target.executorId(), blockIds, relay, files);
-    }
-  }
-
-  /** Passes on the first answer of each block. */
-  private final class Relay implements BlockFetchingListener {
-    private final Set<String> outstanding = ConcurrentHashMap.newKeySet();
-    private final FallbackReason reason;
-    private final BlockFetchingListener listener;
-
-    Relay(String[] blockIds, FallbackReason reason, BlockFetchingListener listener) {
-      this.reason = reason;
-      this.listener = listener;
-      outstanding.addAll(Arrays.asList(blockIds));
-    }
-
-    @Override
-    public void onBlockFetchSuccess(String blockId, ManagedBuffer data) {
-      if (outstanding.remove(blockId)) {
-        counters.fallbackBytes(reason, data.size());
-        listener.onBlockFetchSuccess(blockId, data);
-      }
-    }
-
-    @Override
-    public void onBlockFetchFailure(String blockId, Throwable failure) {
-      if (outstanding.remove(blockId)) {
-        try {
-          listener.onBlockFetchFailure(blockId, failure);
-        } catch (RuntimeException | Error e) { // The other blocks still need their answer.
-          LOG.warn("The listener of the fetch failed on the failure of block {}", blockId, e);
-        }
-      }
-    }
-
-    void failOutstanding(Throwable failure) {
-      outstanding.forEach(blockId -> onBlockFetchFailure(blockId, failure));
     }
   }
 }

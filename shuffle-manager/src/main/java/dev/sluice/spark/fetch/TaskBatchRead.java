@@ -7,8 +7,12 @@ import dev.sluice.spark.table.LocatedBlocks;
 import dev.sluice.spark.table.LocatedBlocks.Span;
 import dev.sluice.spark.transport.FallbackReason;
 import java.util.BitSet;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * READs members of a group for {@link BatchFetcher}, which makes it. The task verifies the bytes on
@@ -19,6 +23,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class TaskBatchRead
     implements BatchFetcher.Step, BatchFetcher.Arrived, FetchBudget.Request, RangeFetch.Sink {
+  private static final Logger LOG = LoggerFactory.getLogger(TaskBatchRead.class);
+
   private final FetchContext path;
   private final BatchFetcher fetcher;
   private final GroupFetch group;
@@ -33,9 +39,26 @@ final class TaskBatchRead
   /** Blocks that arrived; all of the span before. Changes with the task's lock. */
   private Span there;
 
+  /** Memory of the bytes that arrived. */
+  @SuppressWarnings("NullAway.Init") // set by arrived(), as the next field is
+  private SharedBytes shared;
+
   /** Bytes that arrived, with one reference, which the batch's release gives back. */
-  @SuppressWarnings("NullAway.Init") // set by arrived()
+  @SuppressWarnings("NullAway.Init")
   private RdmaManagedBuffer bytes;
+
+  /** A block that Spark's transport fetches as well. */
+  private record Also(Relay relay, String blockId) {
+    boolean isOutstanding() {
+      return relay.isOutstanding(blockId);
+    }
+  }
+
+  /** Those blocks, by their members; guarded by itself, as the next field is. */
+  private final Map<Integer, Also> also = new HashMap<>();
+
+  /** True if the READ has ended, so that no further request waits for it. */
+  private boolean isOver;
 
   TaskBatchRead(FetchContext path, BatchFetcher fetcher, GroupFetch group, Span span) {
     this.path = path;
@@ -101,25 +124,107 @@ final class TaskBatchRead
     return path.lateReads().avoids(peer().id());
   }
 
-  /** Asks to leave this to Spark, as {@link LateReads.Read#overtake} does. */
-  boolean overtake() {
+  /**
+   * Asks to leave this to Spark, as {@link LateReads.Read#overtake} does. The READ goes on: its
+   * bytes still answer Spark's requests for the blocks, if they come first.
+   */
+  private boolean overtake() {
     boolean isOvertaken = read.overtake();
     if (isOvertaken) {
       task().overtaken(this);
+      if (!read.isOvertaken()) { // It has ended meanwhile.
+        task().ended(this);
+      }
     }
     return isOvertaken;
   }
 
-  /** Returns true while the READ is under way whose blocks were left to Spark. */
-  boolean isOvertaken() {
-    return read.isOvertaken();
+  /** Notes a request to Spark's transport, which may be for some of these blocks. */
+  void alsoFetched(String executorId, RequestedBlocks blocks, Relay relay) {
+    ExecutorBlocks members = group();
+    if (!members.address().executorId().equals(executorId)
+        || members.shuffleId() != blocks.shuffleId()) {
+      return;
+    }
+    synchronized (also) {
+      if (isOver) {
+        return;
+      }
+      for (int member = span.from(); member < span.to(); member++) {
+        RequestedBlock block =
+            blocks.find(
+                members.mapId(member),
+                members.startPartition(member),
+                members.endPartition(member));
+        if (block != null && relay.awaitsRead(block.id())) {
+          also.put(member, new Also(relay, block.id()));
+        }
+      }
+    }
+  }
+
+  private boolean isAlsoWanted() {
+    synchronized (also) {
+      return also.values().stream().anyMatch(Also::isOutstanding);
+    }
+  }
+
+  /** Ends the READ for the requests to Spark's transport. */
+  private void endAlso() {
+    List<Also> all;
+    synchronized (also) {
+      isOver = true;
+      all = List.copyOf(also.values());
+    }
+    all.forEach(each -> each.relay().readEnded(each.blockId()));
+  }
+
+  /** Answers the requests to Spark's transport, and ends the READ for them. */
+  private void answerAlso(Span arrived) {
+    try {
+      answer(arrived);
+    } catch (RuntimeException | Error e) {
+      LOG.error("Answering with {} failed unexpectedly", this, e);
+    } finally {
+      bytes.release();
+      endAlso();
+    }
+  }
+
+  /** Answers with the blocks whose bytes are right. */
+  private void answer(Span arrived) {
+    Map<Integer, Also> all;
+    synchronized (also) {
+      all = Map.copyOf(also);
+    }
+    BitSet wrong = BlockVerifier.mismatches(path, located, arrived, bytes.open());
+    int[] ends = located.ends(arrived);
+    int start = 0;
+    for (int i = 0; i < ends.length; i++) {
+      Also each = all.get(arrived.from() + i);
+      if (each != null && ends[i] > start && !wrong.get(arrived.from() + i)) {
+        RdmaManagedBuffer block = shared.block(start, ends[i] - start);
+        each.relay().read(each.blockId(), block, arrived.isStaged());
+      }
+      start = ends[i];
+    }
+  }
+
+  @Override
+  public long estimatedBytes() {
+    return Math.max(span.bytes(), (span.to() - span.from()) * group().meanBytes());
+  }
+
+  @Override
+  public boolean isLate() {
+    return isHeldUp() || overtake();
   }
 
   /**
    * Returns true if the READ has not begun and should not: it may wait for late READs to end, and
    * would be late itself.
    */
-  boolean isHeldUp() {
+  private boolean isHeldUp() {
     return read.isYetToBegin()
         && (path.lateReads().isAvoided(peer().id()) || task().hasOvertaken(peer()));
   }
@@ -136,6 +241,7 @@ final class TaskBatchRead
   @Override
   public void readEnded(int bytes) {
     read.end(bytes);
+    task().ended(this);
   }
 
   /** Tells the peer that the shuffle is in use, so that it keeps the map outputs registered. */
@@ -150,21 +256,30 @@ final class TaskBatchRead
 
   @Override
   public boolean awaits() {
-    return fetcher.awaits(this);
+    return fetcher.awaits(this) || isAlsoWanted();
   }
 
   @Override
   public void arrived(Permit permit, Span arrived) {
     requestNanos = path.timer().nanoTime() - startNanos;
-    if (arrived.bytes() > 0) {
-      SharedBytes shared = new SharedBytes(path.parked(), permit.take(), arrived.bytes());
+    boolean hasBytes = arrived.bytes() > 0;
+    if (hasBytes) {
+      shared = new SharedBytes(path.parked(), permit.take(), arrived.bytes());
       bytes = shared.block(0, arrived.bytes());
       shared.complete();
     } else {
       permit.take().release();
     }
-    if (!fetcher.arrived(this, arrived) && arrived.bytes() > 0) {
-      bytes.release();
+    if (fetcher.arrived(this, arrived)) {
+      return;
+    }
+    if (hasBytes && isAlsoWanted()) {
+      path.deliverer().execute(() -> answerAlso(arrived));
+    } else {
+      endAlso();
+      if (hasBytes) {
+        bytes.release();
+      }
     }
   }
 
@@ -179,6 +294,12 @@ final class TaskBatchRead
       path.deliverer().execute(() -> path.locator().forget(located, located.all(span)));
     }
     fetcher.giveUp(this, reason);
+    endAlso();
+  }
+
+  @Override
+  public void dropped() {
+    endAlso();
   }
 
   /**

@@ -25,10 +25,11 @@ import org.slf4j.LoggerFactory;
  * none waits for the part of an idle reader.
  *
  * <p>Blocks that a reader leaves to Spark's ShuffleBlockFetcherIterators do not count here. They
- * are large, or cannot be READ together. An iterator gets its limits when it is made, before the
- * task's other readers exist, and cannot return some of them. Each iterator therefore has the
- * limits of a stock reader, such as spark.reducer.maxSizeInFlight. It keeps no buffer from others
- * either: its READ bytes leave the pool when another reader waits ({@link EvictableBuffers}).
+ * are large, cannot be READ together, or are late. An iterator gets its limits when it is made,
+ * before the task's other readers exist, and cannot return some of them. Each iterator therefore
+ * has the limits of a stock reader, such as spark.reducer.maxSizeInFlight. It keeps no buffer from
+ * others either: its READ bytes leave the pool when another reader waits ({@link
+ * EvictableBuffers}).
  */
 final class TaskReads {
   private static final Logger LOG = LoggerFactory.getLogger(TaskReads.class);
@@ -44,7 +45,7 @@ final class TaskReads {
   /** Permits that wait for a staging slot. */
   private final Map<PeerAddress, Set<Permit>> waiting = new ConcurrentHashMap<>();
 
-  /** Batches that were left to Spark while they were READ. Some of the READs have ended. */
+  /** Batches that were left to Spark while they are READ. */
   private final Set<TaskBatchRead> overtaken = ConcurrentHashMap.newKeySet();
 
   /** Number of readers that have batches to come. */
@@ -96,15 +97,24 @@ final class TaskReads {
     return waiting.computeIfAbsent(peer, _ -> ConcurrentHashMap.newKeySet());
   }
 
-  /** Notes a batch that is left to Spark while its READ is under way. */
+  /** Notes a batch that is left to Spark while its READ is under way, until {@link #ended}. */
   void overtaken(TaskBatchRead batch) {
     overtaken.add(batch);
   }
 
-  /** Returns true if such a READ of the peer is still under way. It may hold a staging slot. */
+  /** Notes the end of a READ that was overtaken. */
+  void ended(TaskBatchRead batch) {
+    overtaken.remove(batch);
+  }
+
+  /** Returns true if such a READ of the peer is under way. It may hold a staging slot. */
   boolean hasOvertaken(PeerAddress peer) {
-    overtaken.removeIf(batch -> !batch.isOvertaken());
     return overtaken.stream().anyMatch(batch -> batch.peer().equals(peer));
+  }
+
+  /** Tells the READs of these blocks that are under way of a request to Spark's transport. */
+  void alsoFetched(String executorId, RequestedBlocks blocks, Relay relay) {
+    overtaken.forEach(batch -> batch.alsoFetched(executorId, blocks, relay));
   }
 
   void enter() {

@@ -32,12 +32,9 @@ public enum ShuffleCounter {
   HEDGE_BATCHES(
       total(
           "batches",
-          "Batches that Spark's transfer fetched too, as READs of their peer took much longer than"
-              + " most.")),
-  HEDGE_BYTES(
-      total(
-          "bytes",
-          "Bytes of the buffers of these batches. Bytes that are READ there are dropped.")),
+          "READs of batches and tables that were late, so that Spark's transfer fetched the blocks"
+              + " too; and probes.")),
+  HEDGE_BYTES(total("bytes", "Bytes of their buffers.")),
   CORRUPTIONS(total("blocks", "Blocks whose bytes did not match Spark's checksum after a READ.")),
   NODE_TAKEN(
       total("map outputs", "Map outputs that the node daemon has taken, or that are empty.")),

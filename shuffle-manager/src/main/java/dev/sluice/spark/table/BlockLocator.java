@@ -50,13 +50,15 @@ public final class BlockLocator {
    * @param verifiable true to have map outputs without checksums staged even if they are registered
    * @param bufferDeadlineNanos returns the deadline for a buffer, when one is requested for
    *     partition tables
+   * @param reads told of the READs of partition tables
    */
   public CompletableFuture<LocatedBlocks> locate(
       String executorId,
       BlockList blocks,
       boolean verifiable,
       long deadlineNanos,
-      LongSupplier bufferDeadlineNanos) {
+      LongSupplier bufferDeadlineNanos,
+      TableReads reads) {
     try {
       return locator
           .locate(blocks.shuffleId(), executorId, blocks.mapIds())
@@ -65,14 +67,18 @@ public final class BlockLocator {
                   read(
                       new LocatedBlocks(blocks, found, verifiable),
                       deadlineNanos,
-                      bufferDeadlineNanos));
+                      bufferDeadlineNanos,
+                      reads));
     } catch (RuntimeException | Error e) {
       return CompletableFuture.failedFuture(e);
     }
   }
 
   private CompletableFuture<LocatedBlocks> read(
-      LocatedBlocks located, long deadlineNanos, LongSupplier bufferDeadlineNanos) {
+      LocatedBlocks located,
+      long deadlineNanos,
+      LongSupplier bufferDeadlineNanos,
+      TableReads reads) {
     if (!located.hasPeer()) {
       return CompletableFuture.completedFuture(located); // No block is READ.
     }
@@ -82,7 +88,8 @@ public final class BlockLocator {
             located.blocks().shuffleId(),
             located.slices(),
             deadlineNanos,
-            bufferDeadlineNanos.getAsLong())
+            bufferDeadlineNanos.getAsLong(),
+            reads)
         .thenApply(_ -> located.fill());
   }
 

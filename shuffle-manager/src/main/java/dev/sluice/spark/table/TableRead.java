@@ -42,6 +42,7 @@ final class TableRead implements ReadListener {
   private final PeerAddress peer;
   private final List<Part> parts;
   private final long deadlineNanos;
+  private final TableReads reads;
   private final CompletableFuture<Void> done = new CompletableFuture<>();
 
   /** Null before it was acquired. */
@@ -52,12 +53,14 @@ final class TableRead implements ReadListener {
       Executor deliverer,
       PeerAddress peer,
       List<Part> parts,
-      long deadlineNanos) {
+      long deadlineNanos,
+      TableReads reads) {
     this.transport = transport;
     this.deliverer = deliverer;
     this.peer = peer;
     this.parts = parts;
     this.deadlineNanos = deadlineNanos;
+    this.reads = reads;
   }
 
   /** Completes on a delivery thread, never exceptionally: the parts' slices record failures. */
@@ -78,11 +81,13 @@ final class TableRead implements ReadListener {
       return;
     }
     buffer = acquired;
+    reads.begin();
     try {
       List<RemoteRegion> regions = parts.stream().map(Part::region).toList();
       transport.read(peer, regions, acquired, 0, deadlineNanos, this);
     } catch (RuntimeException | Error e) {
       LOG.error("The READ of partition tables of {} failed unexpectedly", peer, e);
+      reads.end();
       acquired.release();
       fail(FallbackReason.TRANSPORT);
     }
@@ -90,11 +95,13 @@ final class TableRead implements ReadListener {
 
   @Override
   public void onSuccess() {
+    reads.end();
     deliverer.execute(this::take);
   }
 
   @Override
   public void onFailure(ReadException e) {
+    reads.end();
     requireNonNull(buffer).release();
     fail(FallbackReason.of(e));
   }

@@ -97,7 +97,8 @@ final class TableReader {
       int shuffleId,
       Collection<TableSlice> slices,
       long deadlineNanos,
-      long bufferDeadlineNanos) {
+      long bufferDeadlineNanos,
+      TableReads reads) {
     if (slices.isEmpty()) {
       return CompletableFuture.completedFuture(null);
     }
@@ -108,7 +109,7 @@ final class TableReader {
     }
     List<CompletableFuture<Void>> answers = new ArrayList<>();
     for (List<Part> batch : batches(parts)) {
-      TableRead read = new TableRead(transport, deliverer, peer, batch, deadlineNanos);
+      TableRead read = new TableRead(transport, deliverer, peer, batch, deadlineNanos, reads);
       answers.add(read.start(bufferDeadlineNanos));
     }
     return CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new))

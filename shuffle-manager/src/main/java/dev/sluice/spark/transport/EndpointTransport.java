@@ -9,6 +9,7 @@ import dev.sluice.rdma.transfer.PooledBuffer;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
 import dev.sluice.rdma.transfer.ReadListener;
 import dev.sluice.rdma.transfer.ReadRequest;
+import dev.sluice.rdma.transfer.TransferCounter;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -89,5 +90,10 @@ public record EndpointTransport(RdmaEndpoint endpoint, BlockServerClient servers
   @Override
   public void touch(PeerAddress peer, int shuffleId) {
     servers.touch(peer, shuffleId);
+  }
+
+  @Override
+  public void slowPeer() {
+    endpoint.counters().increment(TransferCounter.SLOW_PEERS);
   }
 }

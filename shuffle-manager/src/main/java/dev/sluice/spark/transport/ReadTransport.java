@@ -58,6 +58,9 @@ public interface ReadTransport {
   /** Stages as {@link dev.sluice.blocks.client.BlockServerClient#stage} does. */
   CompletableFuture<Object> stage(PeerAddress peer, Stage request);
 
+  /** Counts a line of the log that names a slow peer. */
+  void slowPeer();
+
   /** Ends a lease, after which the staged bytes must not be READ. Gets no answer. */
   void done(PeerAddress peer, long leaseId);
 

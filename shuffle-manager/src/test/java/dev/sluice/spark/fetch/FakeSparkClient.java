@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.Executor;
 import java.util.function.Function;
 import org.apache.spark.network.buffer.NioManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
@@ -22,6 +23,7 @@ final class FakeSparkClient extends BlockStoreClient {
   private final Set<String> lost = new HashSet<>();
   private final List<Fetch> fetches = new ArrayList<>();
   private RuntimeException thrown;
+  private Executor answering = Runnable::run;
   private boolean closed;
 
   /**
@@ -39,6 +41,11 @@ final class FakeSparkClient extends BlockStoreClient {
   /** Makes every fetch throw this after its first block. */
   void failWith(RuntimeException newThrown) {
     thrown = newThrown;
+  }
+
+  /** Answers by this executor from now on. */
+  void answerBy(Executor executor) {
+    answering = executor;
   }
 
   List<Fetch> fetches() {
@@ -62,6 +69,10 @@ final class FakeSparkClient extends BlockStoreClient {
       BlockFetchingListener listener,
       DownloadFileManager files) {
     fetches.add(new Fetch(host, port, execId, List.of(blockIds), files));
+    answering.execute(() -> answer(blockIds, listener));
+  }
+
+  private void answer(String[] blockIds, BlockFetchingListener listener) {
     for (String blockId : blockIds) {
       if (lost.contains(blockId)) {
         listener.onBlockFetchFailure(blockId, new IllegalStateException("no block " + blockId));

@@ -387,6 +387,169 @@ class LateBatchTest {
     assertThat(reads.fallbacks(FallbackReason.LATE)).isEqualTo(MAPS);
   }
 
+  /** Starts a task whose second batch is late, and asks Spark's transport for its blocks. */
+  private BatchFetchFixture askForLateBlocks() {
+    TaskContextImpl context = TaskContext$.MODULE$.empty();
+    BatchFetchFixture task = new BatchFetchFixture(reads, context, null).start(blocks);
+    reads.timer.advanceMs(51);
+    while (task.bySpark.isEmpty()) {
+      task.readNext();
+    }
+    reads
+        .client
+        .telling(task.lastAsker, context)
+        .fetchBlocks("host", 99, "7", second, reads.listener, null);
+    return task;
+  }
+
+  @Test
+  void theBytesOfALateReadAreTheAnswerIfTheyComeFirst() {
+    register();
+    reads.readFromOthers();
+    holdSecondRead();
+    Deque<Runnable> answers = new ArrayDeque<>();
+    reads.spark.answerBy(answers::add);
+    BatchFetchFixture task = askForLateBlocks();
+    assertThat(reads.listener.successes()).isEmpty();
+
+    held.remove().run();
+    reads.assertDelivered(second);
+    assertThat(reads.transport.buffersOut()).isZero();
+
+    answers.forEach(Runnable::run);
+    assertThat(reads.listener.repeated()).isEmpty();
+    assertThat(reads.fallbacks(FallbackReason.LATE)).isZero();
+    task.readAll();
+    assertAllDelivered(task);
+    assertThat(reads.count("read.blocks")).isEqualTo(MAPS);
+    assertThat(reads.count("read.bytes")).isEqualTo(MAPS * BLOCK_BYTES);
+  }
+
+  @Test
+  void sparksAnswerCountsIfItComesFirst() {
+    register();
+    reads.readFromOthers();
+    holdSecondRead();
+    BatchFetchFixture task = askForLateBlocks();
+    reads.assertDelivered(second);
+
+    held.remove().run();
+    assertThat(reads.listener.repeated()).isEmpty();
+    assertThat(reads.fallbacks(FallbackReason.LATE)).isEqualTo(second.length);
+    task.readAll();
+    assertAllDelivered(task);
+    assertThat(reads.count("read.blocks")).isEqualTo(MAPS - second.length);
+  }
+
+  @Test
+  void aLateReadAnswersForBlocksThatSparkCannotFetch() {
+    register();
+    reads.readFromOthers();
+    holdSecondRead();
+    reads.spark.lose(second[3]);
+    BatchFetchFixture task = askForLateBlocks();
+    assertThat(reads.listener.failures()).isEmpty();
+
+    held.remove().run();
+    reads.assertDelivered(second);
+    task.readAll();
+    assertAllDelivered(task);
+  }
+
+  @Test
+  void blocksThatNeitherBringsFail() {
+    register();
+    reads.readFromOthers();
+    holdSecondRead(Cause.TRANSPORT);
+    reads.spark.lose(second[3]);
+    BatchFetchFixture task = askForLateBlocks();
+    assertThat(reads.listener.failures()).isEmpty();
+
+    held.remove().run();
+    assertThat(reads.listener.failures()).containsOnlyKeys(second[3]);
+    task.readAll();
+    assertAllDelivered(task);
+  }
+
+  @Test
+  void wrongBytesOfALateReadAreNoAnswer() {
+    register();
+    reads.readFromOthers();
+    holdSecondRead();
+    reads.spark.lose(second[3]);
+    BatchFetchFixture task = askForLateBlocks();
+    reads.transport.afterRead(read -> read.target().fill((byte) 1));
+    held.remove().run();
+
+    assertThat(reads.listener.failures()).containsOnlyKeys(second[3]);
+    task.readAll();
+    assertAllDelivered(task);
+  }
+
+  @Test
+  void lateStagedBytesAreTheAnswerIfTheyComeFirst() {
+    stage();
+    reads.readFromOthers();
+    holdReads(2);
+    Deque<Runnable> answers = new ArrayDeque<>();
+    reads.spark.answerBy(answers::add);
+    String[] first = Arrays.copyOfRange(blocks, 0, 19);
+    TaskContextImpl context = TaskContext$.MODULE$.empty();
+    BatchFetchFixture task = new BatchFetchFixture(reads, context, null).start(blocks);
+    reads.timer.advanceMs(51);
+    readTo(38, task);
+    reads
+        .client
+        .telling(task.lastAsker, context)
+        .fetchBlocks("host", 99, "7", first, reads.listener, null);
+    held.forEach(Runnable::run);
+
+    reads.assertDelivered(first);
+    assertThat(reads.count("staged.bytes")).isEqualTo(19 * BLOCK_BYTES);
+    answers.forEach(Runnable::run);
+    task.readAll();
+    assertAllDelivered(task);
+  }
+
+  /** READs of partition tables are held, and none of batches. */
+  @Test
+  void blocksWhoseTableIsLateAreFetchedBySpark() {
+    register();
+    reads.readFromOthers();
+    reads.transport.script(
+        (_, read) -> {
+          reads.transport.holdReads(isData(read) ? Runnable::run : held::add);
+          return null;
+        });
+    BatchFetchFixture task = new BatchFetchFixture(reads).start(blocks);
+    reads.timer.advanceMs(51);
+    task.readAll();
+
+    assertThat(task.late).containsExactly(blocks);
+    assertAllDelivered(task);
+    assertThat(reads.count("hedge.batches")).isOne();
+    assertThat(reads.count("hedge.bytes")).isLessThan(MAPS * 100);
+    held.forEach(Runnable::run);
+    assertThat(reads.count("read.blocks")).isZero();
+  }
+
+  /** Spark may have 48 KB under way: two of the batches. */
+  @Test
+  void noMoreIsOvertakenThanSparkMayFetch() {
+    register();
+    reads.readFromOthers();
+    holdReads(3);
+    BatchFetchFixture task = new BatchFetchFixture(reads);
+    task.maxBytesInFlight = 2 * 21 * BLOCK_BYTES;
+    task.start(blocks);
+    reads.timer.advanceMs(51);
+    task.readNext();
+    assertThat(reads.count("hedge.batches")).isEqualTo(2);
+    held.forEach(Runnable::run);
+    task.readAll();
+    assertAllDelivered(task);
+  }
+
   private void stage() {
     for (int map = 0; map < MAPS; map++) {
       reads.staged(map, 500, BLOCK_BYTES, 500);

@@ -11,6 +11,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class LateReadsTest {
@@ -19,7 +20,9 @@ class LateReadsTest {
 
   private final FakeTimer timer = new FakeTimer();
   private final ShuffleCounters counters = new ShuffleCounters();
-  private LateReads reads = new LateReads(true, POOL_BYTES, timer, counters);
+  private final AtomicInteger named = new AtomicInteger();
+  private LateReads reads =
+      new LateReads(true, POOL_BYTES, timer, counters, named::incrementAndGet);
 
   private LateReads.Read begin(String peer) {
     LateReads.Read read = reads.new Read(peer, BYTES);
@@ -160,7 +163,7 @@ class LateReadsTest {
   /** An executor that has READ for a day must not ask for gigabytes at once. */
   @Test
   void noMoreThanSixteenMebibytesAreSavedUp() {
-    reads = new LateReads(true, Integer.MAX_VALUE, timer, counters);
+    reads = new LateReads(true, Integer.MAX_VALUE, timer, counters, named::incrementAndGet);
     for (int i = 0; i < 2_000; i++) {
       read("1", 1);
     }
@@ -175,7 +178,7 @@ class LateReadsTest {
 
   @Test
   void overtakenReadsHoldAnEighthOfTheBuffersAtMost() {
-    reads = new LateReads(true, 8 * 2 * BYTES, timer, counters);
+    reads = new LateReads(true, 8 * 2 * BYTES, timer, counters, named::incrementAndGet);
     for (int i = 0; i < 10 * LateReads.READ_PER_EXTRA; i++) {
       read("1", 1);
     }
@@ -206,7 +209,7 @@ class LateReadsTest {
 
   @Test
   void aReadThatEndsMeanwhileHoldsNothing() throws Exception {
-    reads = new LateReads(true, 8, timer, counters);
+    reads = new LateReads(true, 8 * 4096, timer, counters, named::incrementAndGet);
     try (ExecutorService completions = Executors.newSingleThreadExecutor()) {
       for (int i = 0; i < 2_000; i++) {
         if (i % 500 == 0) {
@@ -271,10 +274,53 @@ class LateReadsTest {
     assertThat(reads.takesProbe("peer 1")).as("not avoided any more").isFalse();
   }
 
+  /** The engine sees two READs a minute of it, and compares no fewer than ten. */
+  @Test
+  void aPeerThatIsAvoidedIsNamedOnceAMinute() {
+    readFromAll();
+    beLate("peer 1", LatePeers.MAX_LATE);
+    assertThat(named).hasValue(0);
+    for (int minute = 1; minute <= 3; minute++) {
+      assertThat(reads.avoids("peer 1")).isTrue();
+      assertThat(reads.avoids("peer 1")).isTrue();
+      assertThat(named).hasValue(minute);
+      advance(LatePeers.REPORT_NANOS - 1_000_000);
+      assertThat(reads.avoids("peer 1")).isTrue();
+      assertThat(named).hasValue(minute);
+      timer.advanceMs(1);
+    }
+  }
+
+  @Test
+  void aProbeThatIsRefusedIsTriedAgain() {
+    readFromAll();
+    beLate("peer 1", LatePeers.MAX_LATE);
+    underWay("peer 2", 51).overtake();
+    underWay("peer 2", 51).overtake();
+    advance(LatePeers.PROBE_NANOS);
+    assertThat(reads.takesProbe("peer 1")).isTrue();
+    assertThat(reads.new Read("peer 1", BYTES).holdProbe()).as("2 % are used up").isFalse();
+    assertThat(reads.takesProbe("peer 1")).isTrue();
+  }
+
+  /** A buffer has whole pages. */
+  @Test
+  void smallBatchesHoldTheirWholeBuffers() {
+    reads = new LateReads(true, 8 * 8192, timer, counters, named::incrementAndGet);
+    readFromAll();
+    List<LateReads.Read> small = new ArrayList<>();
+    for (int i = 0; i < 3; i++) {
+      small.add(reads.new Read("peer 1", 1));
+    }
+    small.forEach(LateReads.Read::begin);
+    timer.advanceMs(51);
+    assertThat(small.stream().map(LateReads.Read::overtake)).containsExactly(true, true, false);
+  }
+
   /** Its bytes are dropped, whatever becomes of it. */
   @Test
   void aProbeTakesPartOfTheLimits() {
-    reads = new LateReads(true, 8 * BYTES, timer, counters);
+    reads = new LateReads(true, 8 * BYTES, timer, counters, named::incrementAndGet);
     readFromAll();
     LateReads.Read probe = reads.new Read("peer 1", BYTES);
     assertThat(probe.holdProbe()).isTrue();
@@ -430,7 +476,7 @@ class LateReadsTest {
 
   @Test
   void nothingIsLateIfItIsOff() {
-    reads = new LateReads(false, POOL_BYTES, timer, counters);
+    reads = new LateReads(false, POOL_BYTES, timer, counters, named::incrementAndGet);
     readFromAll();
     beLate("peer 1", LatePeers.MAX_LATE);
     assertThat(underWay("peer 1", 1_000).overtake()).isFalse();
@@ -441,7 +487,7 @@ class LateReadsTest {
   /** Each READ of each task would take it. */
   @Test
   void theLockIsNotTakenIfItIsOff() throws Exception {
-    LateReads off = new LateReads(false, POOL_BYTES, timer, counters);
+    LateReads off = new LateReads(false, POOL_BYTES, timer, counters, named::incrementAndGet);
     LateReads.Read read = off.new Read("peer 1", BYTES);
     synchronized (off) {
       Thread task =

@@ -131,9 +131,9 @@ class RandomBatchFetchTest {
     }
 
     /** Does what a waiting task does every 50 ms. */
-    private void leaveLateReads(RemoteBatches batches) {
+    private void leaveLateReads(RemoteBatches batches, long room) {
       reads.timer.advanceMs(random.nextInt(100));
-      ((BatchFetcher) batches).leaveLateReads();
+      ((BatchFetcher) batches).leaveLateReads(room);
     }
 
     private boolean chance(int percent) {
@@ -164,15 +164,15 @@ class RandomBatchFetchTest {
       }
 
       @Override
-      public boolean await(boolean mayOvertake) throws InterruptedException {
+      public boolean await(long room) throws InterruptedException {
         if (steps.isEmpty()) {
           reads.timer.advanceMs(20_000);
         }
         if (steps.isEmpty()) {
-          return batches.await(mayOvertake);
+          return batches.await(room);
         }
-        if (isLate && mayOvertake && chance(20)) {
-          leaveLateReads(batches);
+        if (isLate && chance(20)) {
+          leaveLateReads(batches, room);
         }
         step();
         return true;

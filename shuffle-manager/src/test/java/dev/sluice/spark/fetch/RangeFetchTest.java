@@ -15,6 +15,7 @@ import dev.sluice.rdma.transfer.ReadException.Cause;
 import dev.sluice.spark.fetch.FetchBudget.Permit;
 import dev.sluice.spark.table.LocatedBlocks;
 import dev.sluice.spark.table.LocatedBlocks.Span;
+import dev.sluice.spark.table.TableReads;
 import dev.sluice.spark.transport.FakeTransport;
 import dev.sluice.spark.transport.FallbackReason;
 import dev.sluice.spark.transport.ReadTransport;
@@ -62,7 +63,8 @@ class RangeFetchTest {
     RequestedBlocks blocks =
         new RequestedBlocks(Arrays.stream(blockIds).map(RequestedBlock::parse).toList());
     long deadlineNanos = path.deadlineNanos();
-    LocatedBlocks located = path.locate("7", blocks, false, deadlineNanos).join();
+    LocatedBlocks located =
+        path.locate("7", blocks, false, deadlineNanos, TableReads.UNTIMED).join();
     int bytes = Arrays.stream(blockIds).mapToInt(id -> fixture.written(id).length).sum();
     Span all = new Span(0, blocks.size(), bytes, true);
     Request request = new Request(new TaskReads(1), deadlineNanos);

@@ -63,8 +63,11 @@ class SparkAnswersTest {
     private final Queue<Runnable> script = new ArrayDeque<>();
     private final Queue<Arrival> arrived = new ArrayDeque<>();
 
-    /** Tells for each wait if late batches might be left to Spark. */
-    private final List<Boolean> mayOvertake = new ArrayList<>();
+    /** Room for late batches at each wait. */
+    private final List<Long> rooms = new ArrayList<>();
+
+    /** Executor whose blocks are left from the start; null for none. */
+    private String avoided;
 
     void leave(String executorId) {
       groups.get(executorId).leave(BitSet.valueOf(new long[] {0b1}));
@@ -77,6 +80,9 @@ class SparkAnswersTest {
     @Override
     public boolean start(ExecutorBlocks group) {
       groups.put(group.address().executorId(), group);
+      if (group.address().executorId().equals(avoided)) {
+        leaveLate(avoided);
+      }
       return true;
     }
 
@@ -91,8 +97,8 @@ class SparkAnswersTest {
     }
 
     @Override
-    public boolean await(boolean mayOvertakeNow) {
-      mayOvertake.add(mayOvertakeNow);
+    public boolean await(long room) {
+      rooms.add(room);
       boolean isMoreToCome = !script.isEmpty();
       if (isMoreToCome) {
         script.remove().run();
@@ -235,14 +241,29 @@ class SparkAnswersTest {
     remote.script.add(() -> iterators.get(LEFT).answer());
     remote.script.add(() -> iterators.get(LATER).answer());
     assertThat(readAll()).containsExactly(LEFT, LATER);
-    assertThat(remote.mayOvertake).startsWith(true, true, false, true);
+    assertThat(remote.rooms).startsWith(MAX_BYTES, MAX_BYTES, 0L, MAX_BYTES);
+  }
+
+  /** A join pulls its second reader minutes after the first one. */
+  @Test
+  void blocksOfAPeerThatIsAvoidedAreRequestedAtTheStart() {
+    Scripted remote = new Scripted();
+    remote.avoided = "7";
+    start(remote, tracked("7", LEFT, 500));
+    assertThat(iterators).containsOnlyKeys(LEFT);
+    iterators.get(LEFT).answer();
+    assertThat(readAll()).containsExactly(LEFT);
   }
 
   private Scripted startScripted(BlocksByAddress... tracked) {
     Scripted remote = new Scripted();
+    start(remote, tracked);
+    return remote;
+  }
+
+  private void start(Scripted remote, BlocksByAddress... tracked) {
     blocks = gathered(remote);
     blocks.start(FetchPlan.of(List.of(tracked), _ -> FetchPlan.Source.REMOTE, false));
-    return remote;
   }
 
   private List<String> readAll() {

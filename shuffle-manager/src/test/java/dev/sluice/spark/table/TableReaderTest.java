@@ -279,7 +279,7 @@ class TableReaderTest {
       piece.want(map.slot(), start, end);
       pieces.add(piece);
     }
-    CompletableFuture<Void> answer = reader.read(PEER, SHUFFLE, pieces, 10, 10);
+    CompletableFuture<Void> answer = reader.read(PEER, SHUFFLE, pieces, 10, 10, TableReads.UNTIMED);
     runSteps();
     assertThat(answer).isCompleted();
     return pieces;
@@ -304,7 +304,7 @@ class TableReaderTest {
     for (int slot = 0; slot < 64; slot++) {
       piece.want(slot, 17, 18);
     }
-    reader.read(PEER, SHUFFLE, List.of(piece), 10, 10);
+    reader.read(PEER, SHUFFLE, List.of(piece), 10, 10, TableReads.UNTIMED);
     runSteps();
 
     assertThat(transport.reads().getFirst().ranges())

@@ -272,6 +272,9 @@ public final class FakeTransport implements ReadTransport {
     touched.add(peer);
   }
 
+  @Override
+  public void slowPeer() {}
+
   /** Copies the bytes. Returns null, or the reason why the peer's device refuses the READ. */
   private ReadException.Cause copy(Read read) {
     stager.expire();
