@@ -31,6 +31,9 @@ public record SluiceTotals(String devices, long remoteBytes, Map<String, Long> c
   /** Reason of blocks that Spark's transfer fetches as their READ takes much longer than most. */
   private static final String LATE = "LATE";
 
+  /** Largest share of late bytes in a row: 2 % may be hedged, and a stall may last a little. */
+  private static final double MAX_LATE = 0.05;
+
   /** Time for the last reports to arrive; if they do not, the command reports wrong sums. */
   private static final long TIMEOUT_MS = 15_000;
 
@@ -99,9 +102,19 @@ public record SluiceTotals(String devices, long remoteBytes, Map<String, Long> c
 
   /**
    * Returns the reasons why the jobs did not READ all of their remote bytes; empty if they did.
-   * Blocks whose READ was late do not count: a busy machine may stall one of its processes.
+   * Some blocks may have come by Spark's transfer as their READs were late: a busy machine may
+   * stall one of its processes.
    */
   public List<String> problems() {
+    return problems(MAX_LATE);
+  }
+
+  /**
+   * Returns the same.
+   *
+   * @param maxLate largest share of the remote bytes whose READs may be late
+   */
+  public List<String> problems(double maxLate) {
     List<String> found = new ArrayList<>();
     long lateBytes = counter(FALLBACK_BYTES + LATE);
     if (readBytes() + lateBytes != remoteBytes) {
@@ -109,6 +122,11 @@ public record SluiceTotals(String devices, long remoteBytes, Map<String, Long> c
       found.add(
           "%d bytes came by READ%s, but the engine counted %d remote bytes"
               .formatted(readBytes(), late, remoteBytes));
+    }
+    if (lateBytes > maxLate * remoteBytes) {
+      found.add(
+          "%d of %d remote bytes came by the engine's own transfer, as READs were late"
+              .formatted(lateBytes, remoteBytes));
     }
     Map<String, Long> others = fallbackBlocks();
     others.remove(LATE);

@@ -133,7 +133,7 @@ public final class TailCommand extends Benchmark {
                 Integer.toString(warmUp),
                 Integer.toString(repetitions));
     sums.addAll(result.sums());
-    result.totals().problems().forEach(problem -> problems.add(directory + ": " + problem));
+    result.totals().problems(1).forEach(problem -> problems.add(directory + ": " + problem));
     return result.taskMs().stream().mapToDouble(ms -> ms / 1e3).toArray();
   }
 
