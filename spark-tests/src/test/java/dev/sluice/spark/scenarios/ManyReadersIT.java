@@ -30,8 +30,11 @@ final class ManyReadersIT {
   private static final int MAPS = 20;
   private static final int PARTITIONS = 3_000;
 
-  /** Elements on the left side of the cartesian product; each reads the shuffle once. */
-  private static final int ELEMENTS = 10_000;
+  /**
+   * Elements on the left side of the cartesian product; each reads the shuffle once. Between the
+   * first level and the last, a task makes as many readers as that of the coalesced partitions.
+   */
+  private static final int ELEMENTS = 6_000;
 
   private static final int RIGHT_MAPS = 4;
   private static final int RIGHT_RECORDS = 50;
