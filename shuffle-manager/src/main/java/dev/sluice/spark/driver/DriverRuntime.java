@@ -92,7 +92,8 @@ public final class DriverRuntime implements AutoCloseable {
     // The shared queue of listeners would drop events when one of them is slow.
     context.listenerBus().addToManagementQueue(new LostExecutors(id -> executorLost(id, opened)));
     context.addSparkListener(summary);
-    env.metricsSystem().registerSource(MetricsSource.of(totals, opened.otherVersions()));
+    env.metricsSystem()
+        .registerSource(MetricsSource.of(totals, states::latencies, opened.otherVersions()));
     feed = startFeed(context);
   }
 

@@ -28,10 +28,10 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The driver's knowledge of each executor for the tab in Spark's UI. {@code DriverRuntime} makes
- * it. The location directory's thread gives it reports, the listener bus losses, and the feed's
- * thread takes what has changed. Its lock guards all fields. Costs some kilobytes for each executor
- * that lives.
+ * The driver's knowledge of each executor for the tab in Spark's UI, and of all READs' latencies
+ * for the metrics. {@code DriverRuntime} makes it. The location directory's thread gives it
+ * reports, the listener bus losses, and the feed's thread takes what has changed. Its lock guards
+ * all fields. Costs some kilobytes for each executor that lives.
  */
 public final class ExecutorStates {
   /** Rows of lost executors that wait to be taken. After a failure of the feed nothing does. */
@@ -193,11 +193,23 @@ public final class ExecutorStates {
 
   /** Returns the times of all READ requests. */
   public Reads reads() {
-    LatencySnapshot sum = goneLatencies();
-    for (State state : all()) {
+    return UpdateRecords.reads(latencies());
+  }
+
+  /**
+   * Returns the latencies of all READs. Their number never falls, as both parts are taken at once.
+   */
+  public LatencySnapshot latencies() {
+    LatencySnapshot sum;
+    List<State> living;
+    synchronized (this) {
+      sum = goneLatencies;
+      living = all();
+    }
+    for (State state : living) {
       sum = sum.plus(state.latencies());
     }
-    return UpdateRecords.reads(sum);
+    return sum;
   }
 
   private synchronized List<State> all() {
@@ -206,10 +218,6 @@ public final class ExecutorStates {
 
   private synchronized boolean isGone(PeerAddress peer) {
     return gone.contains(peer.id());
-  }
-
-  private synchronized LatencySnapshot goneLatencies() {
-    return goneLatencies;
   }
 
   /**

@@ -46,7 +46,7 @@ final class LatencyMetrics {
       MetricRegistry registry, LatencyHistogram all, Map<PeerAddress, LatencyHistogram> byPeer) {
     this.registry = registry;
     this.byPeer = byPeer;
-    registry.register(NAME, new Latency(() -> all));
+    registry.register(NAME, new Latency(all::snapshot));
     refresh();
   }
 
@@ -58,7 +58,7 @@ final class LatencyMetrics {
     for (PeerAddress peer : byPeer.keySet()) {
       String name = name(peer);
       if (shown.size() < MAX_PEERS && !shown.containsValue(name)) {
-        registry.register(name, new Latency(() -> byPeer.getOrDefault(peer, none)));
+        registry.register(name, new Latency(() -> byPeer.getOrDefault(peer, none).snapshot()));
         shown.put(peer, name);
       }
     }
@@ -69,22 +69,22 @@ final class LatencyMetrics {
     return NAME + "." + (peer.id() + "-" + peer.host()).replaceAll("[^a-zA-Z0-9_-]", "_");
   }
 
-  /** A histogram whose durations the transfer engine records. */
-  private static final class Latency extends Histogram {
-    private final Supplier<LatencyHistogram> recorded;
+  /** A histogram of durations that are recorded elsewhere. It costs nothing until it is read. */
+  static final class Latency extends Histogram {
+    private final Supplier<LatencySnapshot> recorded;
 
-    Latency(Supplier<LatencyHistogram> recorded) {
+    Latency(Supplier<LatencySnapshot> recorded) {
       super(new Recorded(recorded));
       this.recorded = recorded;
     }
 
     @Override
     public long getCount() {
-      return recorded.get().snapshot().count();
+      return recorded.get().count();
     }
   }
 
-  private record Recorded(Supplier<LatencyHistogram> recorded) implements Reservoir {
+  private record Recorded(Supplier<LatencySnapshot> recorded) implements Reservoir {
     @Override
     public int size() {
       return getSnapshot().size();
@@ -97,7 +97,7 @@ final class LatencyMetrics {
 
     @Override
     public Snapshot getSnapshot() {
-      return new Durations(recorded.get().snapshot());
+      return new Durations(recorded.get());
     }
   }
 

@@ -4,8 +4,8 @@
  * <p>{@link ShuffleCounters} counts blocks and bytes by path. {@link ExecutorMetrics} adds the
  * counters of the registry and the transfer engine, and {@link CountersReporter} sends all of them
  * to the driver. There {@link ApplicationTotals} sums them, and {@link ApplicationSummary} logs the
- * sums at the application's end. {@link MetricsSource} shows both to Spark's metrics system, and on
- * executors the latencies of READs ({@link LatencyMetrics}).
+ * sums at the application's end. {@link MetricsSource} shows both to Spark's metrics system, with
+ * the latencies of READs ({@link LatencyMetrics}).
  *
  * <p>For the tab in Spark's UI, {@link ReadTimesReporter} reports the times of READs, {@link
  * ExecutorStates} keeps each executor's state on the driver, and {@link UpdateRecords} turns

@@ -69,16 +69,21 @@ class MetricsDocumentTest {
 
       ### READ latency
 
-      The source of an executor has histograms in microseconds, of all its READs since its start. The
-      driver has none. A READ is a request of one task to one peer: a batch of ranges, of up to
-      `spark.shuffle.rdma.read.maxBytes`. It takes from the post of its first work request to the
-      completion of its last one. A READ that misses its deadline counts with the time until then;
-      other failed READs do not count. The values are off by an eighth at most.
+      The sources have histograms in microseconds, of all READs since the start. A READ is a request of
+      one task to one peer: a batch of ranges, of up to `spark.shuffle.rdma.read.maxBytes`. It takes from
+      the post of its first work request to the completion of its last one. A READ that misses its
+      deadline counts with the time until then; other failed READs do not count. The values are off by
+      an eighth at most.
 
-      | Name | READs |
-      | --- | --- |
-      | `read-latency-micros` | from all peers |
-      | `read-latency-micros.ID-HOST` | from one peer, an executor or a node daemon; of %d peers at most |
+      | Name | Source | READs |
+      | --- | --- | --- |
+      | `read-latency-micros` | driver | of all executors, gone ones included, as they reported them last |
+      | `read-latency-micros` | executor | from all peers |
+      | `read-latency-micros.ID-HOST` | executor | from one peer, an executor or a node daemon; of %d peers at most |
+
+      In the driver's Prometheus page the median is
+      `metrics_<namespace>_driver_sluice_application_read_latency_micros_50thPercentile{type="histograms"}`;
+      `_99thPercentile`, `_Count` and so on are there, too.
 
       Characters of ID and HOST other than letters, digits and hyphens are underscores. A peer appears
       within five seconds. Some minutes after its last READ it goes, and another one takes its place.

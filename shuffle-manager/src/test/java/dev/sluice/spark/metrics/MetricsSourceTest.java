@@ -4,7 +4,9 @@ package dev.sluice.spark.metrics;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.codahale.metrics.Gauge;
+import com.codahale.metrics.Histogram;
 import com.codahale.metrics.MetricRegistry;
+import dev.sluice.spark.locate.DirectoryMessage.ReadTimes;
 import dev.sluice.spark.locate.DirectoryMessage.Report;
 import dev.sluice.spark.locate.OtherVersions;
 import java.util.List;
@@ -16,7 +18,9 @@ import org.junit.jupiter.api.Test;
 class MetricsSourceTest {
   private final ApplicationTotals totals = new ApplicationTotals();
   private final OtherVersions versions = new OtherVersions("2.0+aa");
-  private final MetricRegistry sums = MetricsSource.of(totals, versions).metricRegistry();
+  private final ExecutorStates states = new ExecutorStates();
+  private final MetricRegistry sums =
+      MetricsSource.of(totals, states::latencies, versions).metricRegistry();
 
   private Object sum(String counter) {
     return ((Gauge<?>) sums.getMetrics().get(counter)).getValue();
@@ -35,9 +39,24 @@ class MetricsSourceTest {
   void theDriverHasEveryCounterOfExecutors() {
     ExecutorMetrics executor = new ExecutorMetrics(new ShuffleCounters());
     Set<String> expected = new TreeSet<>(ExecutorMetrics.descriptions().keySet());
-    expected.addAll(Set.of("version", "other-versions"));
+    expected.addAll(Set.of("version", "other-versions", "read-latency-micros"));
     assertThat(sums.getNames()).isEqualTo(expected);
     assertThat(sums.getNames()).containsAll(executor.counters().keySet());
+  }
+
+  /** Prometheus takes a number that falls for a restart. */
+  @Test
+  void theDriverShowsTheLatenciesOfAllExecutorsAndKeepsThoseOfLostOnes() {
+    Histogram latency = sums.getHistograms().get("read-latency-micros");
+    assertThat(latency.getCount()).isZero();
+    states.accept(new ReadTimes("1", 98, List.of(0L, 98L), List.of()));
+    states.accept(new ReadTimes("2", 2, List.of(0L, 0L, 0L, 2L), List.of()));
+    assertThat(latency.getCount()).isEqualTo(100);
+    assertThat(latency.getSnapshot().getMedian()).isEqualTo(1);
+    assertThat(latency.getSnapshot().get99thPercentile()).isEqualTo(3);
+    states.executorLost("2");
+    assertThat(latency.getCount()).isEqualTo(100);
+    assertThat(latency.getSnapshot().get99thPercentile()).isEqualTo(3);
   }
 
   @Test
@@ -52,7 +71,7 @@ class MetricsSourceTest {
    */
   @Test
   void driverAndExecutorHaveSourcesOfDifferentNames() {
-    assertThat(MetricsSource.of(totals, versions).sourceName())
+    assertThat(MetricsSource.of(totals, states::latencies, versions).sourceName())
         .isNotEqualTo(MetricsSource.of(new ExecutorMetrics(new ShuffleCounters())).sourceName());
   }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.spark.account.Totals;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -14,14 +15,18 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import javax.management.ObjectName;
 import org.apache.spark.api.java.JavaPairRDD;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 
-/** Counters in Spark's own metrics: the pages of the driver's UI, and a sink of executors. */
+/** Counters in Spark's own metrics: the pages of the driver's UI, and sinks. */
 final class MetricsIT {
   private static final int PARTITIONS = 4;
   private static final String CONF = "spark.metrics.conf.*.sink.";
   private static final String NAMESPACE = "my-team.etl";
+  private static final String LATENCY =
+      "\nmetrics_my_team_etl_driver_sluice_application_read_latency_micros_";
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
   /** The text format of Prometheus: a name, labels and a number. */
@@ -50,6 +55,8 @@ final class MetricsIT {
             "org.apache.spark.metrics.sink.PrometheusServlet",
             CONF + "prometheusServlet.path",
             "/metrics/prometheus",
+            CONF + "jmx.class",
+            "org.apache.spark.metrics.sink.JmxSink",
             CONF + "csv.class",
             "org.apache.spark.metrics.sink.CsvSink",
             CONF + "csv.period",
@@ -66,6 +73,18 @@ final class MetricsIT {
       String prometheus = get(ui + "/metrics/prometheus/");
       assertThat(gauge(prometheus, "read_bytes")).isEqualTo(totals.readBytes());
       assertThat(gauge(prometheus, "fallback_blocks_CONNECT")).isZero();
+      assertThat(prometheus)
+          .containsPattern(LATENCY + "Count\\{type=\"histograms\"\\} [1-9]")
+          .containsPattern(LATENCY + "50thPercentile\\{type=\"histograms\"\\} [1-9]")
+          .containsPattern(LATENCY + "99thPercentile\\{type=\"histograms\"\\} [1-9]");
+      ObjectName latency =
+          new ObjectName(
+              "metrics:type=histograms,name="
+                  + NAMESPACE
+                  + ".driver.sluice.application.read-latency-micros");
+      assertThat(ManagementFactory.getPlatformMBeanServer().getAttribute(latency, "Count"))
+          .asInstanceOf(InstanceOfAssertFactories.LONG)
+          .isPositive();
       // Partition tables are READ, too.
       assertThat(gauge(prometheus, "transfer_read_bytes"))
           .isGreaterThanOrEqualTo(totals.readBytes());
@@ -76,7 +95,9 @@ final class MetricsIT {
 
       String json = get(ui + "/metrics/json/");
       assertThat(json)
-          .contains("\"" + NAMESPACE + ".driver.sluice.application.read.bytes\":{\"value\":");
+          .contains("\"" + NAMESPACE + ".driver.sluice.application.read.bytes\":{\"value\":")
+          .contains(
+              "\"" + NAMESPACE + ".driver.sluice.application.read-latency-micros\":{\"count\":");
       assertThat(get(ui + "/metrics/executors/prometheus/"))
           .contains("metrics_executor_")
           .doesNotContain("sluice");
