@@ -2,13 +2,16 @@
 package dev.sluice.node;
 
 import dev.sluice.blocks.directory.RegistryCounter;
+import dev.sluice.rdma.transfer.CounterDescription;
 import dev.sluice.rdma.transfer.TransferCounter;
+import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToLongFunction;
 
 /**
- * Metrics of each application, for Prometheus, scripts and people. No value waits for a disk; any
- * thread. Their names are the interface to Prometheus.
+ * Metrics of each application, for Prometheus, scripts and people. Counters that executors have as
+ * well keep their names and meanings. No value waits for a disk; any thread. The names are the
+ * interface to Prometheus.
  */
 enum NodeMetric {
   SHUFFLES(
@@ -22,41 +25,13 @@ enum NodeMetric {
       "Map outputs that executors handed over.",
       ServedApplication::outputs),
   BYTES("bytes", Unit.BYTES, "Bytes of the map outputs' data files.", ServedApplication::bytes),
-  REGISTERED_BYTES(
-      "registered_bytes",
-      Unit.BYTES,
-      "Bytes of registered memory. Registered open files take none.",
-      RegistryCounter.REGISTERED_BYTES),
-  REGISTERED_REGIONS(
-      "registered_regions",
-      Unit.COUNT,
-      "Memory regions of map outputs.",
-      RegistryCounter.REGISTERED_REGIONS),
-  READABLE_MAP_OUTPUTS(
-      "readable_map_outputs",
-      Unit.COUNT,
-      "Map outputs that can be READ now. Others can be READ after a reader asked for them.",
-      RegistryCounter.REGISTERED_OUTPUTS),
-  REJECTED_MAP_OUTPUTS(
-      "rejected_map_outputs_total",
-      Unit.COUNT,
-      "Map outputs whose files are inconsistent or unreadable.",
-      RegistryCounter.REJECTIONS),
-  STAGED_BYTES(
-      "staged_bytes_total",
-      Unit.BYTES,
-      "Bytes copied into staging memory for readers.",
-      RegistryCounter.STAGED_BYTES),
-  STAGING_BYTES_IN_USE(
-      "staging_bytes_in_use",
-      Unit.BYTES,
-      "Bytes of staging memory in use.",
-      RegistryCounter.STAGING_BYTES_IN_USE),
-  QUEUE_PAIRS(
-      "queue_pairs_total",
-      Unit.COUNT,
-      "Queue pairs that readers have connected.",
-      a -> a.endpoint().counters().get(TransferCounter.QUEUE_PAIRS_ACCEPTED)),
+  REGISTERED_BYTES(RegistryCounter.REGISTERED_BYTES),
+  REGISTERED_REGIONS(RegistryCounter.REGISTERED_REGIONS),
+  REGISTERED_OUTPUTS(RegistryCounter.REGISTERED_OUTPUTS),
+  REJECTIONS(RegistryCounter.REJECTIONS),
+  STAGED_BYTES(RegistryCounter.STAGED_BYTES),
+  STAGING_BYTES_IN_USE(RegistryCounter.STAGING_BYTES_IN_USE),
+  QUEUE_PAIRS_ACCEPTED(TransferCounter.QUEUE_PAIRS_ACCEPTED),
   AGE(
       "age_seconds",
       Unit.SECONDS,
@@ -69,7 +44,6 @@ enum NodeMetric {
       a -> seconds(a.silentNanos()));
 
   private static final String PREFIX = "sluice_node_application_";
-  private static final String TOTAL = "_total";
 
   /** Unit of a metric's values. */
   enum Unit {
@@ -78,39 +52,62 @@ enum NodeMetric {
     SECONDS
   }
 
-  private final String name;
+  private final String key;
   private final Unit unit;
+  private final boolean isTotal;
   private final String documentation;
   private final ToLongFunction<ServedApplication> value;
 
   NodeMetric(
-      String name, Unit unit, String documentation, ToLongFunction<ServedApplication> value) {
-    this.name = name;
+      String key,
+      Unit unit,
+      boolean isTotal,
+      String documentation,
+      ToLongFunction<ServedApplication> value) {
+    this.key = key;
     this.unit = unit;
+    this.isTotal = isTotal;
     this.documentation = documentation;
     this.value = value;
   }
 
-  NodeMetric(String name, Unit unit, String documentation, RegistryCounter counter) {
-    this(name, unit, documentation, application -> application.registryCounters().get(counter));
+  NodeMetric(String key, Unit unit, String documentation, ToLongFunction<ServedApplication> value) {
+    this(key, unit, false, documentation, value);
+  }
+
+  NodeMetric(RegistryCounter counter) {
+    this(counter.metric(), counter.description(), a -> a.registryCounters().get(counter));
+  }
+
+  NodeMetric(TransferCounter counter) {
+    this(counter.metric(), counter.description(), a -> a.endpoint().counters().get(counter));
+  }
+
+  NodeMetric(String metric, CounterDescription counter, ToLongFunction<ServedApplication> value) {
+    this(
+        metric.replaceAll("[.-]", "_"),
+        counter.unit().equals("bytes") ? Unit.BYTES : Unit.COUNT,
+        !counter.isLevel(),
+        counter.meaning(),
+        value);
   }
 
   private static long seconds(long nanos) {
     return TimeUnit.NANOSECONDS.toSeconds(nanos);
   }
 
-  /** Name without the suffix _total, which Prometheus' library adds to counters. */
+  /** Name without the suffix _total, which Prometheus' library adds to totals. */
   String prometheusName() {
-    return PREFIX + key();
+    return PREFIX + key;
   }
 
-  boolean isCounter() {
-    return name.endsWith(TOTAL);
+  boolean isTotal() {
+    return isTotal;
   }
 
   /** Name in JSON. */
   String key() {
-    return isCounter() ? name.substring(0, name.length() - TOTAL.length()) : name;
+    return key;
   }
 
   Unit unit() {
@@ -118,7 +115,7 @@ enum NodeMetric {
   }
 
   String title() {
-    return key().replace('_', ' ');
+    return name().toLowerCase(Locale.ROOT).replace('_', ' ');
   }
 
   String documentation() {

@@ -91,7 +91,7 @@ final class NodeMetrics {
                 "1 while no further application is let in, otherwise 0.",
                 draining.getAsBoolean() ? 1 : 0));
     for (NodeMetric metric : NodeMetric.values()) {
-      metrics.metricSnapshot(metric.isCounter() ? counter(metric, all) : gauge(metric, all));
+      metrics.metricSnapshot(metric.isTotal() ? counter(metric, all) : gauge(metric, all));
     }
     return metrics.metricSnapshot(requests(all)).build();
   }

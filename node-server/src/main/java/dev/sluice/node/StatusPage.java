@@ -36,7 +36,7 @@ final class StatusPage {
         .replace("{held}", bytes(status.total(NodeMetric.BYTES)))
         .replace("{registered}", bytes(status.total(NodeMetric.REGISTERED_BYTES)))
         .replace("{staging}", bytes(status.total(NodeMetric.STAGING_BYTES_IN_USE)))
-        .replace("{queuePairs}", count(status.total(NodeMetric.QUEUE_PAIRS)))
+        .replace("{queuePairs}", count(status.total(NodeMetric.QUEUE_PAIRS_ACCEPTED)))
         .replace("{oldest}", oldest(status.applications()))
         .replace("{columns}", columns())
         .replace("{rows}", rows(status.applications()));
@@ -59,7 +59,7 @@ final class StatusPage {
     for (NodeMetric metric : COLUMNS) {
       columns.append(
           "<th scope=\"col\" title=\"%s\">%s</th>"
-              .formatted(escaped(metric.documentation()), metric.title().replace(" seconds", "")));
+              .formatted(escaped(metric.documentation()), metric.title()));
     }
     return columns.toString();
   }

@@ -113,7 +113,7 @@ class NodeJobTest extends NodeDaemonTestCase {
       assertThat(reader.locate(node, SHUFFLE, mapId(7, 0))).isNull();
       assertThat(reader.findJob(door, job.name())).isEqualTo(found);
     }
-    assertThat(metric(job.name(), NodeMetric.READABLE_MAP_OUTPUTS)).isEqualTo(2);
+    assertThat(metric(job.name(), NodeMetric.REGISTERED_OUTPUTS)).isEqualTo(2);
     assertThat(metric(job.name(), NodeMetric.MAP_OUTPUTS)).isZero();
   }
 
@@ -253,7 +253,7 @@ class NodeJobTest extends NodeDaemonTestCase {
       assertRefused(foreign, node); // its first message
       reader.findJob(door, job.name());
       assertRefused(reader, node);
-      assertThat(metric(other.name(), NodeMetric.READABLE_MAP_OUTPUTS)).isZero();
+      assertThat(metric(other.name(), NodeMetric.REGISTERED_OUTPUTS)).isZero();
       assertThat(isServed(ofOther, node, 7)).isTrue();
     }
   }

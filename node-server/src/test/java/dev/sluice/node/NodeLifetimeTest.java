@@ -154,7 +154,7 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
       assertThat(metric(APPLICATION, NodeMetric.BYTES)).isEqualTo(500);
       assertThat(metric(APPLICATION, NodeMetric.MAP_OUTPUTS)).isEqualTo(1);
       assertThat(metric(APPLICATION, NodeMetric.REGISTERED_REGIONS)).isLessThan(regions);
-      assertThat(metric(APPLICATION, NodeMetric.READABLE_MAP_OUTPUTS)).isEqualTo(1);
+      assertThat(metric(APPLICATION, NodeMetric.REGISTERED_OUTPUTS)).isEqualTo(1);
       assertThat(folder(APPLICATION)).isDirectoryNotContaining("glob:**/5-10");
       assertThat(reader.locate(node, SHUFFLE, 10)).isNull();
       assertThat(reader.read(node, SHUFFLE + 1, 11)).isEqualTo(kept);

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.blocks.directory.RegistryCounter;
 import dev.sluice.blocks.handover.NodeClient;
+import dev.sluice.rdma.transfer.TransferCounter;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
@@ -14,6 +16,11 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.time.Duration;
+import java.util.Locale;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -85,6 +92,43 @@ class NodeStatusTest extends NodeDaemonTestCase {
           .contains("# TYPE sluice_node_application_request_seconds histogram\n")
           .contains(count.formatted(APPLICATION, 1))
           .contains(",le=\"+Inf\"} 1\n");
+    }
+  }
+
+  /** docs/metrics.md has one meaning for each name. */
+  @Test
+  void aCounterOfExecutorsHasTheirName() throws Exception {
+    Set<String> ofExecutors = new TreeSet<>();
+    for (RegistryCounter counter : RegistryCounter.values()) {
+      ofExecutors.add("registry_" + counter.name().toLowerCase(Locale.ROOT));
+    }
+    for (TransferCounter counter : TransferCounter.values()) {
+      ofExecutors.add("transfer_" + counter.name().toLowerCase(Locale.ROOT));
+    }
+    try (NodeClient _ = enter(APPLICATION, SECRET)) {
+      Set<String> own =
+          Pattern.compile("(?m)^sluice_node_application_(\\w+?)(_total)?\\{")
+              .matcher(get("/metrics"))
+              .results()
+              .map(name -> name.group(1))
+              .collect(Collectors.toCollection(TreeSet::new));
+      assertThat(own)
+          .contains(
+              "registry_registered_bytes",
+              "registry_staged_bytes",
+              "registry_rejections",
+              "transfer_queue_pairs_accepted");
+      own.removeAll(ofExecutors);
+      assertThat(own)
+          .containsExactlyInAnyOrder(
+              "shuffles",
+              "map_outputs",
+              "bytes",
+              "age_seconds",
+              "silent_seconds",
+              "request_seconds_bucket",
+              "request_seconds_count",
+              "request_seconds_sum");
     }
   }
 

@@ -121,7 +121,7 @@ public record NodeProcess(Path folder) {
             });
   }
 
-  /** Returns a metric, such as {@code queue_pairs_total}, summed over all applications. */
+  /** Returns a metric, such as {@code map_outputs}, summed over all applications. */
   public long metric(String name) throws IOException {
     Properties conf = new Properties();
     try (Reader file = Files.newBufferedReader(conf())) {

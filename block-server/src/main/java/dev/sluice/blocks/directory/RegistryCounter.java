@@ -5,6 +5,7 @@ import static dev.sluice.rdma.transfer.CounterDescription.level;
 import static dev.sluice.rdma.transfer.CounterDescription.total;
 
 import dev.sluice.rdma.transfer.CounterDescription;
+import dev.sluice.rdma.transfer.Counters;
 
 /**
  * Counters of a {@code MapOutputRegistry} and its {@link dev.sluice.blocks.staging.Stager}. Any
@@ -84,5 +85,10 @@ public enum RegistryCounter {
 
   public CounterDescription description() {
     return description;
+  }
+
+  /** Returns its name in metrics, such as {@code registry.staged-bytes}. */
+  public String metric() {
+    return Counters.metric("registry", this);
   }
 }

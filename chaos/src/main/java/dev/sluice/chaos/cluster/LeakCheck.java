@@ -135,7 +135,8 @@ public final class LeakCheck {
 
   /** Adds the node daemon's resources of removed shuffles, and its open files. */
   private void addNode(List<String> left) throws IOException {
-    for (String what : List.of("map_outputs", "registered_regions", "staging_bytes_in_use")) {
+    for (String what :
+        List.of("map_outputs", "registry_registered_regions", "registry_staging_bytes_in_use")) {
       long count = cluster.node().metric(what);
       if (count != 0) {
         left.add("node daemon: %d %s".formatted(count, what));

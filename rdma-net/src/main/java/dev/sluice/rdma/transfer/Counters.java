@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.rdma.transfer;
 
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.LongAdder;
@@ -21,6 +22,11 @@ public final class Counters<E extends Enum<E>> {
     for (int i = 0; i < values.length; i++) {
       values[i] = new LongAdder();
     }
+  }
+
+  /** Returns a counter's name in metrics, such as {@code transfer.read-bytes}. */
+  public static String metric(String part, Enum<?> counter) {
+    return part + "." + counter.name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
   public void add(E counter, long value) {

@@ -68,4 +68,9 @@ public enum TransferCounter {
   public CounterDescription description() {
     return description;
   }
+
+  /** Returns its name in metrics, such as {@code transfer.read-bytes}. */
+  public String metric() {
+    return Counters.metric("transfer", this);
+  }
 }

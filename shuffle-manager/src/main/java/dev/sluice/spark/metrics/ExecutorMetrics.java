@@ -8,7 +8,6 @@ import dev.sluice.rdma.transfer.RdmaEndpoint;
 import dev.sluice.rdma.transfer.ReadLatencies;
 import dev.sluice.rdma.transfer.TransferCounter;
 import java.util.Collections;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -35,8 +34,8 @@ public final class ExecutorMetrics {
   public ExecutorMetrics(
       ShuffleCounters shuffle, RdmaEndpoint endpoint, Counters<RegistryCounter> registry) {
     this(shuffle, Optional.of(endpoint.latencies()));
-    counters.putAll(endpoint.counters().byName(counter -> name("transfer", counter)));
-    counters.putAll(registry.byName(counter -> name("registry", counter)));
+    counters.putAll(endpoint.counters().byName(TransferCounter::metric));
+    counters.putAll(registry.byName(RegistryCounter::metric));
   }
 
   private ExecutorMetrics(ShuffleCounters shuffle, Optional<ReadLatencies> latencies) {
@@ -47,10 +46,10 @@ public final class ExecutorMetrics {
   private static Map<String, CounterDescription> describe() {
     Map<String, CounterDescription> all = new TreeMap<>(ShuffleCounters.descriptions());
     for (TransferCounter counter : TransferCounter.values()) {
-      all.put(name("transfer", counter), counter.description());
+      all.put(counter.metric(), counter.description());
     }
     for (RegistryCounter counter : RegistryCounter.values()) {
-      all.put(name("registry", counter), counter.description());
+      all.put(counter.metric(), counter.description());
     }
     return Collections.unmodifiableMap(all);
   }
@@ -58,11 +57,6 @@ public final class ExecutorMetrics {
   /** Returns the descriptions of all counters that an executor may have, by name. */
   static Map<String, CounterDescription> descriptions() {
     return DESCRIPTIONS;
-  }
-
-  /** Returns a name such as {@code transfer.read-bytes}. */
-  private static String name(String part, Enum<?> counter) {
-    return part + "." + counter.name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
   /** Returns true if the value is a level: a state of the executor, which ends with it. */

@@ -96,7 +96,11 @@ class MetricsDocumentTest {
       ## The node daemon
 
       `bin/sluice-node` counts by itself: its page `/metrics` has `sluice_node_*`, `jvm_*` and `process_*`,
-      each with its meaning as HELP ([node-daemon.md](node-daemon.md), Operation).
+      each with its meaning as HELP ([node-daemon.md](node-daemon.md), Operation). A counter of the tables
+      above has its name and meaning there, for each application that the daemon serves. For instance
+      `registry.registered-bytes` is `sluice_node_application_registry_registered_bytes`, and
+      `sluice_application_registry_registered_bytes` for executors. A total also ends in `_total` there, as
+      OpenMetrics demands. `/api/v1` has the names without `sluice_node_application_` and `_total`.
       """;
 
   /** {@code mvn test -Dtest=MetricsDocumentTest -Dsluice.docs.write=true} writes it. */
