@@ -16,8 +16,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -77,6 +79,9 @@ public final class NodeDaemon implements AutoCloseable {
 
   /** Doors that are not open yet; guarded by this. */
   private final List<Door> missing = new ArrayList<>();
+
+  /** Reasons why they are not open, by the settings of their addresses. The pages show them. */
+  private final Map<String, String> unbound = new ConcurrentSkipListMap<>();
 
   /** Port that was given to an application of Spark last. */
   private final AtomicInteger lastPort = new AtomicInteger();
@@ -149,7 +154,8 @@ public final class NodeDaemon implements AutoCloseable {
   }
 
   private NodePages openPages(InetSocketAddress address) throws IOException {
-    return new NodePages(address, this::applications, applications.admission()::isDraining);
+    return new NodePages(
+        address, this::applications, applications.admission()::isDraining, () -> unbound);
   }
 
   private synchronized void open() throws IOException {
@@ -193,11 +199,13 @@ public final class NodeDaemon implements AutoCloseable {
   private boolean isOpen(Door door, boolean isFirst) {
     try {
       doors.started(door.opener().open());
+      unbound.remove(door.address().key());
       if (!isFirst) {
         LOG.info("{} served now", door.served());
       }
       return true;
     } catch (IOException e) {
+      unbound.put(door.address().key(), String.valueOf(e.getMessage()));
       if (isFirst) {
         LOG.warn(
             "{} not served, because the address cannot be bound ({}). Everything else is served."

@@ -23,6 +23,7 @@ import java.io.UncheckedIOException;
 import java.util.Collection;
 import java.util.List;
 import java.util.function.BooleanSupplier;
+import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -49,6 +50,7 @@ final class NodeMetrics {
 
   private final Supplier<Collection<ServedApplication>> applications;
   private final BooleanSupplier draining;
+  private final IntSupplier unbound;
 
   /**
    * Metrics in a text format.
@@ -57,9 +59,16 @@ final class NodeMetrics {
    */
   record Text(String type, byte[] bytes) {}
 
-  NodeMetrics(Supplier<Collection<ServedApplication>> applications, BooleanSupplier draining) {
+  /**
+   * @param unbound number of addresses that are not bound
+   */
+  NodeMetrics(
+      Supplier<Collection<ServedApplication>> applications,
+      BooleanSupplier draining,
+      IntSupplier unbound) {
     this.applications = applications;
     this.draining = draining;
+    this.unbound = unbound;
   }
 
   /**
@@ -89,7 +98,12 @@ final class NodeMetrics {
             gauge(
                 "draining",
                 "1 while no further application is let in, otherwise 0.",
-                draining.getAsBoolean() ? 1 : 0));
+                draining.getAsBoolean() ? 1 : 0))
+        .metricSnapshot(
+            gauge(
+                "unbound_addresses",
+                "Addresses that cannot be bound now, such as the port for MapReduce.",
+                unbound.getAsInt()));
     for (NodeMetric metric : NodeMetric.values()) {
       metrics.metricSnapshot(metric.isTotal() ? counter(metric, all) : gauge(metric, all));
     }

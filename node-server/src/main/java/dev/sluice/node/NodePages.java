@@ -43,6 +43,7 @@ final class NodePages implements AutoCloseable {
   private final BooleanSupplier draining;
   private final ExecutorService threads = DaemonThreads.forBlocking("sluice-page-");
   private final Supplier<Collection<ServedApplication>> applications;
+  private final Supplier<Map<String, String>> unbound;
   private final NodeMetrics metrics;
 
   /** Pages by their paths. Each gets the request's headers. */
@@ -62,16 +63,19 @@ final class NodePages implements AutoCloseable {
   /**
    * Listens at once.
    *
+   * @param unbound reasons why other addresses are not bound, by their settings
    * @throws IOException when the address cannot be bound
    */
   NodePages(
       InetSocketAddress address,
       Supplier<Collection<ServedApplication>> applications,
-      BooleanSupplier draining)
+      BooleanSupplier draining,
+      Supplier<Map<String, String>> unbound)
       throws IOException {
     this.applications = applications;
     this.draining = draining;
-    metrics = new NodeMetrics(applications, draining);
+    this.unbound = unbound;
+    metrics = new NodeMetrics(applications, draining, () -> unbound.get().size());
     requireFree(address);
     server = HttpServer.create(address, 0);
     server.createContext("/", this::answer);
@@ -93,13 +97,16 @@ final class NodePages implements AutoCloseable {
     return Page.plain(200, draining.getAsBoolean() ? "draining" : "ok");
   }
 
-  /** Readiness: the node lets new executors in. */
+  /**
+   * Readiness: the node lets new executors of Spark in. A node that only lacks its port for
+   * MapReduce is ready, since a probe would otherwise take it from Spark, too.
+   */
   private Page readiness() {
     return draining.getAsBoolean() ? Page.plain(503, "draining") : Page.plain(200, "ok");
   }
 
   private NodeStatus status() {
-    return NodeStatus.of(applications.get(), draining.getAsBoolean());
+    return NodeStatus.of(applications.get(), draining.getAsBoolean(), unbound.get());
   }
 
   private Page metrics(Headers request) {

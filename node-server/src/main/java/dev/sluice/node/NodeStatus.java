@@ -11,6 +11,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * State of a node at a moment, for scripts and for the page for people. Has no secret and no path.
@@ -19,10 +20,15 @@ import java.util.Map;
  * @param version of Sluice
  * @param java version of Java
  * @param draining true while no further application is let in
+ * @param unbound reasons why addresses are not bound, by their settings
  * @param applications those that are served, the oldest first
  */
 record NodeStatus(
-    String version, String java, boolean draining, List<ApplicationStatus> applications) {
+    String version,
+    String java,
+    boolean draining,
+    Map<String, String> unbound,
+    List<ApplicationStatus> applications) {
   private static final JsonMapper JSON =
       JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
 
@@ -54,11 +60,13 @@ record NodeStatus(
     }
   }
 
-  static NodeStatus of(Collection<ServedApplication> applications, boolean draining) {
+  static NodeStatus of(
+      Collection<ServedApplication> applications, boolean draining, Map<String, String> unbound) {
     return new NodeStatus(
         NodeMain.buildVersion().orElse("unknown"),
         Runtime.version().toString(),
         draining,
+        new TreeMap<>(unbound),
         applications.stream()
             .map(ApplicationStatus::of)
             .sorted(

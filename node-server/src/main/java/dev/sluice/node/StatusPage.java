@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
 
 /**
@@ -32,6 +33,7 @@ final class StatusPage {
     return template()
         .replace("{version}", escaped(NodeMain.version()))
         .replace("{state}", status.draining() ? "draining" : "serving")
+        .replace("{unbound}", unbound(status.unbound()))
         .replace("{applications}", count(status.applications().size()))
         .replace("{held}", bytes(status.total(NodeMetric.BYTES)))
         .replace("{registered}", bytes(status.total(NodeMetric.REGISTERED_BYTES)))
@@ -48,6 +50,16 @@ final class StatusPage {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  private static String unbound(Map<String, String> reasons) {
+    StringBuilder lines = new StringBuilder();
+    reasons.forEach(
+        (setting, reason) ->
+            lines.append(
+                "<p class=\"unbound\">%s cannot be bound: %s</p>"
+                    .formatted(setting, escaped(reason))));
+    return lines.toString();
   }
 
   private static String oldest(List<ApplicationStatus> oldestFirst) {

@@ -4,21 +4,29 @@ package dev.sluice.node;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.blocks.handover.NodeClient;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** Daemon whose address for metrics is taken by another process. */
+/** Daemon whose address for metrics, or port for MapReduce, is taken by another process. */
 class NodePagesPortTest extends NodeDaemonTestCase {
   @Test
   void aTakenPortDelaysThePagesAndNothingElse() throws Exception {
@@ -43,6 +51,44 @@ class NodePagesPortTest extends NodeDaemonTestCase {
         .isInstanceOf(IOException.class);
   }
 
+  /** A readiness probe must not take the node from Spark, which needs no port for MapReduce. */
+  @Test
+  void aTakenPortForMapReduceIsShownOnThePagesAndTheNodeIsReady() throws Exception {
+    set(NodeSettings.EXPIRE_AFTER, "1s"); // tries the port ten times a second
+    int port;
+    try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      port = free.getLocalPort();
+    }
+    set(NodeSettings.HTTP, "127.0.0.1:" + port);
+    String key = NodeSettings.MAPREDUCE_PORT.key();
+    try (ServerSocket other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      set(NodeSettings.MAPREDUCE_PORT, Integer.toString(other.getLocalPort()));
+      start();
+      assertThat(get(port, "/readyz").statusCode()).isEqualTo(200);
+      JsonNode unbound = new ObjectMapper().readTree(get(port, "/api/v1").body()).path("unbound");
+      assertThat(unbound.path(key).asText()).contains("in use");
+      assertThat(get(port, "/").body()).contains(key + " cannot be bound: ");
+      assertThat(get(port, "/metrics").body()).contains("sluice_node_unbound_addresses 1.0\n");
+    }
+    long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_S);
+    while (get(port, "/api/v1").body().contains(key)) {
+      assertThat(System.nanoTime()).isLessThan(deadlineNanos);
+      Thread.sleep(20);
+    }
+    assertThat(get(port, "/").body()).doesNotContain(key, "{unbound}");
+    assertThat(get(port, "/metrics").body()).contains("sluice_node_unbound_addresses 0.0\n");
+  }
+
+  private static HttpResponse<String> get(int port, String path) throws Exception {
+    try (HttpClient http = HttpClient.newHttpClient()) {
+      HttpRequest request =
+          HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+              .timeout(TIMEOUT)
+              .build();
+      return http.send(request, BodyHandlers.ofString());
+    }
+  }
+
   /** The daemon tries again for as long as it runs. */
   @Test
   void attemptsAtATakenPortLeaveNoSocketOpen() throws Exception {
@@ -50,7 +96,7 @@ class NodePagesPortTest extends NodeDaemonTestCase {
       InetSocketAddress taken = (InetSocketAddress) other.getLocalSocketAddress();
       long before = sockets();
       for (int attempt = 0; attempt < 100; attempt++) {
-        assertThatThrownBy(() -> new NodePages(taken, List::of, () -> false))
+        assertThatThrownBy(() -> new NodePages(taken, List::of, () -> false, Map::of))
             .isInstanceOf(IOException.class);
       }
       assertThat(sockets()).as("earlier tests' threads may open some").isLessThan(before + 50);

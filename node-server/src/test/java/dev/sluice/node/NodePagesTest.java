@@ -14,6 +14,7 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.logging.Handler;
 import java.util.logging.Level;
@@ -64,7 +65,8 @@ class NodePagesTest {
         new NodePages(
             new InetSocketAddress(InetAddress.getLoopbackAddress(), port),
             List::of,
-            () -> draining);
+            () -> draining,
+            Map::of);
   }
 
   @AfterEach
