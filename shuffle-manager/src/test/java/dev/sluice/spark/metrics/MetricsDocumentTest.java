@@ -47,7 +47,8 @@ class MetricsDocumentTest {
       ```
 
       `conf/prometheus` has a scrape configuration, which makes the application and the reason of a fallback
-      labels, and alert rules. `conf/grafana/sluice.json` is a dashboard with these names.
+      labels, and alert rules. `conf/grafana/sluice.json` is a dashboard. Both have the names
+      `sluice_application_read_bytes` and so on.
 
       The driver's source `sluice.application` is there from the application's first shuffle on. An
       executor reports 200 ms after its last task has ended, and every 10 s while tasks go on. A total

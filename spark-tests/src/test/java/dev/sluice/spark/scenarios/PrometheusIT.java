@@ -21,6 +21,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -36,6 +38,7 @@ final class PrometheusIT {
       Path.of(System.getProperty("sluice.jar")).resolveSibling("../../conf");
   private static final String SINK = "spark.metrics.conf.*.sink.prometheusServlet.";
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
+  private static final Pattern LABEL_VALUES = Pattern.compile("label_values\\((.+), (\\w+)\\)");
   private static final int PARTITIONS = 8;
 
   @TempDir private Path directory;
@@ -62,7 +65,11 @@ final class PrometheusIT {
             KnownShuffle.SMALL.repartitioned(cluster.context(), PARTITIONS);
         assertThat(KnownShuffle.answerOf(shuffled)).isEqualTo(KnownShuffle.SMALL.answer());
         List<String> queries = queries();
-        assertThat(queries).hasSizeGreaterThan(15);
+        assertThat(queries)
+            .hasSizeGreaterThan(19)
+            .anyMatch(query -> query.contains("read_latency_micros_99thPercentile"))
+            .anyMatch(query -> query.contains("transfer_slow_peers"))
+            .anyMatch(query -> query.contains("hedge_batches"));
         long deadlineNanos = System.nanoTime() + TIMEOUT.toNanos();
         List<String> empty = withoutData(queries);
         while (!empty.isEmpty() && System.nanoTime() - deadlineNanos < 0) {
@@ -70,7 +77,10 @@ final class PrometheusIT {
           empty = withoutData(queries);
         }
         assertThat(empty).as("queries without data").isEmpty();
+        assertVariablesHaveValues();
+        assertCountersOfDaemonsHaveTheNamesOfApplications();
         awaitValue("sum(sluice_application_read_bytes)", cluster.totals().readBytes());
+        awaitValue("min(sluice_application_read_latency_micros_Count > bool 0)", 1);
         awaitValue("sum(sluice_node_application_map_outputs)", KnownShuffle.SMALL.maps());
         assertRulesAreEvaluated();
         Reference.reachabilityFence(shuffled); // Spark removes map outputs of an RDD that is gone.
@@ -133,6 +143,40 @@ final class PrometheusIT {
       }
     }
     return queries;
+  }
+
+  /** Asks for the values as Grafana does. */
+  private void assertVariablesHaveValues() throws Exception {
+    JsonNode dashboard = json.readTree(CONF.resolve("grafana/sluice.json").toFile());
+    List<String> asked = new ArrayList<>();
+    for (JsonNode variable : dashboard.get("templating").get("list")) {
+      Matcher query = LABEL_VALUES.matcher(variable.get("query").textValue());
+      if (query.matches()) {
+        asked.add(variable.get("name").textValue());
+        assertThat(values(query.group(2), query.group(1))).as("%s", variable).isNotEmpty();
+      }
+    }
+    assertThat(asked).containsExactlyInAnyOrder("application", "node");
+  }
+
+  private void assertCountersOfDaemonsHaveTheNamesOfApplications() throws Exception {
+    List<String> ofApplications = values("__name__", "{__name__=~\"sluice_application_.+\"}");
+    List<String> ofDaemons =
+        values("__name__", "{__name__=~\"sluice_node_application_(registry|transfer)_.+\"}");
+    assertThat(ofDaemons)
+        .isNotEmpty()
+        .allSatisfy(
+            name ->
+                assertThat(ofApplications)
+                    .contains(name.replaceFirst("_node", "").replaceFirst("_total$", "")));
+  }
+
+  /** Returns the values of a label of the selected series. */
+  private List<String> values(String label, String selector) throws Exception {
+    List<String> values = new ArrayList<>();
+    get("label/" + label + "/values?match%5B%5D=" + encoded(selector))
+        .forEach(value -> values.add(value.textValue()));
+    return values;
   }
 
   private List<String> withoutData(List<String> queries) throws Exception {
