@@ -131,12 +131,12 @@ public sealed interface DirectoryMessage {
    *
    * @param sequence a newer report has a larger number
    * @param requests numbers of requests by time, as {@code LatencySnapshot} counts them
-   * @param slowest the peers whose requests take longest
+   * @param slowest the peers whose recent requests took longest
    */
   record ReadTimes(String executorId, long sequence, List<Long> requests, List<PeerReads> slowest)
       implements DirectoryMessage, ExecutorReport {}
 
-  /** READ requests to a peer: their number and bytes, and their times in microseconds. */
+  /** Recent READ requests to a peer: their number and bytes, and their times in microseconds. */
   record PeerReads(PeerAddress peer, long requests, long bytes, long p50Micros, long p99Micros) {}
 
   /** Shuffles that are over although the executor still holds map outputs of them. */

@@ -44,6 +44,9 @@ public final class CountersReporter implements AutoCloseable {
   /** Interval of reports from an executor without tasks that holds shuffles, which may be over. */
   private static final long HELD_NANOS = TimeUnit.MINUTES.toNanos(2);
 
+  /** Interval at which the windows of {@link RecentReads} begin. */
+  private static final long WINDOW_NANOS = TimeUnit.MINUTES.toNanos(1);
+
   private static final long LINE_INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   /** Limit of the wait for the last report. A driver that stops waits no longer for it either. */
@@ -109,19 +112,51 @@ public final class CountersReporter implements AutoCloseable {
       ScheduledExecutorService scheduler,
       LongSupplier nanoClock,
       Consumer<String> log) {
+    this(
+        executorId,
+        device,
+        metrics,
+        metrics
+            .latencies()
+            .map(reads -> new ReadTimesReporter(executorId, reads.all(), reads.byPeer(), driver)),
+        shuffles,
+        driver,
+        scheduler,
+        nanoClock,
+        log);
+  }
+
+  /** Makes a reporter with given times of READs, which tests replace. */
+  CountersReporter(
+      String executorId,
+      String device,
+      ExecutorMetrics metrics,
+      Optional<ReadTimesReporter> readTimes,
+      Shuffles shuffles,
+      DriverChannel driver,
+      ScheduledExecutorService scheduler,
+      LongSupplier nanoClock,
+      Consumer<String> log) {
     this.executorId = executorId;
     this.device = device;
     this.metrics = metrics;
-    this.readTimes =
-        metrics
-            .latencies()
-            .map(reads -> new ReadTimesReporter(executorId, reads.all(), reads.byPeer(), driver));
+    this.readTimes = readTimes;
     this.shuffles = shuffles;
     this.driver = driver;
     this.scheduler = scheduler;
     this.nanoClock = nanoClock;
     this.log = log;
     this.saidNanos = nanoClock.getAsLong() - LINE_INTERVAL_NANOS;
+    readTimes.ifPresent(this::nextWindows);
+  }
+
+  private void nextWindows(ReadTimesReporter times) {
+    after(
+        WINDOW_NANOS,
+        () -> {
+          times.nextWindow();
+          nextWindows(times);
+        });
   }
 
   /** Notes that a task has ended. */

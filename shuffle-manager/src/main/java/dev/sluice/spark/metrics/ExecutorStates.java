@@ -24,6 +24,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -34,6 +36,12 @@ import org.jspecify.annotations.Nullable;
  * all fields. Costs some kilobytes for each executor that lives.
  */
 public final class ExecutorStates {
+  /**
+   * Age at which an executor's times of a peer count no more, as measured from the newest ones that
+   * another executor has of the peer.
+   */
+  static final long MAX_AGE_NANOS = TimeUnit.MINUTES.toNanos(3);
+
   /** Rows of lost executors that wait to be taken. After a failure of the feed nothing does. */
   private static final int MAX_LOST_ROWS = 1_000;
 
@@ -44,26 +52,28 @@ public final class ExecutorStates {
    * @param started null until it has come; an executor of an older version sends only reports
    * @param report null until the first
    * @param times null until the first READ
+   * @param timesNanos time at which they came
    */
   private record State(
       String executorId,
       @Nullable Started started,
       @Nullable Report report,
-      @Nullable ReadTimes times) {
+      @Nullable ReadTimes times,
+      long timesNanos) {
     State(String executorId) {
-      this(executorId, null, null, null);
+      this(executorId, null, null, null, 0);
     }
 
-    State with(ExecutorReport news) {
+    State with(ExecutorReport news, long nowNanos) {
       return switch (news) {
-        case Started description -> new State(executorId, description, report, times);
+        case Started fresh -> new State(executorId, fresh, report, times, timesNanos);
         case Report fresh ->
             report == null || fresh.sequence() - report.sequence() > 0
-                ? new State(executorId, started, fresh, times)
+                ? new State(executorId, started, fresh, times, timesNanos)
                 : this;
         case ReadTimes fresh ->
             times == null || fresh.sequence() > times.sequence()
-                ? new State(executorId, started, report, fresh)
+                ? new State(executorId, started, report, fresh, nowNanos)
                 : this;
       };
     }
@@ -111,6 +121,7 @@ public final class ExecutorStates {
     }
   }
 
+  private final LongSupplier nanoClock;
   private final Map<String, State> states = new LinkedHashMap<>();
   private final GoneExecutors gone = new GoneExecutors();
 
@@ -123,11 +134,20 @@ public final class ExecutorStates {
   /** Ids of executors that live and have changed since they were taken. */
   private final Set<String> changed = new LinkedHashSet<>();
 
+  public ExecutorStates() {
+    this(System::nanoTime);
+  }
+
+  ExecutorStates(LongSupplier nanoClock) {
+    this.nanoClock = nanoClock;
+  }
+
   /** Takes an executor's report. One of an executor that is gone is too late. */
   public synchronized void accept(ExecutorReport report) {
     String id = report.executorId();
     if (!gone.contains(id)) {
-      states.put(id, states.getOrDefault(id, new State(id)).with(report));
+      State state = states.getOrDefault(id, new State(id));
+      states.put(id, state.with(report, nanoClock.getAsLong()));
       changed.add(id);
     }
   }
@@ -220,25 +240,29 @@ public final class ExecutorStates {
     return gone.contains(peer.id());
   }
 
+  /** READs of an executor from a peer, and the time at which it reported them. */
+  private record Reported(PeerReads reads, long nanos) {}
+
   /**
-   * Returns the slowest peers of all executors, by the median of their medians. Peers that are gone
-   * are left out, and those with few READs come last.
+   * Returns the slowest peers of all executors, by the median of their recent medians. Peers that
+   * are gone are left out, and those with few READs come last.
    */
   public List<SlowPeer> slowPeers() {
-    Map<String, List<PeerReads>> byPeer = new TreeMap<>();
+    Map<String, List<Reported>> byPeer = new TreeMap<>();
     for (State state : all()) {
       for (PeerReads reads : state.slowest()) {
         if (isGone(reads.peer())) {
           continue;
         }
-        byPeer.computeIfAbsent(name(reads.peer()), _ -> new ArrayList<>()).add(reads);
+        byPeer
+            .computeIfAbsent(name(reads.peer()), _ -> new ArrayList<>())
+            .add(new Reported(reads, state.timesNanos()));
       }
     }
     return byPeer.entrySet().stream()
-        .map(entry -> slowPeer(entry.getKey(), entry.getValue()))
+        .map(entry -> slowPeer(entry.getKey(), newest(entry.getValue())))
         .sorted(
-            Comparator.comparing(
-                    (SlowPeer peer) -> peer.reads().count() >= ReadTimesReporter.MIN_READS)
+            Comparator.comparing((SlowPeer peer) -> peer.reads().count() >= RecentReads.MIN_READS)
                 .thenComparingLong(peer -> peer.reads().p50Micros())
                 .thenComparingLong(peer -> peer.reads().p99Micros())
                 .reversed())
@@ -250,6 +274,19 @@ public final class ExecutorStates {
     return peer.id().matches("\\d+")
         ? "executor " + peer
         : "node daemon at " + peer.host() + ":" + peer.port();
+  }
+
+  /** Returns the READs without those of executors that have not READ lately. */
+  private static List<PeerReads> newest(List<Reported> ofReaders) {
+    long newestNanos = ofReaders.getFirst().nanos();
+    for (Reported reported : ofReaders) {
+      newestNanos = reported.nanos() - newestNanos > 0 ? reported.nanos() : newestNanos;
+    }
+    long end = newestNanos;
+    return ofReaders.stream()
+        .filter(reported -> end - reported.nanos() <= MAX_AGE_NANOS)
+        .map(Reported::reads)
+        .toList();
   }
 
   private static SlowPeer slowPeer(String name, List<PeerReads> ofReaders) {

@@ -17,9 +17,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Reports the latencies of an executor's READs to the driver, for the tab in Spark's UI: those of
- * all READs, and the ten slowest peers. A report has some 2 KB, and is sent only after READs have
- * ended. {@link CountersReporter} makes it, and calls it before each report of counters, on its
- * scheduler's threads. Nothing to close.
+ * all READs since the start, and the ten peers whose {@link RecentReads} were slowest. A report has
+ * some 2 KB, and is sent only after READs have ended. {@link CountersReporter} makes it, and calls
+ * it before each report of counters, on its scheduler's threads. Nothing to close.
  */
 final class ReadTimesReporter {
   private static final Logger LOG = LoggerFactory.getLogger(ReadTimesReporter.class);
@@ -27,12 +27,9 @@ final class ReadTimesReporter {
   /** Number of slowest peers, of an executor and of the application. */
   static final int SLOWEST = 10;
 
-  /** READs below which a peer's latencies tell little. */
-  static final int MIN_READS = 10;
-
   private final String executorId;
   private final LatencyHistogram all;
-  private final Map<PeerAddress, LatencyHistogram> byPeer;
+  private final RecentReads recent;
   private final DriverChannel driver;
 
   /** READs in the last report. */
@@ -49,8 +46,13 @@ final class ReadTimesReporter {
       DriverChannel driver) {
     this.executorId = executorId;
     this.all = all;
-    this.byPeer = byPeer;
+    this.recent = new RecentReads(byPeer);
     this.driver = driver;
+  }
+
+  /** Begins the next window of the peers' READs. */
+  void nextWindow() {
+    recent.nextWindow();
   }
 
   /** Reports if READs have ended since the last report. */
@@ -70,23 +72,17 @@ final class ReadTimesReporter {
   }
 
   /**
-   * Returns the peers with the largest median, the slowest first, and those with few READs last.
+   * Returns the peers with the largest recent median, the slowest first, and those with few READs
+   * last.
    */
   private List<PeerReads> slowest() {
-    return byPeer.entrySet().stream()
-        .map(entry -> peerReads(entry.getKey(), entry.getValue()))
+    return recent.byPeer().stream()
         .sorted(
-            Comparator.comparing((PeerReads reads) -> reads.requests() >= MIN_READS)
+            Comparator.comparing((PeerReads reads) -> reads.requests() >= RecentReads.MIN_READS)
                 .thenComparingLong(PeerReads::p50Micros)
                 .thenComparingLong(PeerReads::p99Micros)
                 .reversed())
         .limit(SLOWEST)
         .toList();
-  }
-
-  private static PeerReads peerReads(PeerAddress peer, LatencyHistogram latency) {
-    LatencySnapshot times = latency.snapshot();
-    return new PeerReads(
-        peer, times.count(), latency.bytes(), times.quantile(0.5), times.quantile(0.99));
   }
 }

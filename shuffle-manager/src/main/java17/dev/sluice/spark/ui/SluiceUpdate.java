@@ -16,7 +16,7 @@ import org.apache.spark.scheduler.SparkListenerEvent;
  * @param reads READ requests of all executors
  * @param executors executors whose state has changed since the update with executors before; only
  *     in some updates, the fewer the more executors there are
- * @param slowPeers peers whose READs take longest, the slowest first
+ * @param slowPeers peers whose recent READs took longest, the slowest first
  */
 public record SluiceUpdate(
     long time,
@@ -122,12 +122,12 @@ public record SluiceUpdate(
   public record QueuePairs(long reading, long accepted) {}
 
   /**
-   * A peer that executors named among the slowest of theirs.
+   * A peer that executors named among the slowest of theirs in the last minutes.
    *
    * @param peer name and address
    * @param readers number of executors that named it
-   * @param bytes bytes that they READ from it
-   * @param reads requests of these executors; p50 is the median of theirs, p99 the largest
+   * @param bytes bytes that they READ from it lately
+   * @param reads recent requests of these executors; p50 is the median of theirs, p99 the largest
    */
   public record SlowPeer(String peer, int readers, long bytes, Reads reads) {}
 }

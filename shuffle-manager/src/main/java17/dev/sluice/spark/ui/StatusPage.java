@@ -180,16 +180,19 @@ final class StatusPage {
     if (status.slowPeers().isEmpty()) {
       return;
     }
-    out.append("<h4>Slowest peers</h4>");
+    out.append("<h4>Slowest peers of the last minutes</h4>");
+    out.append(
+        "<p>Each executor counts its READs from a peer in the last one to two minutes. It goes back"
+            + " further for a peer with few READs, or without any in that time.</p>");
     out.append(
         Html.table(
             "sluice-peers",
             "Peer",
             "Executors that name it",
-            "READ requests",
-            "Bytes",
-            "p50 (median of executors)",
-            "p99 (largest)"));
+            "Recent READ requests",
+            "Recent bytes",
+            "Recent p50 (median of executors)",
+            "Recent p99 (largest)"));
     long most = status.slowPeers().stream().mapToLong(p -> p.reads().p99Micros()).max().orElse(0);
     for (SlowPeer peer : status.slowPeers()) {
       Reads reads = peer.reads();

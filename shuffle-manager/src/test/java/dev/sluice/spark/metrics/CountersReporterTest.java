@@ -3,8 +3,13 @@ package dev.sluice.spark.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.rdma.transfer.LatencyHistogram;
+import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.DirectoryMessage;
+import dev.sluice.spark.locate.DirectoryMessage.Ack;
 import dev.sluice.spark.locate.DirectoryMessage.Over;
+import dev.sluice.spark.locate.DirectoryMessage.PeerReads;
+import dev.sluice.spark.locate.DirectoryMessage.ReadTimes;
 import dev.sluice.spark.locate.DirectoryMessage.Report;
 import dev.sluice.spark.transport.FallbackReason;
 import java.io.IOException;
@@ -13,6 +18,8 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledFuture;
@@ -24,6 +31,7 @@ import org.junit.jupiter.api.Test;
 class CountersReporterTest {
   private final ShuffleCounters counters = new ShuffleCounters();
   private final List<Report> sent = new CopyOnWriteArrayList<>();
+  private final List<ReadTimes> sentTimes = new CopyOnWriteArrayList<>();
   private final List<String> said = new ArrayList<>();
   private final HandTurnedScheduler scheduler = new HandTurnedScheduler();
   private final CountersReporter reporter =
@@ -78,6 +86,37 @@ class CountersReporterTest {
         .containsEntry("fallback.bytes.CONNECT", 0L);
     later(Duration.ofMinutes(1));
     assertThat(sent).hasSize(1);
+  }
+
+  @Test
+  void theTimesOfPeersAreThoseOfTheLastMinutes() {
+    LatencyHistogram all = new LatencyHistogram();
+    CountersReporter withReads =
+        new CountersReporter(
+            "1",
+            "soft a",
+            new ExecutorMetrics(counters),
+            Optional.of(
+                new ReadTimesReporter(
+                    "1", all, Map.of(new PeerAddress("2", "host-2", 4000), all), this::answer)),
+            new Held(),
+            this::answer,
+            scheduler,
+            this::nanoTime,
+            said::add);
+    for (int i = 0; i < 10_000; i++) {
+      all.record(TimeUnit.MILLISECONDS.toNanos(1), 100);
+    }
+    later(Duration.ofMinutes(1));
+    for (int i = 0; i < 10; i++) {
+      all.record(TimeUnit.MILLISECONDS.toNanos(500), 100);
+    }
+    later(Duration.ofMinutes(1));
+    withReads.changed();
+    later(Duration.ofMillis(200));
+    PeerReads peer = sentTimes.getLast().slowest().getFirst();
+    assertThat(peer.requests()).isEqualTo(10);
+    assertThat(peer.p50Micros()).isGreaterThan(400_000);
   }
 
   @Test
@@ -268,6 +307,10 @@ class CountersReporterTest {
   private DirectoryMessage answer(DirectoryMessage message) throws IOException {
     if (driverIsGone) {
       throw new IOException("gone");
+    }
+    if (message instanceof ReadTimes times) {
+      sentTimes.add(times);
+      return new Ack();
     }
     sent.add((Report) message);
     return new Over(over);

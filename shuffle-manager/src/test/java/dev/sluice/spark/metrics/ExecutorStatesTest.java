@@ -2,6 +2,7 @@
 package dev.sluice.spark.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.DirectoryMessage.MemoryLimits;
@@ -35,7 +36,8 @@ class ExecutorStatesTest {
           Map.entry("transfer.queue-pairs-closed", 4L),
           Map.entry("transfer.queue-pairs-accepted", 6L));
 
-  private final ExecutorStates states = new ExecutorStates();
+  private long nowNanos = -5;
+  private final ExecutorStates states = new ExecutorStates(() -> nowNanos);
 
   private static Started started(String id) {
     return new Started(
@@ -109,6 +111,25 @@ class ExecutorStatesTest {
     assertThat(slowest.bytes()).isEqualTo(3_000);
     assertThat(slowest.reads().p50Micros()).isEqualTo(500);
     assertThat(slowest.reads().p99Micros()).isEqualTo(7_000);
+  }
+
+  /** Most executors may have READ from it before it became slow. */
+  @Test
+  void onlyTheNewestReadsOfAPeerCount() {
+    for (int reader = 1; reader < 5; reader++) {
+      states.accept(
+          new ReadTimes("" + reader, 1, List.of(1L), List.of(reads(7, 1, 2), reads(8, 10, 20))));
+    }
+    nowNanos += ExecutorStates.MAX_AGE_NANOS;
+    states.accept(new ReadTimes("5", 1, List.of(1L), List.of(reads(7, 500, 600))));
+    assertThat(states.slowPeers().getFirst().peer()).startsWith("executor 8");
+    nowNanos++;
+    states.accept(new ReadTimes("5", 2, List.of(2L), List.of(reads(7, 500, 600))));
+    assertThat(states.slowPeers())
+        .extracting(SlowPeer::peer, SlowPeer::readers, peer -> peer.reads().p50Micros())
+        .containsExactly(
+            tuple("executor 7 at host-7:4000", 1, 500L),
+            tuple("executor 8 at host-8:4000", 4, 10L));
   }
 
   @Test

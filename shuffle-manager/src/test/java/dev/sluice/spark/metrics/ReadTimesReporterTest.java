@@ -2,6 +2,7 @@
 package dev.sluice.spark.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dev.sluice.rdma.transfer.LatencyHistogram;
 import dev.sluice.rdma.transfer.PeerAddress;
@@ -45,6 +46,10 @@ class ReadTimesReporterTest {
   private List<PeerReads> reportedSlowest() {
     reporter.report();
     assertThat(sent).singleElement().isInstanceOf(ReadTimes.class);
+    return slowest();
+  }
+
+  private List<PeerReads> slowest() {
     return ((ReadTimes) sent.getFirst()).slowest();
   }
 
@@ -94,5 +99,68 @@ class ReadTimesReporterTest {
     }
     read("once", 1, 900);
     assertThat(reportedSlowest()).hasSize(10).noneMatch(peer -> peer.peer().id().equals("once"));
+  }
+
+  /** Otherwise half of all READs since the start would have to be slow. */
+  @Test
+  void aPeerThatBecomesSlowIsTheSlowestTwoWindowsLater() {
+    read("fast", 10_000, 2);
+    read("slow", 10_000, 1);
+    reporter.nextWindow();
+    read("fast", 10, 2);
+    read("slow", 10, 500);
+    reporter.nextWindow();
+    assertThat(reportedSlowest())
+        .extracting(peer -> peer.peer().id(), PeerReads::requests, PeerReads::bytes)
+        .containsExactly(tuple("slow", 10L, 1_000L), tuple("fast", 10L, 1_000L));
+    assertThat(slowest().getFirst().p50Micros()).isGreaterThan(400_000);
+  }
+
+  /** Only a probe every 30 s READs from a peer that is avoided. */
+  @Test
+  void probesAloneShowThatAPeerIsSlow() {
+    read("slow", 10_000, 1);
+    for (int minute = 0; minute < 5; minute++) {
+      reporter.nextWindow();
+      read("fast", 1_000, 2);
+      read("slow", 2, 500);
+    }
+    assertThat(reportedSlowest()).first().matches(peer -> peer.peer().id().equals("slow"));
+    assertThat(slowest().getFirst().p50Micros()).isGreaterThan(400_000);
+  }
+
+  @Test
+  void aPeerThatIsFastAgainIsNotTheSlowest() {
+    read("2", 10_000, 500);
+    reporter.nextWindow();
+    read("2", 10, 1);
+    reporter.nextWindow();
+    assertThat(reportedSlowest()).singleElement().matches(peer -> peer.p99Micros() < 2_000);
+  }
+
+  /** Between two stages, and after the last one. */
+  @Test
+  void aPeerWithoutReadsKeepsItsLastValues() {
+    read("2", 10, 500);
+    for (int minute = 0; minute < 60; minute++) {
+      reporter.nextWindow();
+    }
+    assertThat(reportedSlowest())
+        .singleElement()
+        .matches(peer -> peer.requests() == 10 && peer.p50Micros() > 400_000);
+  }
+
+  @Test
+  void aPeerThatTheEngineMeetsAgainBeginsAnew() {
+    read("2", 10_000, 500);
+    reporter.nextWindow();
+    read("2", 10_000, 500);
+    reporter.nextWindow();
+    byPeer.clear();
+    read("2", 5, 1);
+    assertThat(reportedSlowest())
+        .singleElement()
+        .matches(peer -> peer.requests() == 5 && peer.bytes() == 500)
+        .matches(peer -> peer.p99Micros() < 2_000);
   }
 }

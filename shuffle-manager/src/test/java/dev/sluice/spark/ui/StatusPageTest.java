@@ -92,6 +92,13 @@ class StatusPageTest {
         .isLessThan(page.indexOf("executor 0 at host-0:4000"));
   }
 
+  @Test
+  void slowPeersHaveTheTimeThatTheirColumnsCover() {
+    assertThat(page)
+        .contains("READs from a peer in the last one to two minutes")
+        .contains("<th>Recent READ requests</th><th>Recent bytes</th>");
+  }
+
   /** One of five peers has a fifth of the READs: the application's p99 is its p99. */
   @Test
   void aPeerThatRaisesThePercentileOfAllIsMarked() {
