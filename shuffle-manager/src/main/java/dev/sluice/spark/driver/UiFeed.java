@@ -144,7 +144,8 @@ final class UiFeed implements AutoCloseable {
             UpdateRecords.fallbacks(counted),
             states.reads(),
             rows,
-            states.slowPeers()));
+            states.slowPeers(),
+            states.peerFallbacks()));
   }
 
   private List<Executor> rowsIfDue(long nowMs) {

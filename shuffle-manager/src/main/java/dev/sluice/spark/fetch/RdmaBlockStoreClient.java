@@ -169,7 +169,7 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
     if (reason != null) {
       transfer.fetch(target, blockIds, reason, asking, downloadFileManager);
     } else if (asker.isPresent() && asker.get().blocks().areLate()) {
-      Relay relay = new Relay(blockIds, FallbackReason.LATE, asking, path.counters());
+      Relay relay = transfer.relay(target, blockIds, FallbackReason.LATE, asking);
       asker.get().task().alsoFetched(execId, new RequestedBlocks(blocks), relay);
       // The task has batches to read while this connects.
       transfer.fetchSoon(target, blockIds, relay, downloadFileManager);

@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
  * block by its way. For blocks that are late, a READ may still be under way. Its bytes are the
  * answer then if they come first, or if Spark's transport fails.
  *
- * <p>{@link SparkTransfer} and {@link RdmaBlockStoreClient} make it. Any thread calls it. The lock
+ * <p>{@link SparkTransfer} makes it. Any thread calls it. The lock
  * guards the map; no listener is called with it.
  */
 final class Relay implements BlockFetchingListener {
@@ -34,18 +34,24 @@ final class Relay implements BlockFetchingListener {
   }
 
   private final FallbackReason reason;
+  private final String peer;
   private final BlockFetchingListener listener;
   private final ShuffleCounters counters;
 
   /** Guarded by this. */
   private final Map<String, Outstanding> outstanding = new HashMap<>();
 
+  /**
+   * @param peer name of the process that the blocks were to be READ from
+   */
   Relay(
       String[] blockIds,
       FallbackReason reason,
+      String peer,
       BlockFetchingListener listener,
       ShuffleCounters counters) {
     this.reason = reason;
+    this.peer = peer;
     this.listener = listener;
     this.counters = counters;
     for (String blockId : blockIds) {
@@ -60,7 +66,7 @@ final class Relay implements BlockFetchingListener {
   @Override
   public void onBlockFetchSuccess(String blockId, ManagedBuffer data) {
     if (take(blockId)) {
-      counters.fallback(reason, 1);
+      counters.fallback(reason, peer, 1);
       counters.fallbackBytes(reason, data.size());
       listener.onBlockFetchSuccess(blockId, data);
     }
@@ -73,7 +79,7 @@ final class Relay implements BlockFetchingListener {
   @Override
   public void onBlockFetchFailure(String blockId, Throwable failure) {
     if (takeFailed(blockId, failure)) {
-      counters.fallback(reason, 1);
+      counters.fallback(reason, peer, 1);
       try {
         listener.onBlockFetchFailure(blockId, failure);
       } catch (RuntimeException | Error e) { // The other blocks still need their answer.

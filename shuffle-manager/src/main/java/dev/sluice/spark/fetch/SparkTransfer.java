@@ -56,6 +56,24 @@ final class SparkTransfer {
     return nodes.flatMap(shared -> shared.locator().node(executorId));
   }
 
+  private String peer(BlockManagerId target) {
+    return peer(target, node(target.executorId()));
+  }
+
+  /**
+   * Returns the name of the process that blocks would be READ from.
+   *
+   * @param target executor that wrote them; Spark names some other processes like one
+   * @param node daemon that has its map outputs; empty for none
+   */
+  static String peer(BlockManagerId target, Optional<PeerAddress> node) {
+    if (node.isPresent()) {
+      return "node daemon at " + node.get().host() + ":" + node.get().port();
+    }
+    String id = target.executorId();
+    return (id.matches("\\d+") ? "executor " + id : id) + " at " + target.host();
+  }
+
   /** Fetches on the calling thread, as Spark's tasks do. May block while it connects. */
   void fetch(
       BlockManagerId target,
@@ -63,7 +81,7 @@ final class SparkTransfer {
       FallbackReason reason,
       BlockFetchingListener listener,
       DownloadFileManager files) {
-    fetch(target, blockIds, new Relay(blockIds, reason, listener, counters), files);
+    fetch(target, blockIds, relay(target, blockIds, reason, listener), files);
   }
 
   /** Fetches on another thread, which may block. Every block gets an answer. */
@@ -73,7 +91,16 @@ final class SparkTransfer {
       FallbackReason reason,
       BlockFetchingListener listener,
       @Nullable DownloadFileManager files) {
-    fetchSoon(target, blockIds, new Relay(blockIds, reason, listener, counters), files);
+    fetchSoon(target, blockIds, relay(target, blockIds, reason, listener), files);
+  }
+
+  /** Makes a request, which {@link #fetchSoon} sends. */
+  Relay relay(
+      BlockManagerId target,
+      String[] blockIds,
+      FallbackReason reason,
+      BlockFetchingListener listener) {
+    return new Relay(blockIds, reason, peer(target), listener, counters);
   }
 
   /** Fetches as above, for a request whose answers may also come from READs. */

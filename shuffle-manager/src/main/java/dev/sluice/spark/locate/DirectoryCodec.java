@@ -12,6 +12,7 @@ import dev.sluice.spark.locate.DirectoryMessage.Kept;
 import dev.sluice.spark.locate.DirectoryMessage.Locate;
 import dev.sluice.spark.locate.DirectoryMessage.OtherVersion;
 import dev.sluice.spark.locate.DirectoryMessage.Over;
+import dev.sluice.spark.locate.DirectoryMessage.PeerFallbacks;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.DirectoryMessage.ReadTimes;
 import dev.sluice.spark.locate.DirectoryMessage.Report;
@@ -46,7 +47,8 @@ public final class DirectoryCodec {
           new MessageType<>(FIRST_ID + 10, Kept.class),
           new MessageType<>(FIRST_ID + 11, OtherVersion.class),
           new MessageType<>(FIRST_ID + 12, Started.class),
-          new MessageType<>(FIRST_ID + 13, ReadTimes.class));
+          new MessageType<>(FIRST_ID + 13, ReadTimes.class),
+          new MessageType<>(FIRST_ID + 14, PeerFallbacks.class));
 
   private final MessageCodec codec = new MessageCodec(TYPES);
 

@@ -97,7 +97,7 @@ public sealed interface DirectoryMessage {
   }
 
   /** Message about an executor that the application's totals and the tab in Spark's UI take. */
-  sealed interface ExecutorReport permits Report, Started, ReadTimes {
+  sealed interface ExecutorReport permits Report, Started, ReadTimes, PeerFallbacks {
     String executorId();
   }
 
@@ -138,6 +138,20 @@ public sealed interface DirectoryMessage {
 
   /** Recent READ requests to a peer: their number and bytes, and their times in microseconds. */
   record PeerReads(PeerAddress peer, long requests, long bytes, long p50Micros, long p99Micros) {}
+
+  /**
+   * Blocks of an executor that fell back to Spark's own transfer since its start; the answer is
+   * {@link Ack}.
+   *
+   * @param sequence all these blocks; a newer report has a larger number
+   * @param largest the pairs of peer and reason with the most blocks
+   * @param otherBlocks blocks of all other pairs
+   */
+  record PeerFallbacks(String executorId, long sequence, List<PeerBlocks> largest, long otherBlocks)
+      implements DirectoryMessage, ExecutorReport {}
+
+  /** Blocks of a peer, by its name and address, that fell back for one reason. */
+  record PeerBlocks(String peer, String reason, long blocks) {}
 
   /** Shuffles that are over although the executor still holds map outputs of them. */
   record Over(List<@ShuffleId Integer> shuffles) implements DirectoryMessage {}

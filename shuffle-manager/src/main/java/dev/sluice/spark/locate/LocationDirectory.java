@@ -16,6 +16,7 @@ import dev.sluice.spark.locate.DirectoryMessage.LiveExecutors;
 import dev.sluice.spark.locate.DirectoryMessage.Locate;
 import dev.sluice.spark.locate.DirectoryMessage.OtherVersion;
 import dev.sluice.spark.locate.DirectoryMessage.Over;
+import dev.sluice.spark.locate.DirectoryMessage.PeerFallbacks;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.DirectoryMessage.Published;
 import dev.sluice.spark.locate.DirectoryMessage.ReadTimes;
@@ -152,6 +153,10 @@ public final class LocationDirectory {
       }
       case ReadTimes latencies -> {
         reports.accept(latencies);
+        yield new Ack();
+      }
+      case PeerFallbacks fallbacks -> {
+        reports.accept(fallbacks);
         yield new Ack();
       }
       case Failure failure -> failed(failure);

@@ -22,11 +22,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reports the executor's counters and the times of its READs to the driver, and the counters in the
- * executor's log. Reports come a moment after its tasks have ended. While tasks go on, reports are
- * rare, as the driver takes the reports of a thousand executors one by one. The log gets at most
- * one line in ten seconds. Lines must not wait for the executor's end: a standalone Worker stops
- * copying an executor's output before it ends the process.
+ * Reports the executor's counters, the times of its READs and its fallbacks by peer to the driver,
+ * and the counters in the executor's log. Reports come a moment after its tasks have ended. While
+ * tasks go on, reports are rare, as the driver takes the reports of a thousand executors one by
+ * one. The log gets at most one line in ten seconds. Lines must not wait for the executor's end: a
+ * standalone Worker stops copying an executor's output before it ends the process.
  *
  * <p>Tasks' threads call {@link #changed}, which never blocks. The given scheduler sends and logs,
  * on more than one thread. The runtime makes it and closes it before the scheduler. A report is
@@ -68,6 +68,7 @@ public final class CountersReporter implements AutoCloseable {
   private final String device;
   private final ExecutorMetrics metrics;
   private final Optional<ReadTimesReporter> readTimes;
+  private final FallbacksReporter fallbacks;
   private final Shuffles shuffles;
   private final DriverChannel driver;
   private final ScheduledExecutorService scheduler;
@@ -141,6 +142,7 @@ public final class CountersReporter implements AutoCloseable {
     this.device = device;
     this.metrics = metrics;
     this.readTimes = readTimes;
+    this.fallbacks = new FallbacksReporter(executorId, metrics.fallbacksByPeer(), driver);
     this.shuffles = shuffles;
     this.driver = driver;
     this.scheduler = scheduler;
@@ -216,6 +218,7 @@ public final class CountersReporter implements AutoCloseable {
     }
     // Before the counters, for which the driver waits at the application's end.
     readTimes.ifPresent(ReadTimesReporter::report);
+    fallbacks.report();
     try {
       // Before the counters are read, too: the largest sequence has the newest ones.
       long sequence = nanoClock.getAsLong();

@@ -15,16 +15,18 @@ import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 
 /**
- * All counters of an executor, by name, and its READ latencies. {@link MetricsSource} shows them to
- * Spark's metrics system. {@link CountersReporter} sends the counters to the driver and the log.
- * The executor's runtime makes it; any thread reads it. Immutable. A new counter needs a
- * description: without one the driver has no gauge of it and takes it for a total.
+ * All counters of an executor, by name, and its READ latencies and fallbacks by peer. {@link
+ * MetricsSource} shows counters and latencies to Spark's metrics system. {@link CountersReporter}
+ * sends all of them to the driver, and the counters to the log. The executor's runtime makes it;
+ * any thread reads it. Immutable. A new counter needs a description: without one the driver has no
+ * gauge of it and takes it for a total.
  */
 public final class ExecutorMetrics {
   private static final Map<String, CounterDescription> DESCRIPTIONS = describe();
 
   private final Map<String, LongSupplier> counters;
   private final Optional<ReadLatencies> latencies;
+  private final FallbacksByPeer fallbacksByPeer;
 
   /** Makes the counters of an executor without RDMA. */
   public ExecutorMetrics(ShuffleCounters shuffle) {
@@ -41,6 +43,7 @@ public final class ExecutorMetrics {
   private ExecutorMetrics(ShuffleCounters shuffle, Optional<ReadLatencies> latencies) {
     this.counters = new TreeMap<>(shuffle.byName());
     this.latencies = latencies;
+    this.fallbacksByPeer = shuffle.fallbacksByPeer();
   }
 
   private static Map<String, CounterDescription> describe() {
@@ -72,6 +75,10 @@ public final class ExecutorMetrics {
   /** Returns the latencies of the executor's READs; empty without RDMA. */
   Optional<ReadLatencies> latencies() {
     return latencies;
+  }
+
+  FallbacksByPeer fallbacksByPeer() {
+    return fallbacksByPeer;
   }
 
   /** Returns the present values. */

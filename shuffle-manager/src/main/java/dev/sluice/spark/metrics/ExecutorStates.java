@@ -7,12 +7,14 @@ import dev.sluice.rdma.transfer.LatencySnapshot;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.DirectoryMessage.ExecutorReport;
 import dev.sluice.spark.locate.DirectoryMessage.MemoryLimits;
+import dev.sluice.spark.locate.DirectoryMessage.PeerFallbacks;
 import dev.sluice.spark.locate.DirectoryMessage.PeerReads;
 import dev.sluice.spark.locate.DirectoryMessage.ReadTimes;
 import dev.sluice.spark.locate.DirectoryMessage.Report;
 import dev.sluice.spark.locate.DirectoryMessage.Started;
 import dev.sluice.spark.locate.GoneExecutors;
 import dev.sluice.spark.ui.SluiceUpdate.Executor;
+import dev.sluice.spark.ui.SluiceUpdate.PeerFallback;
 import dev.sluice.spark.ui.SluiceUpdate.Place;
 import dev.sluice.spark.ui.SluiceUpdate.Reads;
 import dev.sluice.spark.ui.SluiceUpdate.SlowPeer;
@@ -53,27 +55,33 @@ public final class ExecutorStates {
    * @param report null until the first
    * @param times null until the first READ
    * @param timesNanos time at which they came
+   * @param fallbacks null until the first fallback
    */
   private record State(
       String executorId,
       @Nullable Started started,
       @Nullable Report report,
       @Nullable ReadTimes times,
-      long timesNanos) {
+      long timesNanos,
+      @Nullable PeerFallbacks fallbacks) {
     State(String executorId) {
-      this(executorId, null, null, null, 0);
+      this(executorId, null, null, null, 0, null);
     }
 
     State with(ExecutorReport news, long nowNanos) {
       return switch (news) {
-        case Started fresh -> new State(executorId, fresh, report, times, timesNanos);
+        case Started fresh -> new State(executorId, fresh, report, times, timesNanos, fallbacks);
         case Report fresh ->
             report == null || fresh.sequence() - report.sequence() > 0
-                ? new State(executorId, started, fresh, times, timesNanos)
+                ? new State(executorId, started, fresh, times, timesNanos, fallbacks)
                 : this;
         case ReadTimes fresh ->
             times == null || fresh.sequence() > times.sequence()
-                ? new State(executorId, started, report, fresh, nowNanos)
+                ? new State(executorId, started, report, fresh, nowNanos, fallbacks)
+                : this;
+        case PeerFallbacks fresh ->
+            fallbacks == null || fresh.sequence() > fallbacks.sequence()
+                ? new State(executorId, started, report, times, timesNanos, fresh)
                 : this;
       };
     }
@@ -128,6 +136,9 @@ public final class ExecutorStates {
   /** Latencies of the READs of executors that are gone. */
   private LatencySnapshot goneLatencies = LatencySnapshot.of(List.of());
 
+  /** Fallbacks of executors that are gone. */
+  private final FallbacksByPeer goneFallbacks = new FallbacksByPeer();
+
   /** Last states of executors that are gone, until they are taken. */
   private final List<State> lost = new ArrayList<>();
 
@@ -159,6 +170,10 @@ public final class ExecutorStates {
     State state = states.remove(executorId);
     if (state != null) {
       goneLatencies = goneLatencies.plus(state.latencies());
+      PeerFallbacks fallbacks = state.fallbacks();
+      if (fallbacks != null) {
+        goneFallbacks.add(fallbacks);
+      }
       if (lost.size() < MAX_LOST_ROWS) {
         lost.add(state);
       }
@@ -268,6 +283,23 @@ public final class ExecutorStates {
                 .reversed())
         .limit(ReadTimesReporter.SLOWEST)
         .toList();
+  }
+
+  /**
+   * Returns the pairs of peer and reason with the most blocks that fell back, of all executors, and
+   * the sum of all other blocks. These have some blocks of the pairs, too: each executor reports
+   * its own largest pairs alone.
+   */
+  public List<PeerFallback> peerFallbacks() {
+    FallbacksByPeer sum = new FallbacksByPeer();
+    sum.add(goneFallbacks.largest("", FallbacksByPeer.MAX_PAIRS));
+    for (State state : all()) {
+      PeerFallbacks fallbacks = state.fallbacks();
+      if (fallbacks != null) {
+        sum.add(fallbacks);
+      }
+    }
+    return UpdateRecords.peerFallbacks(sum.largest("", FallbacksReporter.MAX_PAIRS / 2));
   }
 
   private static String name(PeerAddress peer) {

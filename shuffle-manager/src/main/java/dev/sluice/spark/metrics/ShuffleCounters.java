@@ -10,7 +10,8 @@ import java.util.function.LongSupplier;
 
 /**
  * Counts blocks and bytes by path. The executor's runtime makes one. Readers and hand-overs count
- * on any thread, without a lock. Blocks and bytes of one arrival may differ for a moment.
+ * on any thread, without a lock but for fallbacks. Blocks and bytes of one arrival may differ for a
+ * moment.
  */
 public final class ShuffleCounters {
   private static final String FALLBACK_BLOCKS = "fallback.blocks.";
@@ -19,6 +20,7 @@ public final class ShuffleCounters {
   private final Counters<ShuffleCounter> counters = new Counters<>(ShuffleCounter.class);
   private final Counters<FallbackReason> fallbackBlocks = new Counters<>(FallbackReason.class);
   private final Counters<FallbackReason> fallbackBytes = new Counters<>(FallbackReason.class);
+  private final FallbacksByPeer fallbacksByPeer = new FallbacksByPeer();
 
   public void add(ShuffleCounter counter, long value) {
     counters.add(counter, value);
@@ -30,14 +32,23 @@ public final class ShuffleCounters {
     add(ShuffleCounter.READ_BYTES, bytes);
   }
 
-  /** Counts blocks handed over to Spark's own transport. */
-  public void fallback(FallbackReason reason, long blocks) {
+  /**
+   * Counts blocks handed over to Spark's own transport.
+   *
+   * @param peer name and address of the process that they were to be READ from
+   */
+  public void fallback(FallbackReason reason, String peer, long blocks) {
     fallbackBlocks.add(reason, blocks);
+    fallbacksByPeer.add(peer, reason.name(), blocks);
   }
 
   /** Counts bytes that arrived by Spark's own transport. */
   public void fallbackBytes(FallbackReason reason, long bytes) {
     fallbackBytes.add(reason, bytes);
+  }
+
+  FallbacksByPeer fallbacksByPeer() {
+    return fallbacksByPeer;
   }
 
   /** Returns all counters by the names of {@link #descriptions}. */

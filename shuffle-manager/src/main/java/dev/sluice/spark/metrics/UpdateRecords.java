@@ -3,13 +3,17 @@ package dev.sluice.spark.metrics;
 
 import dev.sluice.rdma.transfer.LatencySnapshot;
 import dev.sluice.spark.locate.DirectoryMessage.MemoryLimits;
+import dev.sluice.spark.locate.DirectoryMessage.PeerBlocks;
+import dev.sluice.spark.locate.DirectoryMessage.PeerFallbacks;
 import dev.sluice.spark.transport.FallbackReason;
 import dev.sluice.spark.ui.SluiceUpdate.Bytes;
 import dev.sluice.spark.ui.SluiceUpdate.Fallback;
 import dev.sluice.spark.ui.SluiceUpdate.Memory;
+import dev.sluice.spark.ui.SluiceUpdate.PeerFallback;
 import dev.sluice.spark.ui.SluiceUpdate.QueuePairs;
 import dev.sluice.spark.ui.SluiceUpdate.Reads;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -19,6 +23,9 @@ import java.util.Map;
  * application. {@link ExecutorStates} and {@code UiFeed} use it. Any thread.
  */
 public final class UpdateRecords {
+  /** Name in place of a peer for the sum of all pairs of peer and reason without a row. */
+  static final String OTHERS = "all others";
+
   private UpdateRecords() {}
 
   /** Returns the bytes by path. */
@@ -46,6 +53,27 @@ public final class UpdateRecords {
     }
     fallbacks.sort(Comparator.comparingLong(Fallback::bytes).reversed());
     return fallbacks;
+  }
+
+  /** Returns the pairs of peer and reason, and the others as the last one. */
+  static List<PeerFallback> peerFallbacks(PeerFallbacks blocks) {
+    List<PeerFallback> fallbacks = new ArrayList<>();
+    for (PeerBlocks pair : blocks.largest()) {
+      fallbacks.add(
+          new PeerFallback(pair.peer(), pair.reason(), pair.blocks(), key(pair.reason())));
+    }
+    if (blocks.otherBlocks() > 0) {
+      fallbacks.add(new PeerFallback(OTHERS, "", blocks.otherBlocks(), ""));
+    }
+    return fallbacks;
+  }
+
+  private static String key(String reason) {
+    return Arrays.stream(FallbackReason.values())
+        .filter(known -> known.name().equals(reason))
+        .findFirst()
+        .flatMap(RemoteBytes::key)
+        .orElse("");
   }
 
   static Memory memory(Map<String, Long> counters, MemoryLimits limits) {

@@ -8,7 +8,7 @@
  * the latencies of READs ({@link LatencyMetrics}).
  *
  * <p>For the tab in Spark's UI, {@link ReadTimesReporter} reports the times of READs, {@link
- * ExecutorStates} keeps each executor's state on the driver, and {@link UpdateRecords} turns
- * counters into the tab's records.
+ * FallbacksReporter} the fallbacks by peer, {@link ExecutorStates} keeps each executor's state on
+ * the driver, and {@link UpdateRecords} turns counters into the tab's records.
  */
 package dev.sluice.spark.metrics;

@@ -66,20 +66,10 @@ final class Html {
    * @param text not escaped yet
    */
   static String number(long value, String text) {
-    return number(value, text, "");
-  }
-
-  /**
-   * Returns a cell of a number that shows more where the mouse points at it.
-   *
-   * @param more empty for nothing
-   */
-  static String number(long value, String text, String more) {
     return String.format(
         Locale.ROOT,
-        "<td style=\"text-align:right;white-space:nowrap\" sorttable_customkey=\"%d\"%s>%s</td>",
+        "<td style=\"text-align:right;white-space:nowrap\" sorttable_customkey=\"%d\">%s</td>",
         value,
-        more.isEmpty() ? "" : " title=\"" + escape(more) + "\"",
         escape(text));
   }
 

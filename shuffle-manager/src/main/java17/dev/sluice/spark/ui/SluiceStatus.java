@@ -4,6 +4,7 @@ package dev.sluice.spark.ui;
 import dev.sluice.spark.ui.SluiceUpdate.Bytes;
 import dev.sluice.spark.ui.SluiceUpdate.Executor;
 import dev.sluice.spark.ui.SluiceUpdate.Fallback;
+import dev.sluice.spark.ui.SluiceUpdate.PeerFallback;
 import dev.sluice.spark.ui.SluiceUpdate.Reads;
 import dev.sluice.spark.ui.SluiceUpdate.SlowPeer;
 import java.util.List;
@@ -28,9 +29,15 @@ public record SluiceStatus(
     Reads reads,
     List<KnownExecutor> executors,
     long lost,
-    List<SlowPeer> slowPeers) {
+    List<SlowPeer> slowPeers,
+    List<PeerFallback> peerFallbacks) {
   /** Key of the only entry. */
   static final String KEY = "sluice";
+
+  /** Fills in the component that a history server's disk store of another version lacks. */
+  public SluiceStatus {
+    peerFallbacks = peerFallbacks == null ? List.of() : peerFallbacks;
+  }
 
   /**
    * Bytes at a time.

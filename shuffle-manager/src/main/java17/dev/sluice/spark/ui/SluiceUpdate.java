@@ -17,6 +17,8 @@ import org.apache.spark.scheduler.SparkListenerEvent;
  * @param executors executors whose state has changed since the update with executors before; only
  *     in some updates, the fewer the more executors there are
  * @param slowPeers peers whose recent READs took longest, the slowest first
+ * @param peerFallbacks pairs of peer and reason with the most blocks that fell back, and the sum of
+ *     all others as the last one
  */
 public record SluiceUpdate(
     long time,
@@ -25,7 +27,8 @@ public record SluiceUpdate(
     List<Fallback> fallbacks,
     Reads reads,
     List<Executor> executors,
-    List<SlowPeer> slowPeers)
+    List<SlowPeer> slowPeers,
+    List<PeerFallback> peerFallbacks)
     implements SparkListenerEvent {
 
   /** Fills in the components that an event log of another version lacks. */
@@ -35,6 +38,7 @@ public record SluiceUpdate(
     reads = reads == null ? Reads.NONE : reads;
     executors = executors == null ? List.of() : List.copyOf(executors);
     slowPeers = slowPeers == null ? List.of() : List.copyOf(slowPeers);
+    peerFallbacks = peerFallbacks == null ? List.of() : List.copyOf(peerFallbacks);
   }
 
   /**
@@ -63,6 +67,15 @@ public record SluiceUpdate(
    * @param key configuration key that reduces them; empty if there is none
    */
   public record Fallback(String reason, long blocks, long bytes, String key) {}
+
+  /**
+   * Blocks of a peer that fell back to Spark's own transfer for one reason, at all executors.
+   *
+   * @param peer name and address
+   * @param reason empty for the sum of several
+   * @param key configuration key that reduces them; empty if there is none
+   */
+  public record PeerFallback(String peer, String reason, long blocks, String key) {}
 
   /**
    * Times of READ requests, from the post of the first work request to the last completion, in

@@ -214,7 +214,8 @@ final class StatusListener extends SparkListener {
             last.reads(),
             List.copyOf(executors.values()),
             lost,
-            last.slowPeers());
+            last.slowPeers(),
+            last.peerFallbacks());
     try {
       store.write(status);
     } catch (Exception e) { // KVStore throws checked exceptions.

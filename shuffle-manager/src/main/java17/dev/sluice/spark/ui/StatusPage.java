@@ -5,6 +5,7 @@ import dev.sluice.spark.ui.SluiceStatus.KnownExecutor;
 import dev.sluice.spark.ui.SluiceUpdate.Bytes;
 import dev.sluice.spark.ui.SluiceUpdate.Executor;
 import dev.sluice.spark.ui.SluiceUpdate.Fallback;
+import dev.sluice.spark.ui.SluiceUpdate.PeerFallback;
 import dev.sluice.spark.ui.SluiceUpdate.Place;
 import dev.sluice.spark.ui.SluiceUpdate.Reads;
 import dev.sluice.spark.ui.SluiceUpdate.SlowPeer;
@@ -30,6 +31,9 @@ final class StatusPage {
 
   /** A shorter time is never marked. */
   private static final long MIN_SLOW_MICROS = 1_000;
+
+  /** Reasons of fallbacks in an executor's row; the text that the mouse shows has all. */
+  private static final int MAX_REASONS = 3;
 
   private static final String OFF = "off";
 
@@ -61,6 +65,7 @@ final class StatusPage {
     mixedProviders();
     out.append(new BytesPlot(status.points()).svg());
     fallbacks();
+    peerFallbacks();
     slowPeers();
     executors();
     return out.toString();
@@ -170,10 +175,34 @@ final class StatusPage {
           .append(Html.number(fallback.blocks(), Html.count(fallback.blocks())))
           .append(Html.number(fallback.bytes(), Html.bytes(fallback.bytes())))
           .append(Html.number(fallback.bytes(), Html.percent(fallback.bytes(), remote)))
-          .append(Html.cell(fallback.key().isEmpty() ? "none" : fallback.key()))
+          .append(Html.cell(keyOrNone(fallback.key())))
           .append("</tr>");
     }
     out.append(Html.tableEnd());
+  }
+
+  private void peerFallbacks() {
+    if (status.peerFallbacks().isEmpty()) {
+      return;
+    }
+    out.append("<h4>Fallbacks by peer</h4>");
+    out.append(
+        Html.table(
+            "sluice-peer-fallbacks", "Peer", "Reason", "Blocks", "Key that would change it"));
+    for (PeerFallback fallback : status.peerFallbacks()) {
+      boolean isSum = fallback.reason().isEmpty();
+      out.append("<tr>")
+          .append(Html.cell(fallback.peer()))
+          .append(Html.cell(isSum ? "any" : fallback.reason()))
+          .append(Html.number(fallback.blocks(), Html.count(fallback.blocks())))
+          .append(Html.cell(isSum ? "see above" : keyOrNone(fallback.key())))
+          .append("</tr>");
+    }
+    out.append(Html.tableEnd());
+  }
+
+  private static String keyOrNone(String key) {
+    return key.isEmpty() ? "none" : key;
   }
 
   private void slowPeers() {
@@ -232,6 +261,7 @@ final class StatusPage {
             "READ staged",
             "Local",
             "Fallback",
+            "Fallback blocks by reason",
             "Registered now / budget",
             "Staging / budget",
             "Buffers / budget",
@@ -273,7 +303,8 @@ final class StatusPage {
         .append(Html.number(bytes.registered(), Html.bytes(bytes.registered())))
         .append(Html.number(bytes.staged(), Html.bytes(bytes.staged())))
         .append(Html.number(bytes.local(), Html.bytes(bytes.local())))
-        .append(Html.number(bytes.fallback(), Html.bytes(bytes.fallback()), reasons(executor)))
+        .append(Html.number(bytes.fallback(), Html.bytes(bytes.fallback())))
+        .append(Html.cell(reasons(executor), keys(executor)))
         .append(level(known, executor.memory().registered(), executor.memory().maxRegistered()))
         .append(level(known, executor.memory().staging(), executor.memory().maxStaging()))
         .append(level(known, executor.memory().buffers(), executor.memory().maxBuffers()))
@@ -287,16 +318,27 @@ final class StatusPage {
         .append("</tr>");
   }
 
-  /** Returns the reasons of an executor's fallbacks, each with its bytes and key. */
+  /** Returns the reasons of an executor's fallbacks with their blocks, the most bytes first. */
   private static String reasons(Executor executor) {
+    String reasons =
+        executor.fallbacks().stream()
+            .limit(MAX_REASONS)
+            .map(fallback -> fallback.reason() + " " + Html.count(fallback.blocks()))
+            .collect(Collectors.joining(", "));
+    int more = executor.fallbacks().size() - MAX_REASONS;
+    return more > 0 ? reasons + ", " + more + " more" : reasons;
+  }
+
+  /** Returns all reasons of an executor's fallbacks, each with its bytes and key. */
+  private static String keys(Executor executor) {
     return executor.fallbacks().stream()
         .map(
             fallback ->
-                "%s: %s%s"
+                "%s: %s (%s)"
                     .formatted(
                         fallback.reason(),
                         Html.bytes(fallback.bytes()),
-                        fallback.key().isEmpty() ? "" : " (" + fallback.key() + ")"))
+                        fallback.key().isEmpty() ? "no key" : fallback.key()))
         .collect(Collectors.joining(", "));
   }
 

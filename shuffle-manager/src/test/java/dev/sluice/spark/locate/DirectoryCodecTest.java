@@ -17,6 +17,8 @@ import dev.sluice.spark.locate.DirectoryMessage.Locate;
 import dev.sluice.spark.locate.DirectoryMessage.MemoryLimits;
 import dev.sluice.spark.locate.DirectoryMessage.OtherVersion;
 import dev.sluice.spark.locate.DirectoryMessage.Over;
+import dev.sluice.spark.locate.DirectoryMessage.PeerBlocks;
+import dev.sluice.spark.locate.DirectoryMessage.PeerFallbacks;
 import dev.sluice.spark.locate.DirectoryMessage.PeerReads;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.DirectoryMessage.Published;
@@ -77,7 +79,8 @@ class DirectoryCodecTest {
             "1",
             7,
             List.of(0L, 7L),
-            List.of(new PeerReads(Samples.endpoint("2").peer(), 7, 4_096, 80, 1_000))));
+            List.of(new PeerReads(Samples.endpoint("2").peer(), 7, 4_096, 80, 1_000))),
+        new PeerFallbacks("1", 7, List.of(new PeerBlocks("executor 2 at host-2", "LATE", 4)), 3));
   }
 
   @ParameterizedTest

@@ -19,6 +19,8 @@ import dev.sluice.spark.locate.DirectoryMessage.Kept;
 import dev.sluice.spark.locate.DirectoryMessage.LiveExecutors;
 import dev.sluice.spark.locate.DirectoryMessage.Locate;
 import dev.sluice.spark.locate.DirectoryMessage.Over;
+import dev.sluice.spark.locate.DirectoryMessage.PeerBlocks;
+import dev.sluice.spark.locate.DirectoryMessage.PeerFallbacks;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.DirectoryMessage.Published;
 import dev.sluice.spark.locate.DirectoryMessage.Report;
@@ -487,6 +489,14 @@ class LocationDirectoryTest {
     assertThat(broadcasts.shipped()).isEqualTo(2);
     assertThat(broadcasts.live()).isEqualTo(1);
     assertThat(broadcasts.fetch(table.broadcast())).hasSize(Samples.logBytes(LARGE));
+  }
+
+  @Test
+  void fallbacksByPeerAreTaken() throws IOException {
+    PeerFallbacks report =
+        new PeerFallbacks("1", 2, List.of(new PeerBlocks("executor 2 at host-2", "LATE", 2)), 0);
+    assertThat(directory.handle(report)).isCompletedWithValue(new Ack());
+    assertThat(reports).containsExactly(report);
   }
 
   @Test

@@ -8,6 +8,8 @@ import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.DirectoryMessage;
 import dev.sluice.spark.locate.DirectoryMessage.Ack;
 import dev.sluice.spark.locate.DirectoryMessage.Over;
+import dev.sluice.spark.locate.DirectoryMessage.PeerBlocks;
+import dev.sluice.spark.locate.DirectoryMessage.PeerFallbacks;
 import dev.sluice.spark.locate.DirectoryMessage.PeerReads;
 import dev.sluice.spark.locate.DirectoryMessage.ReadTimes;
 import dev.sluice.spark.locate.DirectoryMessage.Report;
@@ -32,6 +34,7 @@ class CountersReporterTest {
   private final ShuffleCounters counters = new ShuffleCounters();
   private final List<Report> sent = new CopyOnWriteArrayList<>();
   private final List<ReadTimes> sentTimes = new CopyOnWriteArrayList<>();
+  private final List<PeerFallbacks> sentFallbacks = new CopyOnWriteArrayList<>();
   private final List<String> said = new ArrayList<>();
   private final HandTurnedScheduler scheduler = new HandTurnedScheduler();
   private final CountersReporter reporter =
@@ -47,6 +50,7 @@ class CountersReporterTest {
   private final List<Integer> held = new ArrayList<>(List.of(3, 4, 5));
   private List<Integer> over = List.of();
   private boolean driverIsGone;
+  private boolean knowsFallbacks = true;
 
   /** Runs once, when the next report that has listed the shuffles looks at the clock. */
   private Runnable duringReport = () -> {};
@@ -74,7 +78,7 @@ class CountersReporterTest {
   @Test
   void manyTasksHaveOneReport() {
     counters.read(2, 20);
-    counters.fallback(FallbackReason.CONNECT, 1);
+    counters.fallback(FallbackReason.CONNECT, "executor 2 at host-2", 1);
     reporter.changed();
     reporter.changed();
     later(Duration.ofMillis(200));
@@ -85,6 +89,38 @@ class CountersReporterTest {
         .containsEntry("fallback.blocks.CONNECT", 1L)
         .containsEntry("fallback.bytes.CONNECT", 0L);
     later(Duration.ofMinutes(1));
+    assertThat(sent).hasSize(1);
+  }
+
+  @Test
+  void fallbacksByPeerAreReportedWhenThereAreMore() {
+    counters.fallback(FallbackReason.CONNECT, "executor 2 at host-2", 1);
+    reporter.changed();
+    later(Duration.ofMillis(200));
+    reporter.changed();
+    later(Duration.ofMillis(200));
+    assertThat(sent).hasSize(2);
+    assertThat(sentFallbacks)
+        .containsExactly(
+            new PeerFallbacks(
+                "1", 1, List.of(new PeerBlocks("executor 2 at host-2", "CONNECT", 1)), 0));
+    counters.fallback(FallbackReason.CONNECT, "executor 2 at host-2", 2);
+    driverIsGone = true;
+    reporter.changed();
+    later(Duration.ofMillis(200));
+    driverIsGone = false;
+    later(Duration.ofSeconds(10));
+    assertThat(sentFallbacks).hasSize(2).last().matches(report -> report.sequence() == 3);
+  }
+
+  /** A driver of an older version does not know these reports. */
+  @Test
+  void countersAreReportedWithoutThoseOfPeers() {
+    knowsFallbacks = false;
+    counters.fallback(FallbackReason.CONNECT, "executor 2 at host-2", 1);
+    reporter.changed();
+    later(Duration.ofMillis(200));
+    assertThat(sentFallbacks).isEmpty();
     assertThat(sent).hasSize(1);
   }
 
@@ -305,8 +341,12 @@ class CountersReporterTest {
   }
 
   private DirectoryMessage answer(DirectoryMessage message) throws IOException {
-    if (driverIsGone) {
+    if (driverIsGone || !knowsFallbacks && message instanceof PeerFallbacks) {
       throw new IOException("gone");
+    }
+    if (message instanceof PeerFallbacks fallbacks) {
+      sentFallbacks.add(fallbacks);
+      return new Ack();
     }
     if (message instanceof ReadTimes times) {
       sentTimes.add(times);

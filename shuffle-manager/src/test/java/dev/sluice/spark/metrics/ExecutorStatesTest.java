@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.DirectoryMessage.MemoryLimits;
+import dev.sluice.spark.locate.DirectoryMessage.PeerBlocks;
+import dev.sluice.spark.locate.DirectoryMessage.PeerFallbacks;
 import dev.sluice.spark.locate.DirectoryMessage.PeerReads;
 import dev.sluice.spark.locate.DirectoryMessage.ReadTimes;
 import dev.sluice.spark.locate.DirectoryMessage.Report;
@@ -14,6 +16,7 @@ import dev.sluice.spark.ui.SluiceUpdate.Bytes;
 import dev.sluice.spark.ui.SluiceUpdate.Executor;
 import dev.sluice.spark.ui.SluiceUpdate.Fallback;
 import dev.sluice.spark.ui.SluiceUpdate.Memory;
+import dev.sluice.spark.ui.SluiceUpdate.PeerFallback;
 import dev.sluice.spark.ui.SluiceUpdate.Place;
 import dev.sluice.spark.ui.SluiceUpdate.QueuePairs;
 import dev.sluice.spark.ui.SluiceUpdate.SlowPeer;
@@ -130,6 +133,63 @@ class ExecutorStatesTest {
         .containsExactly(
             tuple("executor 7 at host-7:4000", 1, 500L),
             tuple("executor 8 at host-8:4000", 4, 10L));
+  }
+
+  private static PeerFallbacks fallbacks(String reader, long peer7, long others) {
+    return new PeerFallbacks(
+        reader,
+        peer7 + 1 + others,
+        List.of(
+            new PeerBlocks("executor 7 at host-7", "LATE", peer7),
+            new PeerBlocks("executor 8 at host-8", "CHECKSUM", 1)),
+        others);
+  }
+
+  @Test
+  void fallbacksByPeerAreSumsWithKeys() {
+    states.accept(fallbacks("1", 10, 0));
+    states.accept(fallbacks("1", 12, 3));
+    states.accept(fallbacks("1", 11, 0)); // older
+    states.accept(fallbacks("2", 20, 4));
+    assertThat(states.peerFallbacks())
+        .containsExactly(
+            new PeerFallback("executor 7 at host-7", "LATE", 32, "spark.shuffle.rdma.read.hedge"),
+            new PeerFallback("executor 8 at host-8", "CHECKSUM", 2, ""),
+            new PeerFallback("all others", "", 7, ""));
+    assertThat(states.takeChanged()).extracting(Executor::id).containsExactly("1", "2");
+  }
+
+  @Test
+  void fallbacksOfALostExecutorStay() {
+    states.accept(fallbacks("1", 10, 5));
+    List<PeerFallback> before = states.peerFallbacks();
+    states.executorLost("1");
+    assertThat(states.peerFallbacks()).isEqualTo(before).hasSize(3);
+  }
+
+  @Test
+  void aReasonOfANewerVersionHasNoKey() {
+    states.accept(
+        new PeerFallbacks("1", 4, List.of(new PeerBlocks("executor 7 at h", "HUNGRY", 4)), 0));
+    assertThat(states.peerFallbacks())
+        .containsExactly(new PeerFallback("executor 7 at h", "HUNGRY", 4, ""));
+  }
+
+  /** The event log gets these rows with each update. */
+  @Test
+  void aThousandExecutorsHaveTenRowsOfFallbacksByPeer() {
+    for (int reader = 0; reader < 1_000; reader++) {
+      FallbacksByPeer counted = new FallbacksByPeer();
+      for (int peer = 0; peer < 1_000; peer++) {
+        counted.add("executor " + peer, "PEER", peer == 500 ? 2 : 1);
+      }
+      states.accept(counted.largest(String.valueOf(reader), FallbacksReporter.MAX_PAIRS));
+    }
+    List<PeerFallback> rows = states.peerFallbacks();
+    assertThat(rows).hasSize(11);
+    assertThat(rows.getFirst().peer()).isEqualTo("executor 500");
+    assertThat(rows.getFirst().blocks()).isEqualTo(2_000);
+    assertThat(rows.stream().mapToLong(PeerFallback::blocks).sum()).isEqualTo(1_001_000);
   }
 
   @Test

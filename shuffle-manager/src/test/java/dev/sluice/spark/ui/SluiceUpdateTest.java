@@ -30,6 +30,7 @@ class SluiceUpdateTest {
     assertThat(update.time()).isEqualTo(5);
     assertThat(update.bytes()).isEqualTo(Updates.bytes(7));
     assertThat(update.executors()).isEmpty();
+    assertThat(update.peerFallbacks()).isEmpty();
     assertThat(update.reads()).isEqualTo(SluiceUpdate.Reads.NONE);
   }
 

@@ -8,8 +8,12 @@ import dev.sluice.spark.ui.SluiceStatus.KnownExecutor;
 import dev.sluice.spark.ui.SluiceStatus.Point;
 import dev.sluice.spark.ui.SluiceUpdate.Bytes;
 import dev.sluice.spark.ui.SluiceUpdate.Executor;
+import java.io.ByteArrayOutputStream;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.stream.IntStream;
+import java.util.zip.GZIPOutputStream;
 import org.apache.spark.SparkConf;
 import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
 import org.apache.spark.status.ElementTrackingStore;
@@ -30,6 +34,7 @@ class StatusListenerTest {
     assertThat(status.bytes()).isEqualTo(Updates.application().bytes());
     assertThat(status.fallbacks()).isEqualTo(Updates.application().fallbacks());
     assertThat(status.slowPeers()).isEqualTo(Updates.application().slowPeers());
+    assertThat(status.peerFallbacks()).isEqualTo(Updates.application().peerFallbacks());
     assertThat(status.executors())
         .extracting(KnownExecutor::executor)
         .isEqualTo(Updates.application().executors());
@@ -113,6 +118,7 @@ class StatusListenerTest {
             List.of(),
             next.reads(),
             List.of(last),
+            List.of(),
             List.of()));
     assertThat(status().executors()).last().extracting(KnownExecutor::lost).isEqualTo("removed");
   }
@@ -138,6 +144,7 @@ class StatusListenerTest {
             List.of(),
             template.reads(),
             IntStream.range(0, 1_000).mapToObj(Updates::executor).toList(),
+            List.of(),
             List.of()));
     IntStream.range(0, 999)
         .forEach(
@@ -177,6 +184,19 @@ class StatusListenerTest {
     KVStoreSerializer serializer = new KVUtils.KVStoreScalaSerializer();
     assertThat(serializer.deserialize(serializer.serialize(status()), SluiceStatus.class))
         .isEqualTo(status());
+  }
+
+  /** The store may be of a version without the newest tables. */
+  @Test
+  void aDiskStoreOfAnOlderVersionIsRead() throws Exception {
+    ByteArrayOutputStream stored = new ByteArrayOutputStream();
+    try (OutputStream out = new GZIPOutputStream(stored)) {
+      out.write("{\"points\":[],\"lost\":3}".getBytes(StandardCharsets.UTF_8));
+    }
+    SluiceStatus status =
+        new KVUtils.KVStoreScalaSerializer().deserialize(stored.toByteArray(), SluiceStatus.class);
+    assertThat(status.lost()).isEqualTo(3);
+    assertThat(status.peerFallbacks()).isEmpty();
   }
 
   @Test

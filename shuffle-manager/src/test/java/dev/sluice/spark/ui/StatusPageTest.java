@@ -8,12 +8,14 @@ import dev.sluice.spark.ui.SluiceStatus.Point;
 import dev.sluice.spark.ui.SluiceUpdate.Bytes;
 import dev.sluice.spark.ui.SluiceUpdate.Executor;
 import dev.sluice.spark.ui.SluiceUpdate.Fallback;
+import dev.sluice.spark.ui.SluiceUpdate.PeerFallback;
 import dev.sluice.spark.ui.SluiceUpdate.Place;
 import dev.sluice.spark.ui.SluiceUpdate.Reads;
 import dev.sluice.spark.ui.SluiceUpdate.SlowPeer;
 import java.io.StringReader;
 import java.util.List;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
 import org.apache.spark.util.kvstore.InMemoryStore;
@@ -74,7 +76,48 @@ class StatusPageTest {
   void aLiveExecutorHasMemoryAndQueuePairs() {
     assertThat(row(page, "sluice-executors", "0"))
         .contains("<td>live</td>", "verbs", "mlx5_0", "3.0 GiB / 4.0 GiB", "4 / 4", "80 µs")
-        .contains("title=\"PEER: 256.0 MiB (spark.shuffle.rdma.provider)\">256.0 MiB</td>");
+        .contains("<td title=\"PEER: 256.0 MiB (spark.shuffle.rdma.provider)\">PEER 140</td>");
+  }
+
+  @Test
+  void anExecutorNamesThreeReasonsOfItsFallbacks() {
+    Executor usual = Updates.executor(1);
+    List<Fallback> fallbacks =
+        Stream.of("STAGING", "LATE", "DISK", "PEER", "CONNECT")
+            .map(reason -> new Fallback(reason, 1_200, 1, ""))
+            .toList();
+    Executor executor =
+        new Executor(
+            "1",
+            false,
+            usual.place(),
+            usual.bytes(),
+            fallbacks,
+            usual.memory(),
+            usual.queuePairs(),
+            usual.reads());
+    SluiceStatus status =
+        new SluiceStatus(
+            List.of(),
+            List.of(),
+            Reads.NONE,
+            List.of(new KnownExecutor(executor, "")),
+            0,
+            List.of(),
+            List.of());
+    assertThat(row(StatusPage.of(status), "sluice-executors", "1"))
+        .contains(">STAGING 1,200, LATE 1,200, DISK 1,200, 2 more</td>")
+        .contains("CONNECT: 1.0 B (no key)");
+  }
+
+  @Test
+  void eachPeerHasTheReasonsOfItsFallbacksWithTheirKeys() {
+    assertThat(row(page, "sluice-peer-fallbacks", "executor 4 at host-4"))
+        .contains("<td>PEER</td>", ">600</td>", "<td>spark.shuffle.rdma.provider</td>");
+    assertThat(row(page, "sluice-peer-fallbacks", "executor 1 at host-1"))
+        .contains("<td>CHECKSUM</td>", ">1</td>", "<td>none</td>");
+    assertThat(row(page, "sluice-peer-fallbacks", "all others"))
+        .contains("<td>any</td>", ">1,100</td>", "<td>see above</td>");
   }
 
   @Test
@@ -114,7 +157,8 @@ class StatusPageTest {
                 0,
                 List.of(
                     new SlowPeer("slow", 4, 1, slow),
-                    new SlowPeer("usual", 4, 1, new Reads(125, 4_600, 147_000)))));
+                    new SlowPeer("usual", 4, 1, new Reads(125, 4_600, 147_000))),
+                List.of()));
     assertThat(row(html, "sluice-peers", "slow")).contains("#e59866");
     assertThat(row(html, "sluice-peers", "usual")).doesNotContain("#e59866");
   }
@@ -151,7 +195,8 @@ class StatusPageTest {
                         executor.reads()),
                     "")),
             1,
-            List.of(new SlowPeer(EVIL, 1, 0, Reads.NONE)));
+            List.of(new SlowPeer(EVIL, 1, 0, Reads.NONE)),
+            List.of(new PeerFallback(EVIL, EVIL, 1, EVIL)));
     assertThat(StatusPage.of(status))
         .contains("&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;&quot;")
         .doesNotContain("<script", "'1'");

@@ -5,6 +5,7 @@ import dev.sluice.spark.ui.SluiceUpdate.Bytes;
 import dev.sluice.spark.ui.SluiceUpdate.Executor;
 import dev.sluice.spark.ui.SluiceUpdate.Fallback;
 import dev.sluice.spark.ui.SluiceUpdate.Memory;
+import dev.sluice.spark.ui.SluiceUpdate.PeerFallback;
 import dev.sluice.spark.ui.SluiceUpdate.Place;
 import dev.sluice.spark.ui.SluiceUpdate.QueuePairs;
 import dev.sluice.spark.ui.SluiceUpdate.Reads;
@@ -24,7 +25,8 @@ final class Updates {
   /** The update after so many seconds, without executors and peers. */
   static SluiceUpdate at(long seconds, Bytes bytes) {
     long time = START + 1_000 * seconds;
-    return new SluiceUpdate(time, time - 1_000, bytes, List.of(), Reads.NONE, List.of(), List.of());
+    return new SluiceUpdate(
+        time, time - 1_000, bytes, List.of(), Reads.NONE, List.of(), List.of(), List.of());
   }
 
   static Bytes bytes(long registered) {
@@ -44,7 +46,11 @@ final class Updates {
         IntStream.range(0, 5).mapToObj(Updates::executor).toList(),
         List.of(
             new SlowPeer("executor 3 at host-3:4000", 4, GIB / 2, SLOW),
-            new SlowPeer("executor 0 at host-0:4000", 3, 2 * GIB, USUAL)));
+            new SlowPeer("executor 0 at host-0:4000", 3, 2 * GIB, USUAL)),
+        List.of(
+            new PeerFallback("executor 4 at host-4", "PEER", 600, "spark.shuffle.rdma.provider"),
+            new PeerFallback("executor 1 at host-1", "CHECKSUM", 1, ""),
+            new PeerFallback("all others", "", 1_100, "")));
   }
 
   static Executor executor(int id) {

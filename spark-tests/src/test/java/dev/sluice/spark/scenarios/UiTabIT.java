@@ -86,6 +86,34 @@ final class UiTabIT {
     }
   }
 
+  /** Without READs, each executor fetches the other one's blocks by Spark's own transfer. */
+  @Test
+  void theTabHasFallbacksOfEachPeerAndEachExecutorWithTheirKey() throws Exception {
+    try (LocalCluster cluster =
+        LocalCluster.start(
+            "spark.shuffle.rdma.provider",
+            "off",
+            "spark.ui.enabled",
+            "true",
+            "spark.ui.port",
+            "0")) {
+      assertThat(KnownShuffle.answerOf(KnownShuffle.SMALL.repartitioned(cluster.context(), 4)))
+          .isEqualTo(KnownShuffle.SMALL.answer());
+      cluster.totals(); // waits for all reports
+      URI tab = URI.create(cluster.context().sc().uiWebUrl().get() + "/sluice/");
+      String reason = "<td>OFF</td><td[^>]*>[1-9]\\d*</td><td>spark.shuffle.rdma.provider</td>";
+      for (int executor = 0; executor < 2; executor++) {
+        Pattern peer = Pattern.compile("<td>executor " + executor + " at [^<]*</td>" + reason);
+        Pattern row =
+            Pattern.compile(
+                "(?s)sluice-executors.*<td>"
+                    + executor
+                    + "</td>(?:(?!</tr>).)*>OFF [1-9]\\d*</td>");
+        page(tab, html -> peer.matcher(html).find() && row.matcher(html).find());
+      }
+    }
+  }
+
   private static boolean hasBothPeers(String page) {
     return page.contains("<td>executor 0 at ") && page.contains("<td>executor 1 at ");
   }

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.sluice.spark.metrics;
+
+import dev.sluice.spark.locate.DirectoryMessage.PeerBlocks;
+import dev.sluice.spark.locate.DirectoryMessage.PeerFallbacks;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Blocks that fell back to Spark's own transfer, by peer and reason. An executor's {@link
+ * ShuffleCounters} count in one, on any thread, once for each fetch. On the driver, {@link
+ * ExecutorStates} sums the executors' reports in another one.
+ *
+ * <p>Peers come and go for as long as an application runs. Therefore only the pairs of peer and
+ * reason with the most blocks are kept, and all others are one sum. Costs 300 kB at most.
+ */
+final class FallbacksByPeer {
+  /** Number of pairs that are kept when they become twice as many. */
+  static final int MAX_PAIRS = 1_000;
+
+  /** The most blocks first. All executors order equal ones alike, so that the driver's sums fit. */
+  private static final Comparator<PeerBlocks> LARGEST_FIRST =
+      Comparator.comparingLong(PeerBlocks::blocks)
+          .reversed()
+          .thenComparing(PeerBlocks::peer)
+          .thenComparing(PeerBlocks::reason);
+
+  private record Pair(String peer, String reason) {}
+
+  // Guarded by this.
+  private final Map<Pair, Long> blocks = new HashMap<>();
+  private long others;
+
+  /**
+   * Counts blocks.
+   *
+   * @param peer name and address of the process that they were to be READ from
+   * @param reason name of a {@code FallbackReason}; an executor of a newer version may have others
+   */
+  synchronized void add(String peer, String reason, long count) {
+    blocks.merge(new Pair(peer, reason), count, Long::sum);
+    if (blocks.size() > 2 * MAX_PAIRS) {
+      for (PeerBlocks smallest : sorted().subList(MAX_PAIRS, blocks.size())) {
+        blocks.remove(new Pair(smallest.peer(), smallest.reason()));
+        others += smallest.blocks();
+      }
+    }
+  }
+
+  /** Counts the blocks of an executor's report. */
+  synchronized void add(PeerFallbacks report) {
+    report.largest().forEach(pair -> add(pair.peer(), pair.reason(), pair.blocks()));
+    others += report.otherBlocks();
+  }
+
+  private List<PeerBlocks> sorted() {
+    List<PeerBlocks> all = new ArrayList<>();
+    blocks.forEach((pair, count) -> all.add(new PeerBlocks(pair.peer(), pair.reason(), count)));
+    all.sort(LARGEST_FIRST);
+    return all;
+  }
+
+  /**
+   * Returns all blocks, those of the pairs with the most blocks singly.
+   *
+   * @param executorId executor that reports them; empty for the driver's sum
+   * @param pairs limit of such pairs
+   */
+  synchronized PeerFallbacks largest(String executorId, int pairs) {
+    List<PeerBlocks> all = sorted();
+    List<PeerBlocks> largest = List.copyOf(all.subList(0, Math.min(pairs, all.size())));
+    long sum = others + all.stream().mapToLong(PeerBlocks::blocks).sum();
+    long singly = largest.stream().mapToLong(PeerBlocks::blocks).sum();
+    return new PeerFallbacks(executorId, sum, largest, sum - singly);
+  }
+}
