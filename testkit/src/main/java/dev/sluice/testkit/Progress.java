@@ -8,13 +8,16 @@ import java.time.Instant;
 import java.time.ZoneId;
 import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 
 /**
  * Shows on standard error how far a long command is. On a terminal, a bar below the lines has the
  * present step, and the time at which the command ends if all steps take as long as the steps so
- * far. A log gets the lines only. A command has one and uses it on its thread; a shutdown hook
- * removes the bar of a command that is interrupted.
+ * far, or as their known durations tell. A log gets the lines only. A command has one and uses it
+ * on its thread, and on threads that print; a shutdown hook removes the bar of a command that is
+ * interrupted.
  *
  * <p>The bar has the time of the end, not the time left: it changes with the steps alone, and needs
  * no thread.
@@ -32,6 +35,10 @@ public final class Progress {
   private final PrintStream out;
   private final int columns;
   private final Clock clock;
+
+  /** Known durations of the steps, in their order; empty if none is known. */
+  private final List<Duration> known = new ArrayList<>();
+
   private int steps;
   private int begun;
   private Instant start = Instant.EPOCH;
@@ -60,6 +67,17 @@ public final class Progress {
     steps += more;
   }
 
+  /** Expects these steps, and no others; their durations are about known. */
+  public synchronized void expect(List<Duration> durations) {
+    known.addAll(durations);
+    steps = known.size();
+  }
+
+  /** Returns true if there is a bar, and false if there is a log. */
+  public boolean hasBar() {
+    return columns > 0;
+  }
+
   /** Begins a step, which ends the one before. In a log its name is a line. */
   public synchronized void begin(String step) {
     if (columns == 0) {
@@ -78,34 +96,50 @@ public final class Progress {
     if (columns > 0) {
       hook();
       int done = begun - 1;
+      int filled = Math.toIntExact(BAR * work(done) / work(steps));
       String text =
           "[%s] %d/%d %s%s"
               .formatted(
-                  "#".repeat(BAR * done / steps) + "-".repeat(BAR - BAR * done / steps),
-                  done,
-                  steps,
-                  step,
-                  end(done));
+                  "#".repeat(filled) + "-".repeat(BAR - filled), done, steps, step, end(done));
       // A terminal would wrap a line that fills it.
       bar = text.substring(0, Math.min(text.length(), columns - 1));
       out.print(ERASE + bar);
     }
   }
 
+  /** Returns the work of the first steps: milliseconds, or steps if no duration is known. */
+  private long work(int first) {
+    return known.isEmpty()
+        ? first
+        : known.stream().limit(first).mapToLong(Duration::toMillis).sum();
+  }
+
   private String end(int done) {
-    if (done == 0) {
+    if (done == 0 && known.isEmpty()) {
       return "";
     }
-    Duration sofar = Duration.between(start, clock.instant());
-    ZonedDateTime end =
-        start.plus(sofar.multipliedBy(steps).dividedBy(done)).atZone(clock.getZone());
-    boolean today = end.toLocalDate().equals(ZonedDateTime.now(clock).toLocalDate());
+    long left = work(steps) - work(done);
+    ZonedDateTime now = ZonedDateTime.now(clock);
+    Duration further =
+        done == 0
+            ? Duration.ofMillis(left)
+            : Duration.between(start, now).multipliedBy(left).dividedBy(work(done));
+    ZonedDateTime end = now.plus(further);
+    boolean today = end.toLocalDate().equals(now.toLocalDate());
     return ", ends about " + (today ? TIME : DAY).format(end);
   }
 
   /** Prints a line, on a terminal above the bar. */
   public synchronized void line(String text) {
-    out.println(bar.isEmpty() ? text : ERASE + text);
+    above(() -> out.println(text));
+  }
+
+  /** Lets another printer print whole lines, on a terminal above the bar. */
+  public synchronized void above(Runnable print) {
+    if (!bar.isEmpty()) {
+      out.print(ERASE);
+    }
+    print.run();
     out.print(bar);
   }
 

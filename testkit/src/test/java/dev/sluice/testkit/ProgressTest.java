@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class ProgressTest {
@@ -52,6 +53,30 @@ class ProgressTest {
     clock.now = clock.now.plus(Duration.ofHours(20));
     progress.begin("round 3");
     assertThat(printed()).endsWith("2/4 round 3, ends about Thu 04:20");
+  }
+
+  @Test
+  void knownDurationsTellTheEndFromTheBeginning() {
+    Progress progress = progress(80);
+    progress.expect(List.of(Duration.ofMinutes(10), Duration.ofMinutes(25), Duration.ofMinutes(5)));
+    progress.begin("short");
+    assertThat(printed()).isEqualTo(ERASE + "[--------------------] 0/3 short, ends about 12:40");
+    clock.now = clock.now.plus(Duration.ofMinutes(20)); // twice as long as it should
+    progress.begin("long");
+    assertThat(printed()).isEqualTo(ERASE + "[#####---------------] 1/3 long, ends about 13:20");
+    clock.now = clock.now.plus(Duration.ofMinutes(50));
+    progress.begin("last");
+    assertThat(printed()).isEqualTo(ERASE + "[#################---] 2/3 last, ends about 13:20");
+  }
+
+  @Test
+  void anotherPrinterPrintsAboveTheBar() {
+    Progress progress = progress(80);
+    progress.expect(2);
+    progress.begin("part");
+    String bar = printed();
+    progress.above(() -> new PrintStream(printed, true, UTF_8).println("a result"));
+    assertThat(printed()).isEqualTo(ERASE + "a result\n" + bar.substring(ERASE.length()));
   }
 
   @Test
