@@ -137,10 +137,10 @@ public final class AnsweringProcess implements AutoCloseable {
   }
 
   /**
-   * Waits for the end of this process if Ctrl-C has ended both. Then the child has not failed, and
-   * the command must not start another one.
+   * Waits for the end of this process if Ctrl-C has ended a child and this process. Then the child
+   * has not failed, and the command must not start another one.
    */
-  private static void awaitOwnEnd() throws InterruptedException {
+  public static void awaitOwnEnd() throws InterruptedException {
     if (Poll.until(SIGNAL_MS, AnsweringProcess::isEnding)) {
       TimeUnit.SECONDS.sleep(END_SECONDS);
     }

@@ -18,14 +18,16 @@ import java.util.List;
 public final class RunDirectory implements AutoCloseable {
   private static final String RUN = "run-";
 
-  /** Time for the processes to end, and then for threads that still write files. */
+  /** Time for the processes to end, and for threads that still write files. */
   private static final long END_MS = 10_000;
 
   private final Path path;
+  private final long endMs;
   private final Thread abandoning = new Thread(this::abandon, "run-abandoner");
 
-  private RunDirectory(Path path) {
+  private RunDirectory(Path path, long endMs) {
     this.path = path;
+    this.endMs = endMs;
   }
 
   /**
@@ -33,10 +35,19 @@ public final class RunDirectory implements AutoCloseable {
    * ended processes: logs of a failure, or everything if the process was killed.
    */
   public static RunDirectory of(String command) throws IOException {
-    return in(Installation.fromEnvironment().data().resolve(command));
+    return of(command, END_MS);
   }
 
-  static RunDirectory in(Path parent) throws IOException {
+  /**
+   * Creates the directory of a command whose processes need longer to end.
+   *
+   * @param endMs time for them: a command with a directory of its own takes up to 20 s
+   */
+  public static RunDirectory of(String command, long endMs) throws IOException {
+    return in(Installation.fromEnvironment().data().resolve(command), endMs);
+  }
+
+  static RunDirectory in(Path parent, long endMs) throws IOException {
     Files.createDirectories(parent);
     try (DirectoryStream<Path> runs = Files.newDirectoryStream(parent, RUN + "*")) {
       for (Path run : runs) {
@@ -46,7 +57,7 @@ public final class RunDirectory implements AutoCloseable {
         }
       }
     }
-    RunDirectory run = new RunDirectory(parent.resolve(RUN + ProcessHandle.current().pid()));
+    RunDirectory run = new RunDirectory(parent.resolve(RUN + ProcessHandle.current().pid()), endMs);
     Runtime.getRuntime().addShutdownHook(run.abandoning);
     Files.createDirectory(run.path);
     return run;
@@ -75,7 +86,7 @@ public final class RunDirectory implements AutoCloseable {
    */
   private void abandon() {
     try {
-      if (!Poll.until(END_MS, () -> processes().isEmpty())) {
+      if (!Poll.until(endMs, () -> processes().isEmpty())) {
         processes().forEach(ProcessHandle::destroyForcibly);
       }
       Poll.until(END_MS, this::isGone);

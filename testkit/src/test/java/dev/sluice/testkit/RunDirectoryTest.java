@@ -15,6 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class RunDirectoryTest {
   private static final long NO_PROCESS = Long.MAX_VALUE;
+  private static final long END_MS = 60_000;
 
   @TempDir private Path parent;
 
@@ -23,7 +24,7 @@ class RunDirectoryTest {
     Path ended = Files.createDirectories(parent.resolve("run-" + NO_PROCESS).resolve("output"));
     Path running = Files.createDirectory(parent.resolve("run-1"));
     Path input = Files.createDirectory(parent.resolve("input-1g"));
-    try (RunDirectory run = RunDirectory.in(parent)) {
+    try (RunDirectory run = RunDirectory.in(parent, END_MS)) {
       assertThat(run.path()).isEmptyDirectory();
     }
     assertThat(ended).doesNotExist();
@@ -33,7 +34,7 @@ class RunDirectoryTest {
 
   @Test
   void aFailureKeepsTheDirectory() throws IOException {
-    RunDirectory run = RunDirectory.in(parent);
+    RunDirectory run = RunDirectory.in(parent, END_MS);
     run.close();
     assertThat(run.path()).exists();
   }
@@ -41,6 +42,29 @@ class RunDirectoryTest {
   /** The signal ends its driver, too, and that is no failure. */
   @Test
   void anInterruptedCommandLeavesNoProcessAndNoFile() throws Exception {
+    assertThat(interrupt("kill $!; wait; exit", END_MS)).noneMatch(ProcessHandle::isAlive);
+    assertThat(parent).isEmptyDirectory();
+  }
+
+  /** A command that runs commands waits until they have deleted their files. */
+  @Test
+  void processesThatNeedTimeToEndGetIt() throws Exception {
+    interrupt("sleep 1; kill $!; wait; echo >../ended; exit", END_MS);
+    assertThat(parent.toFile().list()).containsExactly("ended");
+  }
+
+  @Test
+  void processesThatTakeLongerAreKilled() throws Exception {
+    interrupt("sleep 8; kill $!; wait; echo >../ended; exit", 1);
+    assertThat(parent).isEmptyDirectory();
+  }
+
+  /**
+   * Interrupts a command while it runs, and waits for its end. Returns the processes that it had.
+   *
+   * @param trap commands of its driver at the signal
+   */
+  private List<ProcessHandle> interrupt(String trap, long endMs) throws Exception {
     Process command =
         new ProcessBuilder(
                 "setsid",
@@ -51,7 +75,9 @@ class RunDirectoryTest {
                 "-cp",
                 System.getProperty("java.class.path"),
                 Command.class.getName(),
-                parent.toString())
+                parent.toString(),
+                trap,
+                Long.toString(endMs))
             .redirectError(Redirect.INHERIT)
             .start();
     BufferedReader lines = command.inputReader();
@@ -62,8 +88,7 @@ class RunDirectoryTest {
     Commands.run(List.of("kill", "-INT", "--", "-" + command.pid())); // as a terminal does
     assertThat(command.waitFor(60, TimeUnit.SECONDS)).isTrue();
     assertThat(lines.readLine()).isNull();
-    assertThat(children).noneMatch(ProcessHandle::isAlive);
-    assertThat(parent).isEmptyDirectory();
+    return children;
   }
 
   /** A command with a driver, which has an executor and writes files. */
@@ -71,11 +96,13 @@ class RunDirectoryTest {
     private Command() {}
 
     public static void main(String[] arguments) throws Exception {
-      try (RunDirectory run = RunDirectory.in(Path.of(arguments[0]))) {
+      try (RunDirectory run =
+          RunDirectory.in(Path.of(arguments[0]), Long.parseLong(arguments[2]))) {
         String script =
-            "cd %s; sleep 60 & trap \"kill $!; wait; exit\" INT;"
+            "cd %s; sleep 60 & trap \"%s\" INT;"
                 + " while :; do echo x >$((i += 1)); sleep 0.01; done";
-        ProcessBuilder driver = new ProcessBuilder("sh", "-c", script.formatted(run.path()));
+        ProcessBuilder driver =
+            new ProcessBuilder("sh", "-c", script.formatted(run.path(), arguments[1]));
         try (AnsweringProcess process =
             new AnsweringProcess(driver.start(), reason -> new IOException(reason))) {
           Poll.until(60_000, () -> Files.exists(run.path().resolve("1")));
