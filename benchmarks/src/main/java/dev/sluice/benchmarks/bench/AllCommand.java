@@ -1,19 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.benchmarks.bench;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
 
 import dev.sluice.benchmarks.BenchmarkRun;
 import dev.sluice.benchmarks.Comparison;
 import dev.sluice.benchmarks.Goal.RowPattern;
 import dev.sluice.benchmarks.ResultFile;
+import dev.sluice.testkit.AnsweringProcess;
 import dev.sluice.testkit.Installation;
 import dev.sluice.testkit.Poll;
+import dev.sluice.testkit.Progress;
 import dev.sluice.testkit.Resource;
 import dev.sluice.testkit.RunDirectory;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.LocalDateTime;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
@@ -21,18 +28,22 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
 
 /**
  * The command {@code bin/bench all}: runs the benchmarks one after the other, each as a command in
- * its own process, and collects their rows in one file. All of it runs on the main thread. The file
- * is the only state: a part is done if the file has any of its rows. A part that fails or exceeds
- * its time adds no row, and the next part runs.
+ * its own process, and collects their rows in one file. All of it runs on the main thread; on a
+ * terminal, two threads print a part's lines above the bar. The file is the only state: a part is
+ * done if the file has any of its rows. A part that fails or exceeds its time adds no row, and the
+ * next part runs.
  */
 @Command(
     name = "all",
@@ -44,8 +55,11 @@ import picocli.CommandLine.ParentCommand;
 public final class AllCommand implements Callable<Integer> {
   private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("yyyy-MM-dd-HHmm");
 
-  /** Time for the processes of a part to end by themselves. */
+  /** Time for the processes of a part to end by themselves, and to delete their files. */
   private static final long END_MS = 60_000;
+
+  /** Time for the last lines of a part that has ended. */
+  private static final Duration LAST_LINES = Duration.ofSeconds(1);
 
   @Option(
       names = "--quick",
@@ -60,6 +74,10 @@ public final class AllCommand implements Callable<Integer> {
 
   @ParentCommand private BenchCommand bench;
 
+  @Spec private CommandSpec spec;
+
+  private final Progress bar = Progress.onStandardError();
+
   @Override
   public Integer call() throws IOException, InterruptedException {
     Path data = Installation.fromEnvironment().data();
@@ -71,16 +89,19 @@ public final class AllCommand implements Callable<Integer> {
     List<Comparison> before = results.read();
     left.removeIf(part -> part.isIn(before, BenchmarkRun.variant()));
     List<String> failed = new ArrayList<>();
-    try (RunDirectory directory = RunDirectory.of("all")) {
+    bar.expect(left.stream().map(part -> Duration.ofMinutes(part.minutes())).toList());
+    try (RunDirectory directory = RunDirectory.of("all", END_MS)) {
       while (!left.isEmpty()) {
-        System.err.println(progress(parts.size(), left));
+        bar.line(progress(parts.size(), left));
         Part part = left.removeFirst();
+        bar.beginQuietly(part.name());
         if (!run(part, directory.path().resolve(part.name() + ".json"), results)) {
           failed.add(part.name());
         }
       }
       directory.delete();
     }
+    bar.clear();
     failed.forEach(name -> System.err.println(name + " failed"));
     return failed.isEmpty() ? 0 : 1;
   }
@@ -115,15 +136,21 @@ public final class AllCommand implements Callable<Integer> {
     Path bin = Path.of(System.getenv("SLUICE_HOME"), "bin");
     List<String> command = new ArrayList<>(part.command(bin, rows));
     command.addAll(bench.versions());
-    Process process = new ProcessBuilder(command).inheritIO().start();
-    Runtime.getRuntime().addShutdownHook(new Thread(process::destroy, "part-destroyer"));
+    Process process = start(command);
+    List<Thread> printers = bar.hasBar() ? printers(process) : List.of();
     try {
       if (!process.waitFor(part.timeoutMinutes(), TimeUnit.MINUTES)) {
-        System.err.printf("%s did not end within %d min%n", part.name(), part.timeoutMinutes());
+        bar.line("%s did not end within %d min".formatted(part.name(), part.timeoutMinutes()));
         return false;
       }
     } finally {
       end(process);
+      for (Thread printer : printers) {
+        printer.join(LAST_LINES);
+      }
+    }
+    if (process.exitValue() != 0) {
+      AnsweringProcess.awaitOwnEnd();
     }
     List<Comparison> measured = new ResultFile(rows).read();
     if (process.exitValue() != 0 || !part.isIn(measured, BenchmarkRun.variant())) {
@@ -133,11 +160,46 @@ public final class AllCommand implements Callable<Integer> {
     return true;
   }
 
+  /** Starts a part. It writes to the terminal itself only if there is no bar. */
+  private Process start(List<String> command) throws IOException {
+    ProcessBuilder builder = new ProcessBuilder(command).inheritIO();
+    if (bar.hasBar()) {
+      builder.redirectOutput(Redirect.PIPE).redirectError(Redirect.PIPE);
+    }
+    Process process = builder.start();
+    ProcessHandle part = process.toHandle(); // It leaves the pipes open for the part's last lines.
+    try {
+      Runtime.getRuntime().addShutdownHook(new Thread(part::destroy, "part-destroyer"));
+    } catch (IllegalStateException e) { // Ctrl-C came first, and its hooks miss this part.
+      part.destroyForcibly();
+      throw new IOException("This command is ending", e);
+    }
+    return process;
+  }
+
+  /** Starts the threads that print a part's lines; they end with its output. */
+  private List<Thread> printers(Process part) {
+    return List.of(
+        printer(part.inputReader(UTF_8), line -> spec.commandLine().getOut().println(line)),
+        printer(part.errorReader(UTF_8), System.err::println));
+  }
+
+  private Thread printer(BufferedReader lines, Consumer<String> output) {
+    return Thread.startVirtualThread(
+        () -> {
+          try {
+            lines.lines().forEach(line -> bar.above(() -> output.accept(line)));
+          } catch (UncheckedIOException e) {
+            bar.line("The output of a part cannot be read: " + e.getMessage());
+          }
+        });
+  }
+
   /** Ends a part and the processes that it started. They would take CPU time from the next part. */
   static void end(Process part) throws InterruptedException {
     List<ProcessHandle> all =
         Stream.concat(Stream.of(part.toHandle()), part.descendants()).toList();
-    part.destroy();
+    part.toHandle().destroy();
     if (!Poll.until(END_MS, () -> all.stream().noneMatch(ProcessHandle::isAlive))) {
       all.forEach(ProcessHandle::destroyForcibly);
     }
