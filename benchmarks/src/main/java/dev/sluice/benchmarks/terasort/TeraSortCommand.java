@@ -39,8 +39,8 @@ import picocli.CommandLine.Option;
       "Run TeraSort, compared with the stock shuffle",
       "Sorts TeraGen's records in executor processes on this machine, in turn through Sluice and"
           + " through the engine's own shuffle, and checks every output. The exit status is 0 only"
-          + " if all outputs are valid. Driver and command need 1 GB of memory; the output has the"
-          + " most that each had."
+          + " if all outputs are valid, and no driver had more than 1 GB of memory for an input of"
+          + " up to 1 GB. The output has the most that driver and command had."
     })
 public final class TeraSortCommand extends Benchmark {
   private static final String OUTPUT = "output";

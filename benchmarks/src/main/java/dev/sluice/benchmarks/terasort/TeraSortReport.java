@@ -23,6 +23,9 @@ import java.util.function.ToDoubleFunction;
 final class TeraSortReport {
   private static final int MB = 1_000_000;
 
+  /** Memory that a driver may have resident, and size of the input up to which this holds. */
+  private static final long DRIVER_BYTES = 1_000_000_000;
+
   private final TeraData.Input input;
   private final boolean expectCorruption;
   private final Map<Shuffle, List<SortResult>> results = new EnumMap<>(Shuffle.class);
@@ -44,6 +47,12 @@ final class TeraSortReport {
     List<SortResult> runs = results.computeIfAbsent(shuffle, _ -> new ArrayList<>());
     runs.add(result);
     List<String> found = new ArrayList<>(outputProblems);
+    if (result.driverBytes() > DRIVER_BYTES
+        && input.records() * TeraData.RECORD_BYTES <= DRIVER_BYTES) {
+      found.add(
+          "the driver had %d MB resident, but an input of up to 1 GB needs 1000 MB at most"
+              .formatted(result.driverBytes() / MB));
+    }
     if (shuffle == Shuffle.SLUICE) {
       SluiceTotals totals = result.totals();
       found.addAll(expectCorruption ? corruptionProblems(totals) : totals.problems());

@@ -61,6 +61,26 @@ class TeraSortReportTest {
   }
 
   @Test
+  void aDriverOfMoreThanOneGigabyteIsInvalid() {
+    TeraSortReport report = report(false);
+    report.add(Shuffle.STOCK, stock(2.0, 1_000_000_000), List.of());
+    report.add(Shuffle.STOCK, stock(2.0, 1_200_000_000), List.of());
+    assertThat(report.problems())
+        .containsExactly(
+            "stock 2: the driver had 1200 MB resident, but an input of up to 1 GB needs 1000 MB at"
+                + " most");
+  }
+
+  @Test
+  void aLargerInputMayTakeALargerDriver() {
+    TeraSortReport report =
+        new TeraSortReport(new TeraData.Input(Path.of("input"), 10_000_001, "5abc"), false);
+    report.add(Shuffle.SLUICE, sluice(2.5, 700, Map.of("read.bytes", 700L)), List.of());
+    report.add(Shuffle.STOCK, stock(2.0, 1_200_000_000), List.of());
+    assertThat(report.problems()).isEmpty();
+  }
+
+  @Test
   void allRemoteBytesOfSparkMustHaveBeenRead() {
     TeraSortReport report = report(false);
     report.add(Shuffle.SLUICE, sluice(1, 701, Map.of("read.bytes", 700L)), List.of());
@@ -137,7 +157,11 @@ class TeraSortReportTest {
   }
 
   private static SortResult stock(double seconds) {
-    return new SortResult(seconds, 1.5 * seconds, 400_000_000, SluiceTotals.NONE);
+    return stock(seconds, 400_000_000);
+  }
+
+  private static SortResult stock(double seconds, long driverBytes) {
+    return new SortResult(seconds, 1.5 * seconds, driverBytes, SluiceTotals.NONE);
   }
 
   private static Map<String, Long> with(Map<String, Long> totals, String name, long value) {
