@@ -83,25 +83,66 @@ class_line() {
 
 # Summarizes the reports below a folder that are newer than a file: reasons for skipping with their
 # counts, and the totals in the words of Maven's own summary. Counts elements instead of reading their
-# attributes, because Surefire writes tests="0" for a class with nested classes.
-#   test_summary ROOT FILE
+# attributes, because Surefire writes tests="0" for a class with nested classes. Given a file for it, also
+# writes a JSON object of the options, the exit status, the seconds, the totals, and each class.
+#   test_summary ROOT FILE [JSON STATUS SECONDS [OPTION...]]
 test_summary() {
-  find "$1" -maxdepth 5 -path '*/target/*-reports/TEST-*.xml' -newer "$2" -exec cat {} + |
-    awk '
+  find "$1" -maxdepth 5 -path '*/target/*-reports/TEST-*.xml' -newer "$2" -print0 | sort -z | xargs -0r cat |
+    LC_ALL=C json=${3:-} status=${4:-} seconds=${5:-} options=$(printf '%s\n' "${@:6}") awk '
+      function plain(text) {
+        gsub(/&quot;/, "\"", text); gsub(/&apos;/, "\047", text); gsub(/&#(10|13|9);/, " ", text)
+        gsub(/&lt;/, "<", text); gsub(/&gt;/, ">", text); gsub(/&amp;/, "\\&", text)
+        return text
+      }
+      # Returns the text of an attribute of this line.
+      function attribute(name, value) {
+        value = $0
+        return sub(".* " name "=\"", "", value) && sub(/".*/, "", value) ? plain(value) : ""
+      }
+      function quoted(text, i, c, quote) {
+        for (i = 1; i <= length(text); i++) {
+          c = substr(text, i, 1)
+          quote = quote (c ~ /["\\]/ ? "\\" c : c ~ /[[:cntrl:]]/ ? " " : c)
+        }
+        return "\"" quote "\""
+      }
       # Replace long numbers, as in names of temporary folders, so that equal reasons count together.
       function because(reason) {
         gsub(/[0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9]+/, "...", reason)
-        gsub(/&quot;/, "\"", reason); gsub(/&apos;/, "\047", reason); gsub(/&#10;/, " ", reason)
-        gsub(/&lt;/, "<", reason); gsub(/&gt;/, ">", reason); gsub(/&amp;/, "\\&", reason)
+        reason = plain(reason)
         gsub(/ +/, " ", reason); sub(/^ /, "", reason); sub(/ $/, "", reason)
-        reasons[reason == "" ? "no reason given" : reason]++
+        reason = reason == "" ? "no reason given" : reason
+        reasons[reason]++
+        because_of[class] = because_of[class] (because_of[class] == "" ? "" : ",") \
+          "{\"test\":" quoted(test) ",\"reason\":" quoted(reason) "}"
         text = ""
+      }
+      function write_json(file, i, n, list, name) {
+        n = split(ENVIRON["options"], list, "\n")
+        printf "{\"options\":[" >file
+        for (i = 1; i <= n; i++) printf "%s%s", (i > 1 ? "," : ""), quoted(list[i]) >file
+        printf "],\"exit_status\":%d,\"seconds\":%d,", ENVIRON["status"], ENVIRON["seconds"] >file
+        printf "\"tests\":%d,\"failures\":%d,\"errors\":%d,\"skipped\":%d,\"classes\":[", run, failures, errors, skipped >file
+        for (i = 1; i <= classes; i++) {
+          name = names[i]
+          printf "%s\n{\"name\":%s,\"seconds\":%.3f,\"tests\":%d,\"failures\":%d,\"errors\":%d,\"skipped\":[%s]}", \
+            (i > 1 ? "," : ""), quoted(name), time[name], tests[name], failed[name], ended[name], because_of[name] >file
+        }
+        print "]}" >file
       }
       text != "" && (/^\tat / || /^]]>/) { because(substr(text, 2)) }
       text != "" { text = text " " $0 }
-      /^ *<testcase / { run++ }
-      /^ *<failure[ >]/ { failures++ }
-      /^ *<error[ >]/ { errors++ }
+      /^ *<testsuite / {
+        class = attribute("name")
+        sub(/\$.*/, "", class) # nested classes count with the outer one
+        if (!(class in time)) names[++classes] = class
+        seconds = attribute("time")
+        gsub(/,/, "", seconds)
+        time[class] += seconds
+      }
+      /^ *<testcase / { run++; tests[class]++; test = attribute("name") }
+      /^ *<failure[ >]/ { failures++; failed[class]++ }
+      /^ *<error[ >]/ { errors++; ended[class]++ }
       /^ *<skipped[ >\/]/ {
         skipped++
         reason = $0
@@ -119,5 +160,6 @@ test_summary() {
         for (why in reasons) printf "%6d  %s\n", reasons[why], why | "sort -k1,1nr -k2"
         close("sort -k1,1nr -k2")
         printf "Tests run: %d, Failures: %d, Errors: %d, Skipped: %d\n", run, failures, errors, skipped
+        if (ENVIRON["json"] != "") write_json(ENVIRON["json"])
       }'
 }
