@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
  * Posts a {@link SluiceUpdate} to Spark's listeners every second at first, later every ten, if
  * something has changed, and adds the tab to Spark's UI. {@code DriverRuntime} makes it with the
  * first shuffle and closes it. All work is done on its own thread, {@code sluice-ui}, except for
- * the last update.
+ * the tab and the last update.
  *
  * <p>An application goes on without it: a failure is logged once, and ends the feed.
  */
@@ -82,7 +82,7 @@ final class UiFeed implements AutoCloseable {
     this.lookedMs = startMs;
   }
 
-  /** Starts to post, and adds the tab. Does not wait for either. */
+  /** Adds the tab on the caller's thread, see {@link SluiceUi}, and starts to post. */
   void start(SparkContext context, ApplicationSummary summary) {
     boolean isSeen = context.ui().isDefined() || context.eventLogger().isDefined();
     if (context.eventLogger().isDefined()) {
@@ -90,7 +90,7 @@ final class UiFeed implements AutoCloseable {
           .listenerBus()
           .addToEventLogQueue(new LastUpdate(this, summary, context.eventLogger().get()));
     }
-    thread.execute(() -> SluiceUi.attach(context));
+    SluiceUi.attach(context);
     schedule(() -> tick(isSeen, context));
   }
 

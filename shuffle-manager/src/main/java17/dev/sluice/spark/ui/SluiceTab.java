@@ -37,7 +37,9 @@ final class SluiceTab extends SparkUITab {
   static void attach(SparkUI ui) {
     SluiceTab tab = new SluiceTab(ui);
     tab.attachPage(new Page(tab, ui.store().store()));
-    ui.attachTab(tab);
+    synchronized (ui) { // Spark 4.0 to 4.2 take no lock for their lists of tabs and handlers.
+      ui.attachTab(tab);
+    }
   }
 
   private static final class Page extends WebUIPage {

@@ -18,8 +18,14 @@ import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * Adds the tab "Sluice" to Spark's pages. A history server finds it as a service, and makes one for
- * each application that it loads. {@code UiFeed} calls {@link #attach} on a thread of its own in a
- * driver. Nothing to close: the tab ends with Spark's UI.
+ * each application that it loads. In a driver, {@code UiFeed} calls {@link #attach} on the thread
+ * that registers the first shuffle. Nothing to close: the tab ends with Spark's UI.
+ *
+ * <p>Spark 4.0 to 4.2 keep tabs and pages without a lock, and the application's threads add the
+ * tabs of SQL and of streaming. No race is possible in an application with one thread. In one with
+ * several threads a risk is left: one thread registers the first shuffle at the moment at which
+ * another one makes the first SQL session. A tab may then be missing, or Spark's own call may fail.
+ * The lock of the UI, which is held here, helps only against threads that hold it, too.
  *
  * <p>Nothing is thrown at Spark. If the tab cannot be added, the log has a line for the
  * application.

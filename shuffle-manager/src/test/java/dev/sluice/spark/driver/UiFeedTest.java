@@ -4,14 +4,18 @@ package dev.sluice.spark.driver;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.spark.locate.DirectoryMessage.Report;
+import dev.sluice.spark.metrics.ApplicationSummary;
 import dev.sluice.spark.metrics.ApplicationTotals;
 import dev.sluice.spark.metrics.ExecutorStates;
 import dev.sluice.spark.ui.SluiceUpdate;
 import dev.sluice.spark.ui.SluiceUpdate.Bytes;
 import java.util.List;
 import java.util.Map;
+import org.apache.spark.SparkConf;
+import org.apache.spark.SparkContext;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import scala.jdk.javaapi.CollectionConverters;
 
 class UiFeedTest {
   private static final long START = 1_000_000;
@@ -85,5 +89,25 @@ class UiFeedTest {
     }
     assertThat(nextAfter(1)).hasSize(1);
     assertThat(feed.next(true)).singleElement().matches(update -> update.executors().size() == 100);
+  }
+
+  /** Spark takes no lock for its tabs: the thread that adds SQL's must not meet another one. */
+  @Test
+  void theCallersThreadAddsTheTab() {
+    SparkContext context =
+        new SparkContext(
+            new SparkConf(false)
+                .setMaster("local[1]")
+                .setAppName("tab")
+                .set("spark.driver.host", "127.0.0.1")
+                .set("spark.ui.port", "0"));
+    try {
+      feed.start(context, new ApplicationSummary(totals, line -> {}));
+      assertThat(CollectionConverters.asJava(context.ui().get().getTabs()))
+          .filteredOn(tab -> tab.prefix().equals("sluice"))
+          .hasSize(1);
+    } finally {
+      context.stop();
+    }
   }
 }
