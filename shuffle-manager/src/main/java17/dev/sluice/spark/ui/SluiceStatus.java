@@ -34,9 +34,14 @@ public record SluiceStatus(
   /** Key of the only entry. */
   static final String KEY = "sluice";
 
-  /** Fills in the component that a history server's disk store of another version lacks. */
+  /** Fills in components that a disk store of another version lacks; so do those below. */
   public SluiceStatus {
-    peerFallbacks = peerFallbacks == null ? List.of() : peerFallbacks;
+    points = points == null ? List.of() : List.copyOf(points);
+    fallbacks = fallbacks == null ? List.of() : List.copyOf(fallbacks);
+    reads = reads == null ? Reads.NONE : reads;
+    peerFallbacks = peerFallbacks == null ? List.of() : List.copyOf(peerFallbacks);
+    executors = executors == null ? List.of() : List.copyOf(executors);
+    slowPeers = slowPeers == null ? List.of() : List.copyOf(slowPeers);
   }
 
   /**
@@ -44,7 +49,11 @@ public record SluiceStatus(
    *
    * @param time milliseconds since 1970
    */
-  public record Point(long time, Bytes bytes) {}
+  public record Point(long time, Bytes bytes) {
+    public Point {
+      bytes = bytes == null ? Bytes.NONE : bytes;
+    }
+  }
 
   /**
    * An executor.
@@ -52,6 +61,11 @@ public record SluiceStatus(
    * @param lost reason for which Spark removed it; empty while it lives
    */
   public record KnownExecutor(Executor executor, String lost) {
+    public KnownExecutor {
+      executor = executor == null ? Executor.NONE : executor;
+      lost = lost == null ? "" : lost;
+    }
+
     boolean lives() {
       return lost.isEmpty();
     }

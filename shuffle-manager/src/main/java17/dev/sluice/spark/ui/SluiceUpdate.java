@@ -66,7 +66,13 @@ public record SluiceUpdate(
    *
    * @param key configuration key that reduces them; empty if there is none
    */
-  public record Fallback(String reason, long blocks, long bytes, String key) {}
+  public record Fallback(String reason, long blocks, long bytes, String key) {
+    /** Fills in components that an event log of another version lacks; so do those below. */
+    public Fallback {
+      reason = text(reason);
+      key = text(key);
+    }
+  }
 
   /**
    * Blocks of a peer that fell back to Spark's own transfer for one reason, at all executors.
@@ -75,7 +81,13 @@ public record SluiceUpdate(
    * @param reason empty for the sum of several
    * @param key configuration key that reduces them; empty if there is none
    */
-  public record PeerFallback(String peer, String reason, long blocks, String key) {}
+  public record PeerFallback(String peer, String reason, long blocks, String key) {
+    public PeerFallback {
+      peer = text(peer);
+      reason = text(reason);
+      key = text(key);
+    }
+  }
 
   /**
    * Times of READ requests, from the post of the first work request to the last completion, in
@@ -102,9 +114,18 @@ public record SluiceUpdate(
       Memory memory,
       QueuePairs queuePairs,
       Reads reads) {
-    /** Fills in the component that an event log of another version lacks. */
+    static final Executor NONE =
+        new Executor(
+            "", false, Place.NONE, Bytes.NONE, List.of(), Memory.NONE, QueuePairs.NONE, Reads.NONE);
+
     public Executor {
+      id = text(id);
+      place = place == null ? Place.NONE : place;
+      bytes = bytes == null ? Bytes.NONE : bytes;
       fallbacks = fallbacks == null ? List.of() : List.copyOf(fallbacks);
+      memory = memory == null ? Memory.NONE : memory;
+      queuePairs = queuePairs == null ? QueuePairs.NONE : queuePairs;
+      reads = reads == null ? Reads.NONE : reads;
     }
   }
 
@@ -115,7 +136,20 @@ public record SluiceUpdate(
    * @param address host and port of its block server
    * @param reason why it is not a better provider
    */
-  public record Place(String provider, String device, String gid, String address, String reason) {}
+  public record Place(String provider, String device, String gid, String address, String reason) {
+    /** Provider of an executor that has not described itself yet. */
+    static final String UNKNOWN = "unknown";
+
+    static final Place NONE = new Place(UNKNOWN, "", "", "", "");
+
+    public Place {
+      provider = provider == null ? UNKNOWN : provider;
+      device = text(device);
+      gid = text(gid);
+      address = text(address);
+      reason = text(reason);
+    }
+  }
 
   /** Bytes of memory in use, and their limits. */
   public record Memory(
@@ -124,7 +158,9 @@ public record SluiceUpdate(
       long staging,
       long maxStaging,
       long buffers,
-      long maxBuffers) {}
+      long maxBuffers) {
+    static final Memory NONE = new Memory(0, 0, 0, 0, 0, 0);
+  }
 
   /**
    * Queue pairs that are open now, or were accepted so far.
@@ -132,7 +168,9 @@ public record SluiceUpdate(
    * @param reading to READ from peers
    * @param accepted for peers that READ from here
    */
-  public record QueuePairs(long reading, long accepted) {}
+  public record QueuePairs(long reading, long accepted) {
+    static final QueuePairs NONE = new QueuePairs(0, 0);
+  }
 
   /**
    * A peer that executors named among the slowest of theirs in the last minutes.
@@ -142,5 +180,14 @@ public record SluiceUpdate(
    * @param bytes bytes that they READ from it lately
    * @param reads recent requests of these executors; p50 is the median of theirs, p99 the largest
    */
-  public record SlowPeer(String peer, int readers, long bytes, Reads reads) {}
+  public record SlowPeer(String peer, int readers, long bytes, Reads reads) {
+    public SlowPeer {
+      peer = text(peer);
+      reads = reads == null ? Reads.NONE : reads;
+    }
+  }
+
+  private static String text(String given) {
+    return given == null ? "" : given;
+  }
 }

@@ -37,9 +37,6 @@ final class StatusPage {
 
   private static final String OFF = "off";
 
-  /** Provider of an executor that has not described itself yet. */
-  private static final String UNKNOWN = "unknown";
-
   private final SluiceStatus status;
   private final StringBuilder out = new StringBuilder();
 
@@ -145,7 +142,7 @@ final class StatusPage {
   }
 
   private void mixedProviders() {
-    if (byProvider().keySet().stream().filter(name -> !name.equals(UNKNOWN)).count() < 2) {
+    if (byProvider().keySet().stream().filter(name -> !name.equals(Place.UNKNOWN)).count() < 2) {
       return;
     }
     out.append("<div class=\"alert alert-warning\">Executors have different providers: ")

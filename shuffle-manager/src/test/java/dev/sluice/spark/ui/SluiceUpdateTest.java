@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import org.apache.spark.util.JsonProtocol;
+import org.apache.spark.util.kvstore.InMemoryStore;
 import org.junit.jupiter.api.Test;
 
 /** The event in Spark's event logs. */
@@ -32,6 +33,23 @@ class SluiceUpdateTest {
     assertThat(update.executors()).isEmpty();
     assertThat(update.peerFallbacks()).isEmpty();
     assertThat(update.reads()).isEqualTo(SluiceUpdate.Reads.NONE);
+  }
+
+  @Test
+  void thePageShowsRowsThatLackComponents() {
+    String json =
+        """
+        {"Event":"dev.sluice.spark.ui.SluiceUpdate","time":5,
+        "fallbacks":[{"reason":"PEER","bytes":7},{}],
+        "executors":[{"id":"7","place":{"provider":"soft"}},{"id":"8"},{}],
+        "slowPeers":[{"peer":"executor 7"},{}]}
+        """;
+    InMemoryStore store = new InMemoryStore();
+    StatusListener.live(store).onOtherEvent((SluiceUpdate) JsonProtocol.sparkEventFromJson(json));
+    assertThat(StatusPage.of(SluiceStatus.of(store).orElseThrow()))
+        .contains("<td>PEER</td>", "<td>none</td>", "<td>7</td>", "<td>8</td>", "executor 7")
+        .contains("1 by soft, 2 by unknown")
+        .doesNotContain("null");
   }
 
   /** Spark's replay of an event log catches this exception, logs the class once, and goes on. */

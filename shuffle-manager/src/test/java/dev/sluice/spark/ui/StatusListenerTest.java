@@ -200,6 +200,18 @@ class StatusListenerTest {
   }
 
   @Test
+  void aDiskStoreOfAnOlderVersionIsShown() throws Exception {
+    String json = "{\"points\":[{},{\"time\":5}],\"executors\":[{\"executor\":{\"id\":\"7\"}},{}]}";
+    ByteArrayOutputStream stored = new ByteArrayOutputStream();
+    try (OutputStream zipped = new GZIPOutputStream(stored)) {
+      zipped.write(json.getBytes(StandardCharsets.UTF_8));
+    }
+    SluiceStatus status =
+        new KVUtils.KVStoreScalaSerializer().deserialize(stored.toByteArray(), SluiceStatus.class);
+    assertThat(StatusPage.of(status)).contains("<td>7</td>", "<td>live</td>", "2 by unknown");
+  }
+
+  @Test
   void sparkSeesNoFailure() {
     StatusListener broken = StatusListener.live(null);
     assertThatCode(() -> broken.onOtherEvent(Updates.application())).doesNotThrowAnyException();
