@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerEvent;
+import org.apache.spark.scheduler.SparkListenerExecutorMetricsUpdate;
 import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
 import org.apache.spark.status.ElementTrackingStore;
 import org.apache.spark.util.kvstore.KVStore;
@@ -26,7 +27,9 @@ import org.slf4j.LoggerFactory;
  * a driver, the one that replays the event log in a history server. It throws nothing at Spark, and
  * stops its work after a failure. Nothing to close.
  *
- * <p>A driver's store gets each status. A history server's store gets one, when Spark flushes it.
+ * <p>A driver's store gets each status: after an update, and after a loss. Losses within a second
+ * after one that was written wait for the driver's next heartbeat, which comes every 10 s, or for
+ * an update. A history server's store gets one status, when Spark flushes it.
  */
 final class StatusListener extends SparkListener {
   private static final Logger LOG = LoggerFactory.getLogger(StatusListener.class);
@@ -38,6 +41,12 @@ final class StatusListener extends SparkListener {
   private static final int INTERVALS = 100;
   private static final int MAX_REASONS = 1_000;
   private static final int MAX_REASON_LENGTH = 200;
+
+  /** Spark's executor id of the driver. */
+  private static final String DRIVER = "driver";
+
+  /** Least time between two losses that are written at once: each write has all executors. */
+  private static final long LOSS_WRITE_MS = 1_000;
 
   /** Lost executors to show; those that were lost earlier are forgotten. */
   static final int MAX_LOST = 200;
@@ -61,6 +70,12 @@ final class StatusListener extends SparkListener {
 
   /** Number of executors with a row that were lost. */
   private long lost;
+
+  /** Time of the last loss that was written at once, by Spark's clock. */
+  private long lossWrittenMs = -LOSS_WRITE_MS;
+
+  /** True if there was a loss since the last write. */
+  private boolean lossUnwritten;
 
   /** Null before the first update. */
   private @Nullable SluiceUpdate last;
@@ -97,7 +112,14 @@ final class StatusListener extends SparkListener {
 
   @Override
   public void onExecutorRemoved(SparkListenerExecutorRemoved removed) {
-    guarded(() -> lost(removed.executorId(), removed.reason()));
+    guarded(() -> lost(removed.executorId(), removed.reason(), removed.time()));
+  }
+
+  @Override
+  public void onExecutorMetricsUpdate(SparkListenerExecutorMetricsUpdate heartbeat) {
+    if (lossUnwritten && heartbeat.execId().equals(DRIVER)) {
+      guarded(this::writeIfLive);
+    }
   }
 
   private void guarded(Runnable work) {
@@ -177,14 +199,20 @@ final class StatusListener extends SparkListener {
     return (point.time() - start) * INTERVALS / (span + 1);
   }
 
-  private void lost(String id, String reason) {
+  private void lost(String id, String reason, long timeMs) {
     String text = reason == null || reason.isBlank() ? REMOVED : reason;
     removed.putIfAbsent(id, text.substring(0, Math.min(text.length(), MAX_REASON_LENGTH)));
     KnownExecutor known = executors.get(id);
-    if (known != null) {
-      put(known.executor());
+    if (known == null) {
+      return;
     }
+    put(known.executor());
     forgetOldestLost();
+    lossUnwritten = true;
+    if (timeMs - lossWrittenMs >= LOSS_WRITE_MS) {
+      lossWrittenMs = timeMs;
+      writeIfLive();
+    }
   }
 
   /** Removes rows alone: a row that comes late must still be that of a lost executor. */
@@ -203,19 +231,23 @@ final class StatusListener extends SparkListener {
     }
   }
 
+  /** Writes nothing for an application without Sluice. */
   private void write() {
-    if (last == null) {
-      return; // an application without Sluice
+    lossUnwritten = false;
+    if (last != null) {
+      write(
+          new SluiceStatus(
+              List.copyOf(points),
+              last.fallbacks(),
+              last.reads(),
+              List.copyOf(executors.values()),
+              lost,
+              last.slowPeers(),
+              last.peerFallbacks()));
     }
-    SluiceStatus status =
-        new SluiceStatus(
-            List.copyOf(points),
-            last.fallbacks(),
-            last.reads(),
-            List.copyOf(executors.values()),
-            lost,
-            last.slowPeers(),
-            last.peerFallbacks());
+  }
+
+  private void write(Object status) {
     try {
       store.write(status);
     } catch (Exception e) { // KVStore throws checked exceptions.

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 import java.util.zip.GZIPOutputStream;
 import org.apache.spark.SparkConf;
+import org.apache.spark.scheduler.SparkListenerExecutorMetricsUpdate;
 import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
 import org.apache.spark.status.ElementTrackingStore;
 import org.apache.spark.status.KVUtils;
@@ -94,6 +95,29 @@ class StatusListenerTest {
     assertThat(status().lost()).isEqualTo(1);
   }
 
+  /** The next update with rows may be minutes away. */
+  @Test
+  void aLossIsShownBeforeTheNextUpdate() {
+    live.onOtherEvent(Updates.application());
+    live.onExecutorRemoved(new SparkListenerExecutorRemoved(0, "2", "killed"));
+    assertThat(status().executors()).last().extracting(KnownExecutor::lost).isEqualTo("killed");
+  }
+
+  /** Each write has the rows of all executors, and a thousand may be lost at once. */
+  @Test
+  void lossesAreWrittenOnceASecondAndTheRestWithTheDriversHeartbeat() {
+    live.onOtherEvent(Updates.application());
+    live.onExecutorRemoved(new SparkListenerExecutorRemoved(0, "0", "idle"));
+    live.onExecutorRemoved(new SparkListenerExecutorRemoved(10, "1", "idle"));
+    live.onExecutorRemoved(new SparkListenerExecutorRemoved(20, "2", "idle"));
+    live.onExecutorMetricsUpdate(new SparkListenerExecutorMetricsUpdate("3", null, null));
+    assertThat(status().lost()).isEqualTo(1);
+    live.onExecutorMetricsUpdate(new SparkListenerExecutorMetricsUpdate("driver", null, null));
+    assertThat(status().lost()).isEqualTo(3);
+    live.onExecutorRemoved(new SparkListenerExecutorRemoved(1_000, "3", "idle"));
+    assertThat(status().lost()).isEqualTo(4);
+  }
+
   /** Spark's compaction of event logs drops the removals of executors, and keeps our rows. */
   @Test
   void theLastRowOfAnExecutorTellsThatItIsLost() {
@@ -149,7 +173,7 @@ class StatusListenerTest {
     IntStream.range(0, 999)
         .forEach(
             id -> live.onExecutorRemoved(new SparkListenerExecutorRemoved(0, "" + id, "idle")));
-    live.onOtherEvent(Updates.at(2, Updates.bytes(2))); // A loss by itself writes nothing.
+    live.onOtherEvent(Updates.at(2, Updates.bytes(2))); // The later losses wait for it.
     assertThat(status().executors())
         .hasSize(StatusListener.MAX_LOST + 1)
         .first()
