@@ -93,7 +93,7 @@ public abstract class RdmaShuffle implements AutoCloseable {
       NodeConfiguration.prepare(conf, lack);
     }
     if (conf.get(PROVIDER, "auto").equals("off")) {
-      return new StockShuffle(stock);
+      return new StockShuffle(stock, PROVIDER + " is \"off\"", PROVIDER);
     }
     if (!lack.isEmpty()) {
       return without(conf, isDriver, stock, lack);
@@ -111,7 +111,7 @@ public abstract class RdmaShuffle implements AutoCloseable {
     String asked = conf.get(key, "auto");
     if (asked.equals("auto")) {
       LOG.warn("Using Spark's stock shuffle: {}", reason);
-      return new StockShuffle(stock);
+      return new StockShuffle(stock, reason, "");
     }
     String refusal = key + " is \"" + asked + "\", but " + reason;
     if (isDriver) {
@@ -228,7 +228,7 @@ public abstract class RdmaShuffle implements AutoCloseable {
     private final String reason;
 
     RefusedShuffle(IndexShuffleBlockResolver stock, String reason) {
-      super(stock);
+      super(stock, reason, "");
       this.reason = reason;
     }
 

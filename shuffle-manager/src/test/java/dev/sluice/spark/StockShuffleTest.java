@@ -6,13 +6,20 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.doctor.Platform;
 import dev.sluice.rdma.log.LogCapture;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
 import java.util.List;
 import org.apache.logging.log4j.Level;
 import org.apache.spark.SparkConf;
+import org.apache.spark.SparkContext;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import scala.jdk.javaapi.CollectionConverters;
 
 /** Without RDMA a manager uses Spark's own parts, or reports the reason. */
 class StockShuffleTest {
@@ -59,6 +66,63 @@ class StockShuffleTest {
     assertThat(shuffle.registering(writer, 0, 0, null)).isSameAs(writer);
     assertThat(shuffle.totals()).isEmpty();
     assertThat(shuffle.devices()).isEmpty();
+  }
+
+  @Test
+  void sparksUiTellsWhySluiceIsOff() throws Exception {
+    SparkContext context = contextWithUi();
+    try {
+      RdmaShuffle old = create("auto", true, LACKS.getFirst());
+      old.register(context);
+      old.register(context);
+      assertThat(page(context))
+          .contains("off:</strong> " + LACKS.getFirst(), "would change it:</strong> none");
+      assertThat(CollectionConverters.asJava(context.ui().get().getTabs()))
+          .filteredOn(tab -> tab.prefix().equals("sluice"))
+          .hasSize(1);
+    } finally {
+      context.stop();
+    }
+  }
+
+  @Test
+  void sparksUiNamesTheKeyThatTurnsSluiceOn() throws Exception {
+    SparkContext context = contextWithUi();
+    try {
+      create("off", true, "").register(context);
+      assertThat(page(context))
+          .contains("off:</strong> spark.shuffle.rdma.provider is &quot;off&quot;")
+          .contains("would change it:</strong> spark.shuffle.rdma.provider");
+    } finally {
+      context.stop();
+    }
+  }
+
+  @Test
+  void aShuffleIsRegisteredEvenIfTheTabFails() {
+    try (RdmaShuffle shuffle = create("off", true, "")) {
+      shuffle.register(null);
+      assertThat(shuffle.resolver()).isSameAs(stock);
+    }
+  }
+
+  private SparkContext contextWithUi() {
+    return new SparkContext(
+        conf.setMaster("local[1]")
+            .setAppName("off")
+            .set("spark.driver.host", "127.0.0.1")
+            .set("spark.ui.port", "0"));
+  }
+
+  private static String page(SparkContext context) throws Exception {
+    context.listenerBus().waitUntilEmpty(30_000);
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create(context.uiWebUrl().get() + "/sluice/"))
+            .timeout(Duration.ofSeconds(30))
+            .build();
+    try (HttpClient client = HttpClient.newHttpClient()) {
+      return client.send(request, HttpResponse.BodyHandlers.ofString()).body();
+    }
   }
 
   @Test

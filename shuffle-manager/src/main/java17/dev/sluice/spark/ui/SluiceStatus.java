@@ -71,6 +71,29 @@ public record SluiceStatus(
     }
   }
 
+  /**
+   * Entry of an application with the stock shuffle, which has no other one.
+   *
+   * @param reason why Sluice is off
+   * @param setting configuration key that turns it on; empty if there is none
+   */
+  public record Off(String reason, String setting) {
+    public Off {
+      reason = reason == null ? "" : reason;
+      setting = setting == null ? "" : setting;
+    }
+
+    @KVIndex
+    public String key() {
+      return KEY;
+    }
+
+    /** Returns the entry of a store; empty for any other application. */
+    static Optional<Off> of(KVStore store) {
+      return read(store, Off.class);
+    }
+  }
+
   /** Returns the entry's key. A component with this annotation would be two indices to Spark. */
   @KVIndex
   public String key() {
@@ -82,10 +105,14 @@ public record SluiceStatus(
     return points.isEmpty() ? Bytes.NONE : points.get(points.size() - 1).bytes();
   }
 
-  /** Returns the entry of a store; empty for an application without Sluice. */
+  /** Returns the entry of a store; empty for an application without updates of Sluice. */
   static Optional<SluiceStatus> of(KVStore store) {
+    return read(store, SluiceStatus.class);
+  }
+
+  private static <T> Optional<T> read(KVStore store, Class<T> type) {
     try {
-      return Optional.of(store.read(SluiceStatus.class, KEY));
+      return Optional.of(store.read(type, KEY));
     } catch (NoSuchElementException e) {
       return Optional.empty();
     } catch (Exception e) { // KVStore throws checked exceptions.

@@ -59,7 +59,10 @@ final class SluiceTab extends SparkUITab {
 
     private String content() {
       try {
-        return SluiceStatus.of(store).map(StatusPage::of).orElseGet(StatusPage::empty);
+        return SluiceStatus.of(store)
+            .map(StatusPage::of)
+            .or(() -> SluiceStatus.Off.of(store).map(StatusPage::off))
+            .orElseGet(StatusPage::empty);
       } catch (RuntimeException e) {
         LOG.warn("Rendering the tab Sluice failed", e);
         return StatusPage.failed();

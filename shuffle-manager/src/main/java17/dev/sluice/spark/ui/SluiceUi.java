@@ -18,8 +18,9 @@ import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * Adds the tab "Sluice" to Spark's pages. A history server finds it as a service, and makes one for
- * each application that it loads. In a driver, {@code UiFeed} calls {@link #attach} on the thread
- * that registers the first shuffle. Nothing to close: the tab ends with Spark's UI.
+ * each application that it loads. In a driver, {@code UiFeed} calls {@link #attach}, or {@code
+ * StockShuffle} calls {@link #showOff}, on the thread that registers the first shuffle. Nothing to
+ * close: the tab ends with Spark's UI.
  *
  * <p>Spark 4.0 to 4.2 keep tabs and pages without a lock, and the application's threads add the
  * tabs of SQL and of streaming. No race is possible in an application with one thread. In one with
@@ -57,6 +58,21 @@ public final class SluiceUi implements AppHistoryServerPlugin {
     }
   }
 
+  /**
+   * Adds the tab of an application with the stock shuffle, and tells the event log of it. Does
+   * nothing on Spark 3, which can have no tab. An error may be thrown at the caller, if this Spark
+   * lacks a class.
+   *
+   * @param reason why Sluice is off
+   * @param key configuration key that turns it on; empty if there is none
+   */
+  public static void showOff(SparkContext context, String reason, String key) {
+    if (hasServlets()) {
+      attach(context);
+      context.listenerBus().post(new SluiceOff(reason, key));
+    }
+  }
+
   @Override
   public Seq<SparkListener> createListeners(SparkConf conf, ElementTrackingStore store) {
     List<SparkListener> listeners = List.of();
@@ -75,12 +91,16 @@ public final class SluiceUi implements AppHistoryServerPlugin {
   @Override
   public void setupUI(SparkUI ui) {
     try {
-      if (hasServlets() && SluiceStatus.of(ui.store().store()).isPresent()) {
+      if (hasServlets() && isKnown(ui.store().store())) {
         SluiceTab.attach(ui);
       }
     } catch (Throwable e) { // see above
       sayFailed(e);
     }
+  }
+
+  private static boolean isKnown(KVStore store) {
+    return SluiceStatus.of(store).isPresent() || SluiceStatus.Off.of(store).isPresent();
   }
 
   private static void sayFailed(Throwable failure) {

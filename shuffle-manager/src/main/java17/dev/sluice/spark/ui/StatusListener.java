@@ -2,6 +2,7 @@
 package dev.sluice.spark.ui;
 
 import dev.sluice.spark.ui.SluiceStatus.KnownExecutor;
+import dev.sluice.spark.ui.SluiceStatus.Off;
 import dev.sluice.spark.ui.SluiceStatus.Point;
 import dev.sluice.spark.ui.SluiceUpdate.Bytes;
 import dev.sluice.spark.ui.SluiceUpdate.Executor;
@@ -80,6 +81,9 @@ final class StatusListener extends SparkListener {
   /** Null before the first update. */
   private @Nullable SluiceUpdate last;
 
+  /** Null unless Sluice is off. */
+  private @Nullable Off off;
+
   private boolean failed;
 
   private StatusListener(KVStore store, boolean live) {
@@ -107,6 +111,8 @@ final class StatusListener extends SparkListener {
   public void onOtherEvent(SparkListenerEvent event) {
     if (event instanceof SluiceUpdate update) {
       guarded(() -> take(update));
+    } else if (event instanceof SluiceOff told) {
+      guarded(() -> take(told));
     }
   }
 
@@ -132,6 +138,11 @@ final class StatusListener extends SparkListener {
       failed = true;
       LOG.warn("The tab Sluice shows nothing new of this application after a failure", e);
     }
+  }
+
+  private void take(SluiceOff told) {
+    off = new Off(told.reason(), told.key());
+    writeIfLive();
   }
 
   private void take(SluiceUpdate update) {
@@ -234,6 +245,9 @@ final class StatusListener extends SparkListener {
   /** Writes nothing for an application without Sluice. */
   private void write() {
     lossUnwritten = false;
+    if (off != null) {
+      write(off);
+    }
     if (last != null) {
       write(
           new SluiceStatus(

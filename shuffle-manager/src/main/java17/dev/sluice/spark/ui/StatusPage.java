@@ -49,6 +49,14 @@ final class StatusPage {
     return "<p>No executor has reported shuffle blocks yet.</p>";
   }
 
+  /** Returns the page of an application with the stock shuffle. */
+  static String off(SluiceStatus.Off off) {
+    return "<p><strong>off:</strong> %s. Spark's stock shuffle is in use.</p>"
+            .formatted(Html.escape(off.reason()))
+        + "<p><strong>Key that would change it:</strong> %s</p>"
+            .formatted(Html.escape(off.setting().isEmpty() ? "none" : off.setting()));
+  }
+
   static String failed() {
     return "<p>Rendering this page failed. The log has the reason.</p>";
   }

@@ -36,6 +36,16 @@ class SluiceUpdateTest {
   }
 
   @Test
+  void sparksEventLogKeepsThatSluiceIsOff() {
+    SluiceOff off = new SluiceOff("this JVM is too old", "some.key");
+    String json = JsonProtocol.sparkEventToJsonString(off);
+    assertThat(json).contains("\"Event\":\"dev.sluice.spark.ui.SluiceOff\"");
+    assertThat(JsonProtocol.sparkEventFromJson(json)).isEqualTo(off);
+    assertThat(JsonProtocol.sparkEventFromJson("{\"Event\":\"dev.sluice.spark.ui.SluiceOff\"}"))
+        .isEqualTo(new SluiceOff("", ""));
+  }
+
+  @Test
   void thePageShowsRowsThatLackComponents() {
     String json =
         """

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 
 import dev.sluice.spark.ui.SluiceStatus.KnownExecutor;
+import dev.sluice.spark.ui.SluiceStatus.Off;
 import dev.sluice.spark.ui.SluiceStatus.Point;
 import dev.sluice.spark.ui.SluiceUpdate.Bytes;
 import dev.sluice.spark.ui.SluiceUpdate.Executor;
@@ -193,12 +194,29 @@ class StatusListenerTest {
   }
 
   @Test
+  void anApplicationWithTheStockShuffleHasTheReason() throws Exception {
+    ElementTrackingStore store = new ElementTrackingStore(memory, new SparkConf(false));
+    StatusListener replaying = StatusListener.replaying(store);
+    replaying.onOtherEvent(new SluiceOff("too old", "some.key"));
+    assertThat(Off.of(memory)).isEmpty();
+    store.close(false);
+    Off off = new Off("too old", "some.key");
+    assertThat(Off.of(memory)).contains(off);
+    assertThat(SluiceStatus.of(memory)).isEmpty();
+    live.onOtherEvent(new SluiceOff("newer", ""));
+    assertThat(Off.of(memory)).contains(new Off("newer", ""));
+    KVStoreSerializer serializer = new KVUtils.KVStoreScalaSerializer();
+    assertThat(serializer.deserialize(serializer.serialize(off), Off.class)).isEqualTo(off);
+  }
+
+  @Test
   void anApplicationWithoutSluiceHasNoStatus() {
     ElementTrackingStore store = new ElementTrackingStore(memory, new SparkConf(false));
     StatusListener replaying = StatusListener.replaying(store);
     replaying.onExecutorRemoved(new SparkListenerExecutorRemoved(0, "1", "idle"));
     store.close(false);
     assertThat(SluiceStatus.of(memory)).isEmpty();
+    assertThat(Off.of(memory)).isEmpty();
   }
 
   /** A history server with {@code spark.history.store.path} keeps the status as JSON. */

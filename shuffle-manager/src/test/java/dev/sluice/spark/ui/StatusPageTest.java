@@ -203,8 +203,17 @@ class StatusPageTest {
   }
 
   @Test
+  void thePageOfTheStockShuffleHasTheReasonAndTheKey() {
+    assertThat(StatusPage.off(new SluiceStatus.Off("a < b", "some.key")))
+        .contains("off:</strong> a &lt; b", "Key that would change it:</strong> some.key");
+    assertThat(StatusPage.off(new SluiceStatus.Off("old", "")))
+        .contains("Key that would change it:</strong> none");
+  }
+
+  @Test
   void theHtmlIsWellFormed() throws Exception {
-    String document = "<div>" + page + StatusPage.empty() + "</div>";
+    String off = StatusPage.off(new SluiceStatus.Off(EVIL, EVIL));
+    String document = "<div>" + page + StatusPage.empty() + off + "</div>";
     assertThat(
             DocumentBuilderFactory.newInstance()
                 .newDocumentBuilder()

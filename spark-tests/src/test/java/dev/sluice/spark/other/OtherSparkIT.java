@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * The drop-in jar outside the versions that it is made for: on a Spark that reports version 4.9.0,
  * on Java 17, on Spark 3.5 if the build is against that, and with Hadoop's jars as Spark 4.1 ships
- * them.
+ * them. Spark's UI gives the reason for the stock shuffle, but not that of Spark 3.5.
  */
 final class OtherSparkIT {
   private static final String PROGRAM =
@@ -29,16 +29,21 @@ final class OtherSparkIT {
       import org.apache.spark.SparkConf;
       import org.apache.spark.SparkEnv;
       import org.apache.spark.api.java.JavaSparkContext;
+      import java.net.URI;
+      import java.net.http.HttpClient;
+      import java.net.http.HttpRequest;
+      import java.net.http.HttpResponse;
+      import java.time.Duration;
       import java.util.List;
       import scala.Tuple2;
 
       public class Program {
-        public static void main(String[] args) {
+        public static void main(String[] args) throws Exception {
           SparkConf conf =
               new SparkConf()
                   .setMaster("local[2]")
                   .setAppName("other")
-                  .set("spark.ui.enabled", "false")
+                  .set("spark.ui.port", "0")
                   .set("spark.shuffle.manager", "dev.sluice.spark.RdmaShuffleManager")
                   .set("spark.shuffle.rdma.provider", args[0]);
           try (JavaSparkContext context = new JavaSparkContext(conf)) {
@@ -51,6 +56,17 @@ final class OtherSparkIT {
                     .collect();
             System.out.println("SUMS " + sums);
             System.out.println("RESOLVER " + SparkEnv.get().shuffleManager().shuffleBlockResolver().getClass().getName());
+            context.sc().listenerBus().waitUntilEmpty(30_000);
+            HttpRequest request =
+                HttpRequest.newBuilder(URI.create(context.sc().uiWebUrl().get() + "/sluice/"))
+                    .timeout(Duration.ofSeconds(30))
+                    .build();
+            HttpClient.newHttpClient()
+                .send(request, HttpResponse.BodyHandlers.ofString())
+                .body()
+                .lines()
+                .filter(line -> line.contains("<strong>off:"))
+                .forEach(line -> System.out.println("TAB " + line));
           }
         }
       }
@@ -138,6 +154,8 @@ final class OtherSparkIT {
             "Using Spark's stock shuffle: ");
     assertThat(output.lines().filter(line -> line.contains("WARN") && line.contains(reason)))
         .hasSize(1);
+    assertThat(output.lines().filter(line -> line.startsWith("TAB ") && line.contains(reason)))
+        .hasSize(package$.MODULE$.SPARK_VERSION().startsWith("3.") ? 0 : 1);
   }
 
   private static void assertRefused(String output, String reason) {

@@ -86,13 +86,15 @@ final class UiTabIT {
     }
   }
 
-  /** Without READs, each executor fetches the other one's blocks by Spark's own transfer. */
+  /** READs end too late, so each executor fetches the other one's blocks by Spark's transfer. */
   @Test
   void theTabHasFallbacksOfEachPeerAndEachExecutorWithTheirKey() throws Exception {
     try (LocalCluster cluster =
         LocalCluster.start(
-            "spark.shuffle.rdma.provider",
-            "off",
+            "spark.shuffle.rdma.soft.faults",
+            "delay=1:3000",
+            "spark.shuffle.rdma.read.timeout",
+            "1s",
             "spark.ui.enabled",
             "true",
             "spark.ui.port",
@@ -101,17 +103,53 @@ final class UiTabIT {
           .isEqualTo(KnownShuffle.SMALL.answer());
       cluster.totals(); // waits for all reports
       URI tab = URI.create(cluster.context().sc().uiWebUrl().get() + "/sluice/");
-      String reason = "<td>OFF</td><td[^>]*>[1-9]\\d*</td><td>spark.shuffle.rdma.provider</td>";
+      String reason =
+          "<td>DEADLINE</td><td[^>]*>[1-9]\\d*</td><td>spark.shuffle.rdma.read.timeout</td>";
       for (int executor = 0; executor < 2; executor++) {
         Pattern peer = Pattern.compile("<td>executor " + executor + " at [^<]*</td>" + reason);
         Pattern row =
             Pattern.compile(
                 "(?s)sluice-executors.*<td>"
                     + executor
-                    + "</td>(?:(?!</tr>).)*>OFF [1-9]\\d*</td>");
+                    + "</td>(?:(?!</tr>).)*>[^<]*DEADLINE [1-9]");
         page(tab, html -> peer.matcher(html).find() && row.matcher(html).find());
       }
     }
+  }
+
+  @Test
+  void theTabTellsWhySluiceIsOffWhileTheApplicationRunsAndAfterwards() throws Exception {
+    String application;
+    try (LocalCluster local =
+        LocalCluster.start(
+            "spark.master",
+            "local[2]",
+            "spark.shuffle.rdma.provider",
+            "off",
+            "spark.ui.enabled",
+            "true",
+            "spark.ui.port",
+            "0",
+            "spark.eventLog.enabled",
+            "true",
+            "spark.eventLog.dir",
+            eventLogs.toUri().toString())) {
+      assertThat(KnownShuffle.answerOf(KnownShuffle.SMALL.repartitioned(local.context(), 4)))
+          .isEqualTo(KnownShuffle.SMALL.answer());
+      String ui = local.context().sc().uiWebUrl().get();
+      page(URI.create(ui + "/sluice/"), UiTabIT::isOff);
+      application = local.context().sc().applicationId();
+    }
+    SparkHome home = SparkHome.create(directory.resolve("spark-home"), SparkJars.onJava25());
+    try (HistoryServer server =
+        HistoryServer.start(home, directory, "off", eventLogs, List.of(JAR))) {
+      page(server.address().resolve("/history/" + application + "/sluice/"), UiTabIT::isOff);
+    }
+  }
+
+  private static boolean isOff(String page) {
+    return page.contains("off:</strong> spark.shuffle.rdma.provider is &quot;off&quot;")
+        && page.contains("Key that would change it:</strong> spark.shuffle.rdma.provider<");
   }
 
   private static boolean hasBothPeers(String page) {
