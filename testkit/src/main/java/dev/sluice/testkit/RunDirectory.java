@@ -2,11 +2,14 @@
 package dev.sluice.testkit;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * Directory of a command's run, for all that it and its processes write. A command makes one on its
@@ -95,8 +98,21 @@ public final class RunDirectory implements AutoCloseable {
     }
   }
 
-  private static List<ProcessHandle> processes() {
-    return ProcessHandle.current().descendants().toList();
+  /** Executors whose driver has ended are no longer descendants, but have the path in a setting. */
+  private List<ProcessHandle> processes() {
+    Set<ProcessHandle> all = ProcessHandle.current().descendants().collect(Collectors.toSet());
+    ProcessHandle.allProcesses().filter(this::isNamed).forEach(all::add);
+    all.remove(ProcessHandle.current());
+    return List.copyOf(all);
+  }
+
+  private boolean isNamed(ProcessHandle process) {
+    try {
+      Path arguments = Path.of("/proc", Long.toString(process.pid()), "cmdline");
+      return Files.readString(arguments, StandardCharsets.ISO_8859_1).contains(path.toString());
+    } catch (IOException e) {
+      return false; // It has ended.
+    }
   }
 
   /** Deletes the directory; returns true if nothing has made it again since the last call. */

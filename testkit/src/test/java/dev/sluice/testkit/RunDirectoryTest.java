@@ -59,6 +59,13 @@ class RunDirectoryTest {
     assertThat(parent).isEmptyDirectory();
   }
 
+  /** An executor may outlive its driver, and makes its folder for temporary files again. */
+  @Test
+  void processesWhoseDriverHasEndedAreWaitedFor() throws Exception {
+    interrupt("sh -c 'sleep 2; mkdir -p $PWD/temporary' & exit", END_MS);
+    assertThat(Poll.until(4_000, () -> parent.toFile().list().length > 0)).isFalse();
+  }
+
   /**
    * Interrupts a command while it runs, and waits for its end. Returns the processes that it had.
    *
