@@ -18,8 +18,8 @@ import org.slf4j.LoggerFactory;
  * block by its way. For blocks that are late, a READ may still be under way. Its bytes are the
  * answer then if they come first, or if Spark's transport fails.
  *
- * <p>{@link SparkTransfer} makes it. Any thread calls it. The lock
- * guards the map; no listener is called with it.
+ * <p>{@link SparkTransfer} makes it. Any thread calls it. The lock guards the map; no listener is
+ * called with it.
  */
 final class Relay implements BlockFetchingListener {
   private static final Logger LOG = LoggerFactory.getLogger(Relay.class);
