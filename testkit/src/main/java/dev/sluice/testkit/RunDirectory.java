@@ -98,7 +98,9 @@ public final class RunDirectory implements AutoCloseable {
     }
   }
 
-  /** Executors whose driver has ended are no longer descendants, but have the path in a setting. */
+  /**
+   * Executors whose driver has ended are no descendants any more, but have the path in a setting.
+   */
   private List<ProcessHandle> processes() {
     Set<ProcessHandle> all = ProcessHandle.current().descendants().collect(Collectors.toSet());
     ProcessHandle.allProcesses().filter(this::isNamed).forEach(all::add);
@@ -106,10 +108,16 @@ public final class RunDirectory implements AutoCloseable {
     return List.copyOf(all);
   }
 
+  /**
+   * Returns true for a JVM that works in the directory; not for a program that shows a log of it.
+   */
   private boolean isNamed(ProcessHandle process) {
+    if (!process.info().command().orElse("").endsWith("/java")) {
+      return false;
+    }
     try {
       Path arguments = Path.of("/proc", Long.toString(process.pid()), "cmdline");
-      return Files.readString(arguments, StandardCharsets.ISO_8859_1).contains(path.toString());
+      return Files.readString(arguments, StandardCharsets.ISO_8859_1).contains(path + "/");
     } catch (IOException e) {
       return false; // It has ended.
     }

@@ -14,6 +14,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class RunDirectoryTest {
+  private static final String JAVA =
+      Path.of(System.getProperty("java.home"), "bin", "java").toString();
   private static final long NO_PROCESS = Long.MAX_VALUE;
   private static final long END_MS = 60_000;
 
@@ -62,7 +64,11 @@ class RunDirectoryTest {
   /** An executor may outlive its driver, and makes its folder for temporary files again. */
   @Test
   void processesWhoseDriverHasEndedAreWaitedFor() throws Exception {
-    interrupt("sh -c 'sleep 2; mkdir -p $PWD/temporary' & exit", END_MS);
+    String executor = "%s -cp %s '%s\\$Executor' $PWD/temporary & exit";
+    interrupt(
+        executor.formatted(
+            JAVA, System.getProperty("java.class.path"), RunDirectoryTest.class.getName()),
+        END_MS);
     assertThat(Poll.until(4_000, () -> parent.toFile().list().length > 0)).isFalse();
   }
 
@@ -78,7 +84,7 @@ class RunDirectoryTest {
                 "env",
                 "--default-signal=INT", // Background jobs of a shell ignore it, and so may this
                 // JVM.
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                JAVA,
                 "-cp",
                 System.getProperty("java.class.path"),
                 Command.class.getName(),
@@ -96,6 +102,16 @@ class RunDirectoryTest {
     assertThat(command.waitFor(60, TimeUnit.SECONDS)).isTrue();
     assertThat(lines.readLine()).isNull();
     return children;
+  }
+
+  /** An executor that makes its folder late. */
+  static final class Executor {
+    private Executor() {}
+
+    public static void main(String[] arguments) throws Exception {
+      TimeUnit.SECONDS.sleep(2);
+      Files.createDirectories(Path.of(arguments[0]));
+    }
   }
 
   /** A command with a driver, which has an executor and writes files. */
