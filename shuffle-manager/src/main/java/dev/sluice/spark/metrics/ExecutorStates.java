@@ -292,8 +292,12 @@ public final class ExecutorStates {
    */
   public List<PeerFallback> peerFallbacks() {
     FallbacksByPeer sum = new FallbacksByPeer();
-    sum.add(goneFallbacks.largest("", FallbacksByPeer.MAX_PAIRS));
-    for (State state : all()) {
+    List<State> living;
+    synchronized (this) {
+      sum.add(goneFallbacks.largest("", FallbacksByPeer.MAX_PAIRS));
+      living = all();
+    }
+    for (State state : living) {
       PeerFallbacks fallbacks = state.fallbacks();
       if (fallbacks != null) {
         sum.add(fallbacks);

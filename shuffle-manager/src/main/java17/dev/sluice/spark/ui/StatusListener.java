@@ -61,13 +61,25 @@ final class StatusListener extends SparkListener {
    * Reasons by executor that Spark has removed, for its last row, which comes after the removal.
    * The oldest are forgotten: executors come and go for as long as an application runs.
    */
-  private final Map<String, String> removed =
+  private final Map<String, Removal> removed =
       new LinkedHashMap<>() {
         @Override
-        protected boolean removeEldestEntry(Map.Entry<String, String> eldest) {
+        protected boolean removeEldestEntry(Map.Entry<String, Removal> eldest) {
           return size() > MAX_REASONS;
         }
       };
+
+  /** Removal of an executor. */
+  private static final class Removal {
+    final String reason;
+
+    /** True if a row of the executor counts as lost; the row may be forgotten since. */
+    boolean isCounted;
+
+    Removal(String reason) {
+      this.reason = reason;
+    }
+  }
 
   /** Number of executors with a row that were lost. */
   private long lost;
@@ -170,11 +182,18 @@ final class StatusListener extends SparkListener {
   }
 
   private void put(Executor row) {
-    String reason = removed.getOrDefault(row.id(), row.gone() ? REMOVED : "");
-    KnownExecutor known = new KnownExecutor(row, reason);
+    Removal removal = removed.get(row.id());
     KnownExecutor before = executors.get(row.id());
+    if (before == null && removal != null && removal.isCounted) {
+      return; // Its row was one of the oldest, and is not shown again.
+    }
+    String reason = removal != null ? removal.reason : row.gone() ? REMOVED : "";
+    KnownExecutor known = new KnownExecutor(row, reason);
     if (!known.lives() && (before == null || before.lives())) {
       lost++;
+      if (removal != null) {
+        removal.isCounted = true;
+      }
       executors.remove(row.id()); // It is the last one of the lost.
     }
     executors.put(row.id(), known);
@@ -212,7 +231,8 @@ final class StatusListener extends SparkListener {
 
   private void lost(String id, String reason, long timeMs) {
     String text = reason == null || reason.isBlank() ? REMOVED : reason;
-    removed.putIfAbsent(id, text.substring(0, Math.min(text.length(), MAX_REASON_LENGTH)));
+    String kept = text.substring(0, Math.min(text.length(), MAX_REASON_LENGTH));
+    removed.putIfAbsent(id, new Removal(kept));
     KnownExecutor known = executors.get(id);
     if (known == null) {
       return;

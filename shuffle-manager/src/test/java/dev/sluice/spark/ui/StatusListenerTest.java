@@ -181,6 +181,21 @@ class StatusListenerTest {
         .matches(KnownExecutor::lives);
     assertThat(status().executors().getLast().executor().id()).isEqualTo("998");
     assertThat(status().lost()).isEqualTo(999);
+
+    // Their last rows come with a later update, also those of the losses that are not shown.
+    live.onOtherEvent(
+        new SluiceUpdate(
+            Updates.START + 9_000,
+            Updates.START + 8_000,
+            template.bytes(),
+            List.of(),
+            template.reads(),
+            IntStream.range(0, 999).mapToObj(Updates::gone).toList(),
+            List.of(),
+            List.of()));
+    assertThat(status().executors()).hasSize(StatusListener.MAX_LOST + 1);
+    assertThat(status().executors().getLast().executor().id()).isEqualTo("998");
+    assertThat(status().lost()).isEqualTo(999);
   }
 
   @Test

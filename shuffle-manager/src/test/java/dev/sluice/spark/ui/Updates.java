@@ -53,6 +53,20 @@ final class Updates {
             new PeerFallback("all others", "", 1_100, "")));
   }
 
+  /** The last row of an executor. */
+  static Executor gone(int id) {
+    Executor last = executor(id);
+    return new Executor(
+        last.id(),
+        true,
+        last.place(),
+        last.bytes(),
+        last.fallbacks(),
+        last.memory(),
+        last.queuePairs(),
+        last.reads());
+  }
+
   static Executor executor(int id) {
     Place place =
         id == 4
