@@ -91,9 +91,10 @@ final class GroupFetch implements BatchFetcher.Step {
     return 0;
   }
 
+  /** Returns at most the task's limit, so that a large group passes when nothing else is late. */
   @Override
   public long estimatedBytes() {
-    return group.estimatedBytes();
+    return Math.min(group.estimatedBytes(), fetcher.task().bytes());
   }
 
   /** Returns true if the READ of partition tables is late. */
@@ -128,6 +129,7 @@ final class GroupFetch implements BatchFetcher.Step {
     public void end() {
       if (underWay.decrementAndGet() == 0) {
         read.end(0);
+        read.close();
       }
     }
   }
@@ -145,7 +147,7 @@ final class GroupFetch implements BatchFetcher.Step {
     }
     String executorId = group.address().executorId();
     String peerId = path.sparkTransfer().node(executorId).map(PeerAddress::id).orElse(executorId);
-    if (path.lateReads().avoids(peerId)) {
+    if (path.lateReads().avoids(peerId, () -> path.sparkTransfer().peer(group.address()))) {
       fetcher.checkOpen();
       leaveLate();
       if (path.lateReads().takesProbe(peerId)) {

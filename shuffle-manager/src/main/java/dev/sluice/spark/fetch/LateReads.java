@@ -8,6 +8,7 @@ import dev.sluice.spark.fetch.ReadThreads.DeadlineTimer;
 import dev.sluice.spark.metrics.ShuffleCounter;
 import dev.sluice.spark.metrics.ShuffleCounters;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -19,9 +20,9 @@ import org.slf4j.LoggerFactory;
  * are at most 2 % of the READ bytes. A peer that is late again and again would need more, and is
  * avoided ({@link LatePeers}).
  *
- * <p>{@link FetchContext} has one per executor. {@link TaskBatchRead}s and {@link ProbeRead}s
- * report on any thread. The lock is the innermost one, and guards arithmetic only. Nothing to
- * close.
+ * <p>{@link FetchContext} has one per executor. {@link TaskBatchRead}s, {@link ProbeRead}s and
+ * {@link GroupFetch}es report on any thread. The lock is the innermost one, and guards arithmetic
+ * only. Nothing to close.
  */
 final class LateReads {
   private static final Logger LOG = LoggerFactory.getLogger(LateReads.class);
@@ -131,8 +132,10 @@ final class LateReads {
   /**
    * Returns the same as {@link #isAvoided}. Names the peer once a minute, as {@code SLOW_PEER}: the
    * engine's own comparison sees too few READs of it. Hold no lock when this is called.
+   *
+   * @param name tells what the log calls the peer
    */
-  boolean avoids(String peerId) {
+  boolean avoids(String peerId, Supplier<String> name) {
     if (!isAvoided(peerId)) {
       return false;
     }
@@ -145,11 +148,11 @@ final class LateReads {
     if (lateNanos > 0) {
       slowPeer.run();
       LOG.warn(
-          "SLOW_PEER {}: READs from it are late again and again, the last one by {} ms or more; the"
+          "SLOW_PEER {}: READs from it are late again and again, the last one took {} ms or more; the"
               + " median of all READs is {} ms. Spark's transfer fetches its small blocks until a"
               + " READ is in time, which is tried every {} s. Check load, disks and network of its"
               + " host. spark.shuffle.rdma.read.hedge=false waits for the READs",
-          peerId,
+          name.get(),
           TimeUnit.NANOSECONDS.toMillis(lateNanos),
           TimeUnit.NANOSECONDS.toMillis(median),
           TimeUnit.NANOSECONDS.toSeconds(LatePeers.PROBE_NANOS));
@@ -196,8 +199,8 @@ final class LateReads {
   }
 
   /**
-   * READ of a batch, or of one part after the other. {@link TaskBatchRead} and {@link ProbeRead}
-   * make it. Any thread.
+   * READ of a batch, or of one part after the other, or of partition tables. {@link TaskBatchRead},
+   * {@link ProbeRead} and {@link GroupFetch} make it. Any thread.
    */
   final class Read {
     private final String peerId;
@@ -233,7 +236,7 @@ final class LateReads {
     }
 
     /**
-     * Notes the end. Has an effect once per beginning.
+     * Notes the end of a READ; others may follow. Has an effect once per beginning.
      *
      * @param bytes bytes that have come; 0 if the READ failed
      */
@@ -247,13 +250,22 @@ final class LateReads {
           isUnderWay = false;
           isBack = ended(bytes);
         }
+      }
+      if (isBack) {
+        LOG.info("READs from peer {} are in time again", peerId);
+      }
+    }
+
+    /** Notes that no more is READ, so that the buffer is not held any more. Idempotent. */
+    void close() {
+      if (!on) {
+        return;
+      }
+      synchronized (LateReads.this) {
         if (isHeld) {
           isHeld = false;
           heldBytes -= BufferPool.roomBytes(bufferBytes);
         }
-      }
-      if (isBack) {
-        LOG.info("READs from peer {} are in time again", peerId);
       }
     }
 
@@ -304,10 +316,10 @@ final class LateReads {
       }
     }
 
-    /** Returns true while the READ is under way and was overtaken. */
+    /** Returns true if the READ was overtaken and not closed since. */
     boolean isOvertaken() {
       synchronized (LateReads.this) {
-        return isUnderWay && isHeld;
+        return isHeld;
       }
     }
 
@@ -338,7 +350,7 @@ final class LateReads {
 
     /**
      * Allows for a READ whose bytes will be dropped, before it begins. The caller calls {@link
-     * #end} in any case then.
+     * #close} in any case then.
      *
      * @return false if a limit is reached
      */

@@ -69,11 +69,16 @@ final class ProbeRead implements FetchBudget.Request, RangeFetch.Sink {
   @Override
   public void arrived(Permit permit, Span there) {
     permit.close();
-    read.end(0);
+    read.close();
   }
 
   @Override
   public void failed(FallbackReason reason) {
-    read.end(0);
+    read.close();
+  }
+
+  @Override
+  public void dropped() {
+    read.close();
   }
 }

@@ -312,8 +312,11 @@ final class RangeFetch implements FetchBudget.Waiter, ReadListener {
   private void drop() {
     giveBack();
     state = State.DONE;
-    requireNonNull(permit).close();
-    sink.dropped();
+    try {
+      requireNonNull(permit).close();
+    } finally {
+      sink.dropped();
+    }
   }
 
   private boolean isLate(Staged copy) {

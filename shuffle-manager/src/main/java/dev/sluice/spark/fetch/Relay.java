@@ -26,8 +26,8 @@ final class Relay implements BlockFetchingListener {
 
   /** A block without an answer. */
   private static final class Outstanding {
-    /** True while a READ of the block is under way. */
-    boolean isRead;
+    /** Number of READs of the block that are under way: readers of one task may share blocks. */
+    int reads;
 
     /** The answer of Spark's transport, which waits for the READ; null for none. */
     @Nullable Throwable failure;
@@ -91,7 +91,7 @@ final class Relay implements BlockFetchingListener {
   /** Returns false if there was an answer, or if a READ may still bring the block. */
   private synchronized boolean takeFailed(String blockId, Throwable failure) {
     Outstanding block = outstanding.get(blockId);
-    if (block != null && block.isRead) {
+    if (block != null && block.reads > 0) {
       block.failure = failure;
       return false;
     }
@@ -114,7 +114,7 @@ final class Relay implements BlockFetchingListener {
   synchronized boolean awaitsRead(String blockId) {
     Outstanding block = outstanding.get(blockId);
     if (block != null) {
-      block.isRead = true;
+      block.reads++;
     }
     return block != null;
   }
@@ -141,7 +141,7 @@ final class Relay implements BlockFetchingListener {
     }
   }
 
-  /** Notes the end of the READ. If Spark's transport has failed, that is the answer now. */
+  /** Notes the end of a READ. After the last one, a failure of Spark's transport is the answer. */
   void readEnded(String blockId) {
     Throwable failure;
     synchronized (this) {
@@ -149,8 +149,8 @@ final class Relay implements BlockFetchingListener {
       if (block == null) {
         return;
       }
-      block.isRead = false;
-      failure = block.failure;
+      block.reads--;
+      failure = block.reads == 0 ? block.failure : null;
     }
     if (failure != null) {
       onBlockFetchFailure(blockId, failure);

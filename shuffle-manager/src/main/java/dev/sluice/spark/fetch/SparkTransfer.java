@@ -56,7 +56,8 @@ final class SparkTransfer {
     return nodes.flatMap(shared -> shared.locator().node(executorId));
   }
 
-  private String peer(BlockManagerId target) {
+  /** Returns the name of the process that the executor's blocks would be READ from. */
+  String peer(BlockManagerId target) {
     return peer(target, node(target.executorId()));
   }
 

@@ -6,10 +6,9 @@ import dev.sluice.spark.fetch.FetchBudget.Permit;
 import dev.sluice.spark.table.LocatedBlocks;
 import dev.sluice.spark.table.LocatedBlocks.Span;
 import dev.sluice.spark.transport.FallbackReason;
+import java.util.ArrayList;
 import java.util.BitSet;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -47,15 +46,15 @@ final class TaskBatchRead
   @SuppressWarnings("NullAway.Init")
   private RdmaManagedBuffer bytes;
 
-  /** A block that Spark's transport fetches as well. */
-  private record Also(Relay relay, String blockId) {
+  /** A request to Spark's transport for one of the blocks. Two readers of a task may want it. */
+  private record Also(int member, Relay relay, String blockId) {
     boolean isOutstanding() {
       return relay.isOutstanding(blockId);
     }
   }
 
-  /** Those blocks, by their members; guarded by itself, as the next field is. */
-  private final Map<Integer, Also> also = new HashMap<>();
+  /** Guarded by itself, as the next field is. */
+  private final List<Also> also = new ArrayList<>();
 
   /** True if the READ has ended, so that no further request waits for it. */
   private boolean isOver;
@@ -121,7 +120,7 @@ final class TaskBatchRead
 
   /** Returns true if Spark's transfer should fetch the blocks from the start. */
   boolean isAvoided() {
-    return path.lateReads().avoids(peer().id());
+    return path.lateReads().avoids(peer().id(), () -> path.sparkTransfer().peer(group().address()));
   }
 
   /**
@@ -157,7 +156,7 @@ final class TaskBatchRead
                 members.startPartition(member),
                 members.endPartition(member));
         if (block != null && relay.awaitsRead(block.id())) {
-          also.put(member, new Also(relay, block.id()));
+          also.add(new Also(member, relay, block.id()));
         }
       }
     }
@@ -165,16 +164,16 @@ final class TaskBatchRead
 
   private boolean isAlsoWanted() {
     synchronized (also) {
-      return also.values().stream().anyMatch(Also::isOutstanding);
+      return also.stream().anyMatch(Also::isOutstanding);
     }
   }
 
-  /** Ends the READ for the requests to Spark's transport. */
+  /** Ends the READ for the requests to Spark's transport. Called once, whatever has happened. */
   private void endAlso() {
     List<Also> all;
     synchronized (also) {
       isOver = true;
-      all = List.copyOf(also.values());
+      all = List.copyOf(also);
     }
     all.forEach(each -> each.relay().readEnded(each.blockId()));
   }
@@ -193,20 +192,22 @@ final class TaskBatchRead
 
   /** Answers with the blocks whose bytes are right. */
   private void answer(Span arrived) {
-    Map<Integer, Also> all;
+    List<Also> all;
     synchronized (also) {
-      all = Map.copyOf(also);
+      all = List.copyOf(also);
     }
     BitSet wrong = BlockVerifier.mismatches(path, located, arrived, bytes.open());
     int[] ends = located.ends(arrived);
-    int start = 0;
-    for (int i = 0; i < ends.length; i++) {
-      Also each = all.get(arrived.from() + i);
-      if (each != null && ends[i] > start && !wrong.get(arrived.from() + i)) {
+    for (Also each : all) {
+      int i = each.member() - arrived.from();
+      if (i < 0 || i >= ends.length || wrong.get(each.member())) {
+        continue;
+      }
+      int start = i == 0 ? 0 : ends[i - 1];
+      if (ends[i] > start) {
         RdmaManagedBuffer block = shared.block(start, ends[i] - start);
         each.relay().read(each.blockId(), block, arrived.isStaged());
       }
-      start = ends[i];
     }
   }
 
@@ -241,6 +242,11 @@ final class TaskBatchRead
   @Override
   public void readEnded(int bytes) {
     read.end(bytes);
+  }
+
+  /** Notes that no more is READ, so that the buffer is not held any more. */
+  private void over() {
+    read.close();
     task().ended(this);
   }
 
@@ -261,6 +267,23 @@ final class TaskBatchRead
 
   @Override
   public void arrived(Permit permit, Span arrived) {
+    over();
+    try {
+      if (!take(permit, arrived)) {
+        endAlso();
+      }
+    } catch (RuntimeException | Error e) { // A failure of Spark's transport may wait for this end.
+      endAlso();
+      throw e;
+    }
+  }
+
+  /**
+   * Takes the bytes for the task, or for requests to Spark's transport.
+   *
+   * @return false if nothing wants them
+   */
+  private boolean take(Permit permit, Span arrived) {
     requestNanos = path.timer().nanoTime() - startNanos;
     boolean hasBytes = arrived.bytes() > 0;
     if (hasBytes) {
@@ -271,16 +294,15 @@ final class TaskBatchRead
       permit.take().release();
     }
     if (fetcher.arrived(this, arrived)) {
-      return;
+      return true;
     }
-    if (hasBytes && isAlsoWanted()) {
+    boolean isAlsoWanted = hasBytes && isAlsoWanted();
+    if (isAlsoWanted) {
       path.deliverer().execute(() -> answerAlso(arrived));
-    } else {
-      endAlso();
-      if (hasBytes) {
-        bytes.release();
-      }
+    } else if (hasBytes) {
+      bytes.release();
     }
+    return isAlsoWanted;
   }
 
   /** Returns batches of the blocks that did not fit. */
@@ -293,13 +315,21 @@ final class TaskBatchRead
     if (reason == FallbackReason.STALE_LOCATION) {
       path.deliverer().execute(() -> path.locator().forget(located, located.all(span)));
     }
-    fetcher.giveUp(this, reason);
-    endAlso();
+    try {
+      over();
+      fetcher.giveUp(this, reason);
+    } finally {
+      endAlso();
+    }
   }
 
   @Override
   public void dropped() {
-    endAlso();
+    try {
+      over();
+    } finally {
+      endAlso();
+    }
   }
 
   /**

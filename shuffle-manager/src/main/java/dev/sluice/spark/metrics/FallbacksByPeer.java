@@ -11,7 +11,7 @@ import java.util.Map;
 
 /**
  * Blocks that fell back to Spark's own transfer, by peer and reason. An executor's {@link
- * ShuffleCounters} count in one, on any thread, once for each fetch. On the driver, {@link
+ * ShuffleCounters} count in one, on any thread, once for each block. On the driver, {@link
  * ExecutorStates} sums the executors' reports in another one.
  *
  * <p>Peers come and go for as long as an application runs. Therefore only the pairs of peer and

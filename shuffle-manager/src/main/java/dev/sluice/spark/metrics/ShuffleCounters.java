@@ -33,7 +33,7 @@ public final class ShuffleCounters {
   }
 
   /**
-   * Counts blocks handed over to Spark's own transport.
+   * Counts blocks that Spark's own transport has answered.
    *
    * @param peer name and address of the process that they were to be READ from
    */

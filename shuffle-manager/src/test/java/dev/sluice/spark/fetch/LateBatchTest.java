@@ -331,7 +331,7 @@ class LateBatchTest {
     reads.timer.advanceMs(30_000);
     assertAllDelivered(new BatchFetchFixture(reads).start(blocks).readAll());
     assertThat(reads.transport.stages()).hasSize(1);
-    assertThat(reads.client.path.lateReads().avoids("7")).isFalse();
+    assertThat(reads.client.path.lateReads().avoids("7", () -> "")).isFalse();
   }
 
   @Test
@@ -363,7 +363,7 @@ class LateBatchTest {
     reads.timer.advanceMs(30_000);
     reads.transport.script((_, read) -> isData(read) ? Cause.TRANSPORT : null);
     assertAllDelivered(new BatchFetchFixture(reads).start(blocks).readAll());
-    assertThat(reads.client.path.lateReads().avoids("7")).isTrue();
+    assertThat(reads.client.path.lateReads().avoids("7", () -> "")).isTrue();
   }
 
   /** The peer would be late again. */
@@ -469,6 +469,46 @@ class LateBatchTest {
     assertThat(reads.listener.failures()).containsOnlyKeys(second[3]);
     task.readAll();
     assertAllDelivered(task);
+  }
+
+  /** Both readers want the same blocks, as in a cartesian product of a shuffle with itself. */
+  @Test
+  void requestsOfTwoReadersOfOneTaskGetTheirAnswers() {
+    register();
+    reads.readFromOthers();
+    reads.readFromOthers(); // 2 % of both are enough for six batches.
+    TaskContextImpl context = TaskContext$.MODULE$.empty();
+    reads.transport.script(
+        (_, read) -> {
+          boolean isHeld = isData(read);
+          reads.transport.holdReads(isHeld ? held::add : Runnable::run);
+          return isHeld ? Cause.TRANSPORT : null;
+        });
+    reads.spark.lose(second[3]);
+    BatchFetchFixture outer = new BatchFetchFixture(reads, context, null).start(blocks);
+    BatchFetchFixture inner = new BatchFetchFixture(reads, context, null).start(blocks);
+    reads.timer.advanceMs(51);
+    outer.readNext();
+    inner.readNext();
+    RecordingListener other = new RecordingListener();
+    ask(outer, context, reads.listener);
+    ask(inner, context, other);
+    assertThat(reads.listener.failures()).isEmpty();
+
+    held.forEach(Runnable::run);
+    assertThat(reads.listener.failures()).containsOnlyKeys(second[3]);
+    assertThat(other.failures()).containsOnlyKeys(second[3]);
+    outer.readAll();
+    inner.readAll();
+    assertAllDelivered(outer);
+    assertAllDelivered(inner);
+  }
+
+  private void ask(BatchFetchFixture task, TaskContextImpl context, RecordingListener listener) {
+    reads
+        .client
+        .telling(task.lastAsker, context)
+        .fetchBlocks("host", 99, "7", second, listener, null);
   }
 
   @Test

@@ -61,6 +61,11 @@ class LateReadsTest {
     timer.advanceMs(TimeUnit.NANOSECONDS.toMillis(nanos));
   }
 
+  private static void end(LateReads.Read read) {
+    read.end(0);
+    read.close();
+  }
+
   private long count(String counter) {
     return counters.byName().get(counter).getAsLong();
   }
@@ -191,11 +196,14 @@ class LateReadsTest {
     assertThat(third.overtake()).isFalse();
 
     first.end(BYTES);
-    first.end(0);
+    assertThat(third.overtake()).as("another part may follow").isFalse();
+    first.close();
+    first.close();
     assertThat(third.overtake()).as("after a success").isTrue();
     assertThat(fourth.overtake()).isFalse();
 
     second.end(0);
+    second.close();
     assertThat(fourth.overtake()).as("after a failure").isTrue();
   }
 
@@ -218,7 +226,7 @@ class LateReadsTest {
         LateReads.Read read = reads.new Read("1", 1);
         read.begin();
         timer.advanceMs(51);
-        Future<?> end = completions.submit(() -> read.end(0));
+        Future<?> end = completions.submit(() -> end(read));
         read.overtake();
         end.get();
 
@@ -226,7 +234,7 @@ class LateReadsTest {
         next.begin();
         timer.advanceMs(51);
         assertThat(next.overtake()).as("there is room for one").isTrue();
-        next.end(0);
+        end(next);
       }
     }
   }
@@ -237,20 +245,20 @@ class LateReadsTest {
     beLate("peer 1", 2);
     read("peer 1", 1);
     beLate("peer 1", 2);
-    assertThat(reads.avoids("peer 1")).as("not in a row").isFalse();
+    assertThat(reads.avoids("peer 1", () -> "")).as("not in a row").isFalse();
 
     beLate("peer 1", 1);
-    assertThat(reads.avoids("peer 1")).isTrue();
-    assertThat(reads.avoids("peer 2")).isFalse();
+    assertThat(reads.avoids("peer 1", () -> "")).isTrue();
+    assertThat(reads.avoids("peer 2", () -> "")).isFalse();
 
     advance(LatePeers.PROBE_NANOS);
     beLate("peer 1", 1);
-    assertThat(reads.avoids("peer 1")).as("late again").isTrue();
+    assertThat(reads.avoids("peer 1", () -> "")).as("late again").isTrue();
 
     read("peer 1", 1);
-    assertThat(reads.avoids("peer 1")).isFalse();
+    assertThat(reads.avoids("peer 1", () -> "")).isFalse();
     beLate("peer 1", 2);
-    assertThat(reads.avoids("peer 1")).as("was in time").isFalse();
+    assertThat(reads.avoids("peer 1", () -> "")).as("was in time").isFalse();
   }
 
   @Test
@@ -267,7 +275,7 @@ class LateReadsTest {
     assertThat(reads.takesProbe("peer 1")).isFalse();
     timer.advanceMs(1);
     assertThat(reads.takesProbe("peer 1")).isTrue();
-    assertThat(reads.avoids("peer 1")).as("the probe has not ended").isTrue();
+    assertThat(reads.avoids("peer 1", () -> "")).as("the probe has not ended").isTrue();
 
     read("peer 1", 1);
     advance(LatePeers.PROBE_NANOS);
@@ -281,11 +289,11 @@ class LateReadsTest {
     beLate("peer 1", LatePeers.MAX_LATE);
     assertThat(named).hasValue(0);
     for (int minute = 1; minute <= 3; minute++) {
-      assertThat(reads.avoids("peer 1")).isTrue();
-      assertThat(reads.avoids("peer 1")).isTrue();
+      assertThat(reads.avoids("peer 1", () -> "")).isTrue();
+      assertThat(reads.avoids("peer 1", () -> "")).isTrue();
       assertThat(named).hasValue(minute);
       advance(LatePeers.REPORT_NANOS - 1_000_000);
-      assertThat(reads.avoids("peer 1")).isTrue();
+      assertThat(reads.avoids("peer 1", () -> "")).isTrue();
       assertThat(named).hasValue(minute);
       timer.advanceMs(1);
     }
@@ -326,7 +334,7 @@ class LateReadsTest {
     assertThat(probe.holdProbe()).isTrue();
     LateReads.Read late = underWay("peer 2", 51);
     assertThat(late.overtake()).as("an eighth of the buffers is held").isFalse();
-    probe.end(0);
+    probe.close();
     assertThat(late.overtake()).as("the probe did not begin").isTrue();
     late.end(BYTES);
     assertThat(reads.new Read("peer 1", BYTES).holdProbe()).as("2 % are used up").isFalse();
@@ -343,13 +351,14 @@ class LateReadsTest {
       assertThat(overtaken.overtake()).isTrue();
       advance(LatePeers.APART_NANOS);
       overtaken.end(i * BYTES);
+      overtaken.close();
     }
-    assertThat(reads.avoids("peer 1")).as("late twice").isFalse();
+    assertThat(reads.avoids("peer 1", () -> "")).as("late twice").isFalse();
 
     advance(LatePeers.APART_NANOS);
     LateReads.Read refused = underWay("peer 1", 51);
     assertThat(refused.overtake()).as("2 % are used up").isFalse();
-    assertThat(reads.avoids("peer 1")).isTrue();
+    assertThat(reads.avoids("peer 1", () -> "")).isTrue();
   }
 
   @Test
@@ -363,12 +372,12 @@ class LateReadsTest {
     }
     timer.advanceMs(60);
     started.forEach(read -> read.end(BYTES));
-    assertThat(reads.avoids("peer 1")).isFalse();
+    assertThat(reads.avoids("peer 1", () -> "")).isFalse();
 
     beLate("peer 1", 1);
-    assertThat(reads.avoids("peer 1")).isFalse();
+    assertThat(reads.avoids("peer 1", () -> "")).isFalse();
     beLate("peer 1", 1);
-    assertThat(reads.avoids("peer 1")).isTrue();
+    assertThat(reads.avoids("peer 1", () -> "")).isTrue();
   }
 
   @Test
@@ -381,21 +390,21 @@ class LateReadsTest {
     timer.advanceMs(999);
     read("peer 1", 51);
     beLate("peer 1", 1);
-    assertThat(reads.avoids("peer 1")).as("the second began too early").isFalse();
+    assertThat(reads.avoids("peer 1", () -> "")).as("the second began too early").isFalse();
 
     beLate("peer 1", 1);
-    assertThat(reads.avoids("peer 1")).isTrue();
+    assertThat(reads.avoids("peer 1", () -> "")).isTrue();
   }
 
   @Test
   void aPeerWhoseReadsDoNotEndIsAvoided() {
     readFromAll();
     for (int i = 0; i < LatePeers.MAX_LATE; i++) {
-      assertThat(reads.avoids("peer 1")).isFalse();
+      assertThat(reads.avoids("peer 1", () -> "")).isFalse();
       underWay("peer 1", 51).overtake();
       advance(LatePeers.APART_NANOS);
     }
-    assertThat(reads.avoids("peer 1")).isTrue();
+    assertThat(reads.avoids("peer 1", () -> "")).isTrue();
   }
 
   @Test
@@ -424,7 +433,7 @@ class LateReadsTest {
       reads.waited(asleep, LateReads.PAUSE_NANOS);
       read.end(BYTES);
     }
-    assertThat(reads.avoids("peer 1")).isFalse();
+    assertThat(reads.avoids("peer 1", () -> "")).isFalse();
   }
 
   @Test
@@ -443,10 +452,10 @@ class LateReadsTest {
       read(i % 2 == 0 ? "1" : "2", 1);
     }
     beLate("1", LatePeers.MAX_LATE);
-    assertThat(reads.avoids("1")).as("a half").isTrue();
+    assertThat(reads.avoids("1", () -> "")).as("a half").isTrue();
     beLate("2", LatePeers.MAX_LATE);
-    assertThat(reads.avoids("1")).isFalse();
-    assertThat(reads.avoids("2")).isFalse();
+    assertThat(reads.avoids("1", () -> "")).isFalse();
+    assertThat(reads.avoids("2", () -> "")).isFalse();
   }
 
   /** This process may be slow as well. */
@@ -456,7 +465,7 @@ class LateReadsTest {
       read("1", 1);
     }
     beLate("1", LatePeers.MAX_LATE);
-    assertThat(reads.avoids("1")).isFalse();
+    assertThat(reads.avoids("1", () -> "")).isFalse();
   }
 
   /** They would count as peers that are in time. */
@@ -471,7 +480,7 @@ class LateReadsTest {
     }
     beLate("peer 1", LatePeers.MAX_LATE);
     beLate("peer 2", LatePeers.MAX_LATE);
-    assertThat(reads.avoids("peer 1")).isFalse();
+    assertThat(reads.avoids("peer 1", () -> "")).isFalse();
   }
 
   @Test
@@ -480,7 +489,7 @@ class LateReadsTest {
     readFromAll();
     beLate("peer 1", LatePeers.MAX_LATE);
     assertThat(underWay("peer 1", 1_000).overtake()).isFalse();
-    assertThat(reads.avoids("peer 1")).isFalse();
+    assertThat(reads.avoids("peer 1", () -> "")).isFalse();
     assertThat(reads.pauseNanos()).isEqualTo(Long.MAX_VALUE);
   }
 
@@ -499,7 +508,7 @@ class LateReadsTest {
                     read.overtake();
                     read.isYetToBegin();
                     read.end(BYTES);
-                    off.avoids("peer 1");
+                    off.avoids("peer 1", () -> "");
                     off.waited(0, 0);
                   });
       assertThat(task.join(Duration.ofSeconds(30))).isTrue();
