@@ -26,7 +26,7 @@ import scala.jdk.javaapi.OptionConverters;
  * a JUnit test because the runner of ScalaTest suites knows no conditions and no tags.
  */
 @NeedsRdmaDevice
-final class ShuffleSuiteIT {
+final class ShuffleSuiteLongIT {
   private static final String PROVIDER = "spark.shuffle.rdma.provider";
 
   /** The tests that were run, with their failures. */
