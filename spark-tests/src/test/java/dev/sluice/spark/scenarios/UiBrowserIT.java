@@ -94,12 +94,9 @@ final class UiBrowserIT {
         .contains("<polygon ");
   }
 
-  /**
-   * Colours are drawn only if the browser understands the document. The picture stays, as that of
-   * the documentation.
-   */
+  /** Colours are drawn only if the browser understands the document. */
   private void assertPicture(URI tab) throws Exception {
-    Path file = Path.of("target", "tab.png").toAbsolutePath();
+    Path file = profile.resolve("tab.png");
     browse(tab, "--screenshot=" + file);
     BufferedImage picture = ImageIO.read(file.toFile());
     assertThat(pixels(picture, READ_REGISTERED)).as("plot of READ bytes").isGreaterThan(5_000);
