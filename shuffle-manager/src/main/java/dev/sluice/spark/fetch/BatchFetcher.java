@@ -120,8 +120,12 @@ final class BatchFetcher implements RemoteBatches {
     return new IllegalStateException("the task has ended");
   }
 
-  /** Called with the lock held. */
-  private void requireOpen() {
+  /**
+   * Checks that the task has not ended.
+   *
+   * @throws IllegalStateException if it has
+   */
+  synchronized void requireOpen() {
     if (closed) {
       throw taskHasEnded();
     }
@@ -130,15 +134,6 @@ final class BatchFetcher implements RemoteBatches {
   @Override
   public boolean start(ExecutorBlocks group) {
     return new GroupFetch(path, this, group).start();
-  }
-
-  /**
-   * Checks that the task has not ended.
-   *
-   * @throws IllegalStateException if it has
-   */
-  synchronized void checkOpen() {
-    requireOpen();
   }
 
   /** Takes a step that starts now. */

@@ -148,7 +148,7 @@ final class GroupFetch implements BatchFetcher.Step {
     String executorId = group.address().executorId();
     String peerId = path.sparkTransfer().node(executorId).map(PeerAddress::id).orElse(executorId);
     if (path.lateReads().avoids(peerId, () -> path.sparkTransfer().peer(group.address()))) {
-      fetcher.checkOpen();
+      fetcher.requireOpen();
       leaveLate();
       if (path.lateReads().takesProbe(peerId)) {
         path.locate(executorId, group, true, deadlineNanos, TableReads.UNTIMED)

@@ -42,9 +42,6 @@ final class LatePeers {
 
     long usedNanos;
 
-    /** Time of the last late READ so far. */
-    long latencyNanos;
-
     /** Time from which on the log may name the peer, if it is avoided. */
     long reportNanos;
 
@@ -85,7 +82,6 @@ final class LatePeers {
     peer.late++;
     peer.startNanos = startNanos;
     peer.lateNanos = nowNanos;
-    peer.latencyNanos = nowNanos - startNanos;
     if (peer.late == MAX_LATE) {
       peer.probeNanos = nowNanos + PROBE_NANOS;
       peer.reportNanos = nowNanos;
@@ -97,7 +93,6 @@ final class LatePeers {
     Peer peer = used(peerId, nowNanos);
     if (peer.late > 0 && peer.startNanos == startNanos) {
       peer.lateNanos = nowNanos;
-      peer.latencyNanos = nowNanos - startNanos;
     }
   }
 
@@ -121,7 +116,7 @@ final class LatePeers {
       return 0;
     }
     peer.reportNanos = nowNanos + REPORT_NANOS;
-    return peer.latencyNanos;
+    return peer.lateNanos - peer.startNanos;
   }
 
   /** Takes back a probe that could not start: the next call of {@link #takesProbe} has it. */

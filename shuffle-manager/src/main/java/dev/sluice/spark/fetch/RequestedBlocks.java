@@ -2,8 +2,10 @@
 package dev.sluice.spark.fetch;
 
 import dev.sluice.spark.table.BlockList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,24 +31,11 @@ final class RequestedBlocks implements BlockList {
 
   /** Returns the block of these partitions of a map output; null if it was not requested. */
   @Nullable RequestedBlock find(long mapId, int startPartition, int endPartition) {
-    int low = 0;
-    int high = blocks.size();
-    while (low < high) {
-      int middle = (low + high) >>> 1;
-      RequestedBlock block = blocks.get(middle);
-      boolean isBefore =
-          block.mapId() < mapId
-              || (block.mapId() == mapId && block.startPartition() < startPartition);
-      low = isBefore ? middle + 1 : low;
-      high = isBefore ? high : middle;
-    }
-    RequestedBlock found = low < blocks.size() ? blocks.get(low) : null;
-    boolean isSame =
-        found != null
-            && found.mapId() == mapId
-            && found.startPartition() == startPartition
-            && found.endPartition() == endPartition;
-    return isSame ? found : null;
+    RequestedBlock wanted =
+        new RequestedBlock(
+            "", shuffleId(), mapId, startPartition, endPartition, new AtomicBoolean());
+    int at = Collections.binarySearch(blocks, wanted, BY_PLACE);
+    return at >= 0 && blocks.get(at).endPartition() == endPartition ? blocks.get(at) : null;
   }
 
   RequestedBlock get(int block) {

@@ -375,10 +375,7 @@ class LateBatchTest {
     BatchFetchFixture task = new BatchFetchFixture(reads).start(blocks).readAll();
     TaskContextImpl context = TaskContext$.MODULE$.empty();
 
-    reads
-        .client
-        .telling(task.lastAsker, context)
-        .fetchBlocks("host", 99, "7", blocks, reads.listener, null);
+    ask(task, context, blocks, reads.listener);
 
     assertAllDelivered(task);
     reads.assertDelivered(blocks);
@@ -395,10 +392,7 @@ class LateBatchTest {
     while (task.bySpark.isEmpty()) {
       task.readNext();
     }
-    reads
-        .client
-        .telling(task.lastAsker, context)
-        .fetchBlocks("host", 99, "7", second, reads.listener, null);
+    ask(task, context, second, reads.listener);
     return task;
   }
 
@@ -491,8 +485,8 @@ class LateBatchTest {
     outer.readNext();
     inner.readNext();
     RecordingListener other = new RecordingListener();
-    ask(outer, context, reads.listener);
-    ask(inner, context, other);
+    ask(outer, context, second, reads.listener);
+    ask(inner, context, second, other);
     assertThat(reads.listener.failures()).isEmpty();
 
     held.forEach(Runnable::run);
@@ -504,11 +498,13 @@ class LateBatchTest {
     assertAllDelivered(inner);
   }
 
-  private void ask(BatchFetchFixture task, TaskContextImpl context, RecordingListener listener) {
+  /** Asks Spark's transport for late blocks, as an iterator of the task does. */
+  private void ask(
+      BatchFetchFixture task, TaskContextImpl context, String[] late, RecordingListener listener) {
     reads
         .client
         .telling(task.lastAsker, context)
-        .fetchBlocks("host", 99, "7", second, listener, null);
+        .fetchBlocks("host", 99, "7", late, listener, null);
   }
 
   @Test
@@ -538,10 +534,7 @@ class LateBatchTest {
     BatchFetchFixture task = new BatchFetchFixture(reads, context, null).start(blocks);
     reads.timer.advanceMs(51);
     readTo(38, task);
-    reads
-        .client
-        .telling(task.lastAsker, context)
-        .fetchBlocks("host", 99, "7", first, reads.listener, null);
+    ask(task, context, first, reads.listener);
     held.forEach(Runnable::run);
 
     reads.assertDelivered(first);
