@@ -14,10 +14,12 @@ import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.util.Utils;
 import org.junit.jupiter.api.Test;
@@ -39,16 +41,7 @@ final class UiTabIT {
   void theTabHasTheRowsWhileTheApplicationRunsAndAfterwards() throws Exception {
     String application;
     long remoteBytes;
-    try (LocalCluster cluster =
-        LocalCluster.start(
-            "spark.ui.enabled",
-            "true",
-            "spark.ui.port",
-            "0",
-            "spark.eventLog.enabled",
-            "true",
-            "spark.eventLog.dir",
-            eventLogs.toUri().toString())) {
+    try (LocalCluster cluster = withTab()) {
       JavaPairRDD<Integer, byte[]> shuffled =
           KnownShuffle.SMALL.repartitioned(cluster.context(), 4);
       assertThat(KnownShuffle.answerOf(shuffled)).isEqualTo(KnownShuffle.SMALL.answer());
@@ -90,15 +83,11 @@ final class UiTabIT {
   @Test
   void theTabHasFallbacksOfEachPeerAndEachExecutorWithTheirKey() throws Exception {
     try (LocalCluster cluster =
-        LocalCluster.start(
+        withTab(
             "spark.shuffle.rdma.soft.faults",
             "delay=1:3000",
             "spark.shuffle.rdma.read.timeout",
-            "1s",
-            "spark.ui.enabled",
-            "true",
-            "spark.ui.port",
-            "0")) {
+            "1s")) {
       assertThat(KnownShuffle.answerOf(KnownShuffle.SMALL.repartitioned(cluster.context(), 4)))
           .isEqualTo(KnownShuffle.SMALL.answer());
       cluster.totals(); // waits for all reports
@@ -121,19 +110,7 @@ final class UiTabIT {
   void theTabTellsWhySluiceIsOffWhileTheApplicationRunsAndAfterwards() throws Exception {
     String application;
     try (LocalCluster local =
-        LocalCluster.start(
-            "spark.master",
-            "local[2]",
-            "spark.shuffle.rdma.provider",
-            "off",
-            "spark.ui.enabled",
-            "true",
-            "spark.ui.port",
-            "0",
-            "spark.eventLog.enabled",
-            "true",
-            "spark.eventLog.dir",
-            eventLogs.toUri().toString())) {
+        withTab("spark.master", "local[2]", "spark.shuffle.rdma.provider", "off")) {
       assertThat(KnownShuffle.answerOf(KnownShuffle.SMALL.repartitioned(local.context(), 4)))
           .isEqualTo(KnownShuffle.SMALL.answer());
       String ui = local.context().sc().uiWebUrl().get();
@@ -145,6 +122,17 @@ final class UiTabIT {
         HistoryServer.start(home, directory, "off", eventLogs, List.of(JAR))) {
       page(server.address().resolve("/history/" + application + "/sluice/"), UiTabIT::isOff);
     }
+  }
+
+  /** Starts a cluster whose application has Spark's UI and an event log. */
+  private LocalCluster withTab(String... more) {
+    String[] ui = {
+      "spark.ui.enabled", "true",
+      "spark.ui.port", "0",
+      "spark.eventLog.enabled", "true",
+      "spark.eventLog.dir", eventLogs.toUri().toString()
+    };
+    return LocalCluster.start(Stream.of(ui, more).flatMap(Arrays::stream).toArray(String[]::new));
   }
 
   private static boolean isOff(String page) {
