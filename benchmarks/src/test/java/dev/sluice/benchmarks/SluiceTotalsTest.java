@@ -12,6 +12,14 @@ class SluiceTotalsTest {
         "soft", remoteBytes, Map.of("read.bytes", 60L, "fallback.bytes.disabled", 40L));
   }
 
+  private static SluiceTotals late(long readBytes, long lateBytes, long remoteBytes) {
+    return new SluiceTotals(
+        "soft",
+        remoteBytes,
+        Map.of(
+            "read.bytes", readBytes, "fallback.bytes.LATE", lateBytes, "fallback.blocks.LATE", 2L));
+  }
+
   @Test
   void totalsAreCompleteOnceTheyHaveAllBytesThatSparkCounted() {
     assertThat(totals(101).areComplete()).isFalse();
@@ -19,14 +27,21 @@ class SluiceTotalsTest {
   }
 
   @Test
-  void blocksThatWereLateAreNoProblem() {
-    Map<String, Long> late =
-        Map.of("read.bytes", 60L, "fallback.bytes.LATE", 40L, "fallback.blocks.LATE", 2L);
-    assertThat(new SluiceTotals("soft", 100, late).problems()).isEmpty();
-    assertThat(new SluiceTotals("soft", 101, late).problems())
+  void aFewLateBytesAreNoProblem() {
+    assertThat(late(95, 5, 100).problems()).isEmpty();
+    assertThat(late(95, 5, 101).problems())
         .singleElement()
         .asString()
-        .contains("60 bytes came by READ, and 40 as READs were late", "101");
+        .contains("95 bytes came by READ, and 5 as READs were late", "101");
+  }
+
+  @Test
+  void manyLateBytesAreAProblemUnlessTheyAreExpected() {
+    assertThat(late(94, 6, 100).problems())
+        .singleElement()
+        .asString()
+        .contains("6 of 100 remote bytes", "READs were late");
+    assertThat(late(94, 6, 100).problems(0.06)).isEmpty();
   }
 
   @Test
