@@ -39,9 +39,14 @@ public final class RddStorm {
   /** Returns pairs in so many map tasks, with a block of each for every partition. */
   public static JavaPairRDD<Integer, byte[]> pairs(
       JavaSparkContext spark, int maps, int partitions, long blockBytes) {
-    return spark
-        .parallelize(IntStream.range(0, maps).boxed().toList(), maps)
-        .flatMapToPair(task -> records(task, partitions, blockBytes));
+    return pairs(
+        spark.parallelize(IntStream.range(0, maps).boxed().toList(), maps), partitions, blockBytes);
+  }
+
+  /** Returns pairs of the numbered map tasks, with a block of each for every partition. */
+  public static JavaPairRDD<Integer, byte[]> pairs(
+      JavaRDD<Integer> maps, int partitions, long blockBytes) {
+    return maps.flatMapToPair(task -> records(task, partitions, blockBytes));
   }
 
   /** Returns a block of records for every partition, generated while they are written. */

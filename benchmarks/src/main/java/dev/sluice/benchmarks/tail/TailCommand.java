@@ -21,8 +21,10 @@ import picocli.CommandLine.Option;
 
 /**
  * The command {@code bin/bench tail}: run times of reduce tasks, by Sluice with one late executor
- * and by Sluice without. An executor is late if its software device delays answers to READs. The
- * driver processes take turns on the main thread.
+ * and by Sluice without. An executor is late if its software device delays answers to READs. It has
+ * the map outputs of one peer of many: few executors take the part of many peers, which would
+ * compete for the cores of one machine. For the same reason all reduce tasks run on one other
+ * executor. The driver processes take turns on the main thread.
  */
 @Command(
     name = "tail",
@@ -45,7 +47,21 @@ public final class TailCommand extends Benchmark {
       names = "--executors",
       paramLabel = "N",
       description = "Executors, of which one is late (default: ${DEFAULT-VALUE})")
-  private int executors = 16;
+  private int executors = 4;
+
+  @Option(
+      names = "--peers",
+      paramLabel = "N",
+      description =
+          "The late executor, and the one that reads, have the map outputs of one of so many peers;"
+              + " the others share the rest (default: ${DEFAULT-VALUE})")
+  private int peers = 16;
+
+  @Option(
+      names = "--block-bytes",
+      paramLabel = "N",
+      description = "Bytes of a block; a task reads 4 of each peer (default: ${DEFAULT-VALUE})")
+  private int blockBytes = 1 << 16;
 
   @Option(
       names = "--delay",
@@ -54,24 +70,16 @@ public final class TailCommand extends Benchmark {
   private int delayMs = 200;
 
   @Option(
-      names = "--one-in",
-      paramLabel = "N",
-      description =
-          "One of so many answers of that executor is late, at random (default: ${DEFAULT-VALUE})."
-              + " A READ has one for each of its ranges")
-  private int oneIn = 1;
-
-  @Option(
       names = "--warm-up",
       paramLabel = "NUMBER",
       description = "Warm-up runs of the reduce stage in each process (default: ${DEFAULT-VALUE})")
-  private int warmUp = 10;
+  private int warmUp = 4;
 
   @Option(
       names = "--repetitions",
       paramLabel = "N",
       description = "Measured runs of the reduce stage in each process (default: ${DEFAULT-VALUE})")
-  private int repetitions = 5;
+  private int repetitions = 4;
 
   @Option(names = "--conf", paramLabel = "KEY=VALUE", description = "Spark setting for both kinds")
   private Map<String, String> conf = new LinkedHashMap<>();
@@ -80,8 +88,10 @@ public final class TailCommand extends Benchmark {
 
   @Override
   protected void checkOptions() {
-    if (executors < 3 || delayMs < 1 || oneIn < 1) {
-      throw misuse("--executors is at least 3, --delay and --one-in are at least 1");
+    if (executors < 3 || peers < executors || blockBytes < 1 || delayMs < 1) {
+      throw misuse(
+          "--executors is at least 3, --peers is at least --executors,"
+              + " --block-bytes and --delay are at least 1");
     }
   }
 
@@ -112,9 +122,8 @@ public final class TailCommand extends Benchmark {
 
   private void add(String name, double percentile, double[] late, double[] none) {
     Percentile value = new Percentile(percentile);
-    String share = oneIn == 1 ? "" : "-one-in-" + oneIn;
     pairs.less(
-        "tail-%d-executors-one-late-%dms%s-%s".formatted(executors, delayMs, share, name),
+        "tail-one-of-%d-peers-late-%dms-%d-bytes-%s".formatted(peers, delayMs, blockBytes, name),
         "s",
         value.evaluate(late),
         "none-late",
@@ -130,6 +139,9 @@ public final class TailCommand extends Benchmark {
                 TailJob.class,
                 Shuffle.SLUICE,
                 new ClusterConf(executors, 1, MEMORY_MB, "soft", settings(isLate)),
+                Integer.toString(executors),
+                Integer.toString(peers),
+                Integer.toString(blockBytes),
                 Integer.toString(warmUp),
                 Integer.toString(repetitions));
     sums.addAll(result.sums());
@@ -140,12 +152,13 @@ public final class TailCommand extends Benchmark {
   private Map<String, String> settings(boolean isLate) {
     Installation installation = Installation.fromEnvironment();
     Map<String, String> all = new HashMap<>();
+    all.put("spark.locality.wait", "60s"); // A task waits for its executor.
     all.put("spark.shuffle.manager", LateRdmaShuffleManager.class.getName());
     all.put(
         "spark.executor.extraClassPath",
         installation.sluiceJar() + ":" + installation.programJar());
     if (isLate) {
-      all.put(LateRdmaShuffleManager.FAULTS, "delay=" + 1.0 / oneIn + ":" + delayMs);
+      all.put(LateRdmaShuffleManager.FAULTS, "delay=1:" + delayMs);
     }
     all.putAll(conf);
     return all;
