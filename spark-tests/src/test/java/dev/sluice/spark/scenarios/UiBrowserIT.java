@@ -96,7 +96,7 @@ final class UiBrowserIT {
 
   /** Colours are drawn only if the browser understands the document. */
   private void assertPicture(URI tab) throws Exception {
-    Path file = profile.resolve("tab.png");
+    Path file = Path.of(System.getProperty("sluice.target"), "tab.png"); // kept for a look
     browse(tab, "--screenshot=" + file);
     BufferedImage picture = ImageIO.read(file.toFile());
     assertThat(pixels(picture, READ_REGISTERED)).as("plot of READ bytes").isGreaterThan(5_000);
