@@ -14,7 +14,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.apache.spark.network.util.JavaUtils;
 
 /**
  * A type of values of settings of executors and node daemons. Times and sizes are in Spark's own
@@ -62,11 +61,11 @@ public record Type<T>(String allowed, Function<String, T> parser) {
 
   /** A size; without a unit it is in bytes. */
   public static Type<Long> bytes(String least, String most) {
-    long min = JavaUtils.byteStringAsBytes(least);
-    long max = JavaUtils.byteStringAsBytes(most);
+    long min = SparkUnits.bytes(least);
+    long max = SparkUnits.bytes(most);
     return checked(
         "a size from %s to %s such as 64m".formatted(least, most),
-        JavaUtils::byteStringAsBytes,
+        SparkUnits::bytes,
         v -> v >= min && v <= max);
   }
 
@@ -87,11 +86,11 @@ public record Type<T>(String allowed, Function<String, T> parser) {
   }
 
   private static Type<Long> time(String least, String most, TimeUnit unit) {
-    long min = JavaUtils.timeStringAs(least, unit);
-    long max = JavaUtils.timeStringAs(most, unit);
+    long min = SparkUnits.time(least, unit);
+    long max = SparkUnits.time(most, unit);
     return checked(
         "a time from %s to %s".formatted(least, most),
-        v -> JavaUtils.timeStringAs(v, unit),
+        v -> SparkUnits.time(v, unit),
         v -> v >= min && v <= max);
   }
 
