@@ -2,8 +2,8 @@
 package dev.sluice.node;
 
 import dev.sluice.blocks.StartedParts;
+import dev.sluice.blocks.conf.RegistrationMode;
 import dev.sluice.blocks.directory.LocalDirectories;
-import dev.sluice.blocks.directory.RegistrationMode;
 import dev.sluice.blocks.directory.RegistryCounter;
 import dev.sluice.blocks.registry.MapOutputFiles;
 import dev.sluice.blocks.registry.MapOutputListener;

@@ -8,7 +8,6 @@ import dev.sluice.rdma.Device;
 import dev.sluice.rdma.providers.Providers;
 import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
 import dev.sluice.spark.RdmaShuffle.BlockRange;
-import dev.sluice.spark.conf.ExecutorMemory;
 import dev.sluice.spark.conf.SluiceConf;
 import dev.sluice.spark.driver.DriverRuntime;
 import dev.sluice.spark.executor.ExecutorEnvironment;
@@ -133,7 +132,7 @@ public final class SluiceShuffle extends RdmaShuffle {
     this.runtimes = new PerTask<>(runtime::get, SluiceRuntime::taskEnded);
     JvmDefect.warning(Runtime.version(), JvmDefect.collectorIsG1()).ifPresent(LOG::warn);
     if (isDriver) {
-      ExecutorMemory.announce(sparkConf);
+      SluiceConf.announceOverhead(sparkConf);
       checkOnDriver(new SluiceConf(sparkConf));
     }
   }

@@ -16,8 +16,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Values of other RDMA software's environment variables for keys that are not set: clusters have
  * these variables already. A variable that cannot be parsed is ignored with a WARN, as it is not
- * ours. {@code SluiceConf} has one, the doctor makes one for a node without Spark. Immutable; any
- * thread.
+ * ours. {@link ExecutorConf} makes one. Immutable; any thread.
  */
 public final class EnvironmentHints {
   private static final Logger LOG = LoggerFactory.getLogger(EnvironmentHints.class);

@@ -6,9 +6,9 @@ import java.util.OptionalLong;
 /**
  * Default limits of registered memory. They are a share of the executor's memory overhead, which
  * YARN and Kubernetes grant in addition to the heap, and never more than the container's limit
- * leaves. The machine's memory does not matter: most of it belongs to others. {@code SluiceConf}
- * derives it for an executor, and the doctor for a node without Spark. docs/configuration.md states
- * the eighths by the texts of {@code Settings}: change both.
+ * leaves. The machine's memory does not matter: most of it belongs to others. {@link ExecutorConf}
+ * derives it, for an executor and for the doctor. docs/configuration.md states the eighths by the
+ * texts of {@link ExecutorSettings}: change both.
  *
  * @param registrationBytes limit for map outputs
  * @param bufferBytes limit for buffers
@@ -53,6 +53,21 @@ public record MemoryBudget(long registrationBytes, long bufferBytes, long stagin
         Math.max(granted / 8 * 5, LEAST_BYTES),
         Math.max(granted / 4, LEAST_BYTES),
         Math.max(granted / 8, LEAST_BYTES));
+  }
+
+  /**
+   * Returns the least overhead, in whole MiB, from which {@link #derive} derives these limits or
+   * more.
+   *
+   * @param share share of the overhead, as for {@link #derive}
+   */
+  public static long overheadFor(long registrationBytes, long stagingBytes, double share) {
+    long eighth = Math.max(ceil(registrationBytes, 5), stagingBytes);
+    return ceil((long) Math.ceil(eighth * 8 / share), MIB) * MIB;
+  }
+
+  private static long ceil(long dividend, long divisor) {
+    return (dividend + divisor - 1) / divisor;
   }
 
   /** Returns true if the limits are the least with which anything works. */

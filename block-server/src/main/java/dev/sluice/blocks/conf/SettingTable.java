@@ -4,8 +4,12 @@ package dev.sluice.blocks.conf;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -86,6 +90,47 @@ public final class SettingTable {
           }
         });
     rows.forEach(row -> row.get(values::get));
+  }
+
+  /**
+   * Reason why a setting is refused.
+   *
+   * @param reason reason in words, which names the key
+   * @param nearest the key that the user probably meant; empty if none is near, or the key is right
+   */
+  public record Refusal(String reason, String nearest) {}
+
+  /**
+   * Returns refusals by their keys, in order, for a caller that reports all of them. {@link
+   * #validate} accepts settings without any.
+   */
+  public SortedMap<String, Refusal> refusals(Map<String, String> values) {
+    Map<String, Setting<?>> known =
+        rows.stream().collect(Collectors.toMap(Setting::key, Function.identity()));
+    SortedMap<String, Refusal> refusals = new TreeMap<>();
+    values.forEach(
+        (key, value) -> {
+          Setting<?> row = known.get(key);
+          if (row == null) {
+            refusals.put(
+                key,
+                new Refusal(
+                    "there is no key " + key + Suggestion.of(key, prefix, known.keySet()),
+                    Suggestion.nearest(key, prefix, known.keySet()).orElse("")));
+          } else {
+            refusal(row, value).ifPresent(refused -> refusals.put(key, refused));
+          }
+        });
+    return refusals;
+  }
+
+  private static Optional<Refusal> refusal(Setting<?> row, String value) {
+    try {
+      row.type().parse(row.key(), value);
+      return Optional.empty();
+    } catch (IllegalArgumentException e) {
+      return Optional.of(new Refusal(String.valueOf(e.getMessage()), ""));
+    }
   }
 
   /**

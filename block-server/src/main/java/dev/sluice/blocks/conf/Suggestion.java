@@ -4,6 +4,7 @@ package dev.sluice.blocks.conf;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.Locale;
+import java.util.Optional;
 
 /** Finds the key that a user meant by a misspelt one, for a {@link SettingTable}. Any thread. */
 final class Suggestion {
@@ -16,14 +17,21 @@ final class Suggestion {
    * @return a question in brackets after a space; empty if no key is near
    */
   static String of(String misspelt, String prefix, Collection<String> keys) {
+    return nearest(misspelt, prefix, keys).map(key -> " (did you mean " + key + "?)").orElse("");
+  }
+
+  /**
+   * Returns the nearest key; empty if none is near.
+   *
+   * @param prefix prefix of all keys, which is not compared
+   */
+  static Optional<String> nearest(String misspelt, String prefix, Collection<String> keys) {
     String name = folded(misspelt, prefix);
     // One mistake, and one more for each four characters.
     int most = 1 + name.length() / 4;
     return keys.stream()
         .filter(key -> distance(name, folded(key, prefix)) <= most)
-        .min(Comparator.comparingInt(key -> distance(name, folded(key, prefix))))
-        .map(key -> " (did you mean " + key + "?)")
-        .orElse("");
+        .min(Comparator.comparingInt(key -> distance(name, folded(key, prefix))));
   }
 
   private static String folded(String key, String prefix) {

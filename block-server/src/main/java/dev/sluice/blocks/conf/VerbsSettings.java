@@ -14,9 +14,9 @@ import java.util.function.BiConsumer;
 import java.util.function.UnaryOperator;
 
 /**
- * Settings of RDMA devices and of the packets that they send. {@code Settings} of executors and
- * {@code NodeSettings} of node daemons each create them for their own table. Only executors know
- * the defaults that come from the environment. Immutable; any thread.
+ * Settings of RDMA devices and of the packets that they send. {@link ExecutorSettings} and {@code
+ * NodeSettings} of node daemons each create them for their own table. Only executors know the
+ * defaults that come from the environment. Immutable; any thread.
  */
 public final class VerbsSettings {
   private final List<Row<?>> rows = new ArrayList<>();

@@ -6,11 +6,12 @@
  * a value or rejects it with a message that names the key and the allowed values. {@link
  * Suggestion} finds the key that a user meant by a misspelt one.
  *
- * <p>The tables themselves are not here: Spark's keys and the daemon's have one each. {@link
+ * <p>{@link ExecutorSettings} is the table of Spark's keys; the daemon's is not here. {@link
  * VerbsSettings} are the rows of RDMA devices, which both tables have. They become {@link
  * dev.sluice.rdma.verbs.VerbsOptions}.
  *
- * <p>Defaults that an executor derives come from its {@link MemoryBudget}, which {@link Cgroup}
- * limits, and from {@link EnvironmentHints}. The doctor derives the same without Spark.
+ * <p>{@link ExecutorConf} gives the code their values as far as that needs no Spark, for executors
+ * and for the doctor. Defaults that an executor derives come from its {@link MemoryBudget}, which
+ * {@link ExecutorMemory} and {@link Cgroup} limit, and from {@link EnvironmentHints}.
  */
 package dev.sluice.blocks.conf;

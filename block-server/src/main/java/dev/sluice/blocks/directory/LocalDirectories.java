@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.blocks.directory;
 
+import dev.sluice.blocks.conf.RegistrationMode;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.transfer.Counters;
 import java.nio.file.Path;

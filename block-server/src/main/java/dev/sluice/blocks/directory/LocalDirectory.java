@@ -3,6 +3,7 @@ package dev.sluice.blocks.directory;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.sluice.blocks.conf.RegistrationMode;
 import dev.sluice.rdma.transfer.CircuitBreaker;
 import dev.sluice.rdma.transfer.Counters;
 import java.nio.file.Path;

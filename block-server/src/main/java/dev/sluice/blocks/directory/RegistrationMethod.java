@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.blocks.directory;
 
+import dev.sluice.blocks.conf.RegistrationMode;
 import dev.sluice.blocks.directory.RegistrationBudget.Cost;
 import dev.sluice.rdma.AccessFlag;
 import java.util.EnumSet;
@@ -35,6 +36,18 @@ public enum RegistrationMethod {
   RegistrationMethod(String words, RegistryCounter directories) {
     this.words = words;
     this.directories = directories;
+  }
+
+  /**
+   * Returns the form of a mode.
+   *
+   * @param sendsFiles true if the device sends open files, which then need not be mapped
+   */
+  static RegistrationMethod of(RegistrationMode mode, boolean sendsFiles) {
+    return switch (mode) {
+      case AUTO -> sendsFiles ? OPEN_FILE : READ_ONLY_MAPPING;
+      case ODP -> ON_DEMAND_MAPPING;
+    };
   }
 
   /** Returns true if the file is mapped to memory. */

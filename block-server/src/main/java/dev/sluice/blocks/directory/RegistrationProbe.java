@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.blocks.directory;
 
+import dev.sluice.blocks.conf.RegistrationMode;
 import dev.sluice.blocks.directory.RegistrationBudget.Cost;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.RemoteRegion;
@@ -80,7 +81,7 @@ final class RegistrationProbe {
    *     refuses it; the message has the reason
    */
   Result form(RegistrationMode mode, Path directory) throws RegistrationUnavailableException {
-    RegistrationMethod form = mode.form(domain.registersFiles());
+    RegistrationMethod form = RegistrationMethod.of(mode, domain.registersFiles());
     try {
       tryOut(form, directory);
     } catch (IOException e) {

@@ -3,7 +3,7 @@
  *
  * <p>{@link LocalDirectories} is the entry point: for a file it returns the {@link
  * RegistrationMethod} of its {@link LocalDirectory}. {@link RegistrationProbe} finds it by trial,
- * in the order that the {@link RegistrationMode} allows; {@link LoopbackRead} then READs the file
+ * in the order that the {@code RegistrationMode} allows; {@link LoopbackRead} then READs the file
  * back. The probe repeats what failed, because a directory may be mounted later.
  *
  * <p>{@link DataFile} registers a file by this method. The result is a {@link MapOutputData}: a

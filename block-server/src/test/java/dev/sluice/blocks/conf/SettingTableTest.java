@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.blocks.conf.SettingTable.Refusal;
 import dev.sluice.rdma.verbs.VerbsOptions;
 import java.util.Map;
 import java.util.Optional;
@@ -40,6 +41,20 @@ class SettingTableTest {
     assertThatThrownBy(() -> table.validate(Map.of("a.ports", "10")))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("a.ports is \"10\", but must be a whole number from 1 to 9");
+  }
+
+  /** One refusal must not hide the others from a user who mends a file. */
+  @Test
+  void allThatIsRefusedIsNamed() {
+    assertThat(table.refusals(Map.of("a.ports", "3", "a.maxBytes", "1m"))).isEmpty();
+    assertThat(table.refusals(Map.of("a.prots", "3", "a.ports", "10", "a.maxBytes", "1m")))
+        .containsExactly(
+            Map.entry(
+                "a.ports",
+                new Refusal("a.ports is \"10\", but must be a whole number from 1 to 9", "")),
+            Map.entry(
+                "a.prots",
+                new Refusal("there is no key a.prots (did you mean a.ports?)", "a.ports")));
   }
 
   @Test

@@ -4,6 +4,7 @@ package dev.sluice.blocks.directory;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.blocks.conf.RegistrationMode;
 import dev.sluice.blocks.registry.MapOutputRegistry;
 import dev.sluice.blocks.registry.RecordingListener;
 import dev.sluice.blocks.registry.ResolvedOutput;

@@ -4,6 +4,7 @@ package dev.sluice.blocks.directory;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.blocks.conf.RegistrationMode;
 import dev.sluice.rdma.log.LogCapture;
 import java.nio.file.Path;
 import org.apache.logging.log4j.Level;

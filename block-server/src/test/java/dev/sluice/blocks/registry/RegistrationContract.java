@@ -6,10 +6,10 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.junit.jupiter.api.Assumptions.abort;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
+import dev.sluice.blocks.conf.RegistrationMode;
 import dev.sluice.blocks.directory.GuestFileSystem;
 import dev.sluice.blocks.directory.LocalDirectories;
 import dev.sluice.blocks.directory.RegistrationMethod;
-import dev.sluice.blocks.directory.RegistrationMode;
 import dev.sluice.blocks.directory.RegistrationUnavailableException;
 import dev.sluice.blocks.directory.RegistryCounter;
 import dev.sluice.blocks.directory.RegistryLimits;

@@ -4,7 +4,7 @@ package dev.sluice.doctor.alone;
 import dev.sluice.blocks.conf.Cgroup;
 import dev.sluice.blocks.conf.EnvironmentHints;
 import dev.sluice.blocks.conf.MemoryBudget;
-import dev.sluice.blocks.directory.RegistrationMode;
+import dev.sluice.blocks.conf.RegistrationMode;
 import dev.sluice.doctor.Options;
 import dev.sluice.doctor.check.CheckContext;
 import dev.sluice.rdma.soft.SoftProvider.SoftOptions;

@@ -2,7 +2,7 @@
 package dev.sluice.doctor.check;
 
 import dev.sluice.blocks.conf.MemoryBudget;
-import dev.sluice.blocks.directory.RegistrationMode;
+import dev.sluice.blocks.conf.RegistrationMode;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.providers.Providers;
 import dev.sluice.rdma.soft.SoftProvider;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.blocks.conf.Cgroup;
 import dev.sluice.blocks.conf.MemoryBudget;
-import dev.sluice.blocks.directory.RegistrationMode;
+import dev.sluice.blocks.conf.RegistrationMode;
 import dev.sluice.doctor.Finding;
 import dev.sluice.doctor.Finding.Level;
 import dev.sluice.rdma.soft.SoftProvider.SoftOptions;

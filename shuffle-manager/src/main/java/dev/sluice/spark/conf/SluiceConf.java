@@ -3,28 +3,29 @@ package dev.sluice.spark.conf;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.sluice.blocks.conf.Cgroup;
-import dev.sluice.blocks.conf.EnvironmentHints;
+import dev.sluice.blocks.conf.ExecutorConf;
+import dev.sluice.blocks.conf.ExecutorMemory;
+import dev.sluice.blocks.conf.ExecutorSettings;
 import dev.sluice.blocks.conf.MemoryBudget;
+import dev.sluice.blocks.conf.RegistrationMode;
 import dev.sluice.blocks.conf.Setting;
 import dev.sluice.blocks.directory.RegionLimit;
-import dev.sluice.blocks.directory.RegistrationMode;
 import dev.sluice.blocks.handover.NodeClient;
-import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.soft.FaultPlan;
 import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
 import dev.sluice.rdma.transfer.TransferOptions;
 import dev.sluice.rdma.verbs.VerbsOptions;
 import dev.sluice.spark.fetch.RdmaBlockStoreClient.ReadOptions;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Base64;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.spark.SparkConf;
 import org.apache.spark.util.RpcUtils;
+import scala.Tuple2;
 
 /**
  * The configuration as the code reads it: immutable, typed, validated. {@code SluiceShuffle}'s
@@ -34,23 +35,11 @@ import org.apache.spark.util.RpcUtils;
  * block.
  */
 public final class SluiceConf {
-  /** Keys that make Spark encrypt its network; the first two only with spark.authenticate. */
-  private static final List<String> WIRE_ENCRYPTION =
-      List.of(
-          "spark.network.crypto.enabled",
-          "spark.authenticate.enableSaslEncryption",
-          "spark.ssl.rpc.enabled");
-
-  /**
-   * Data of the auxiliary service sluice_node, from a NodeManager of YARN to its containers, in
-   * Base64. The name is YARN's prefix and that of the service.
-   */
-  private static final String NODE_MANAGERS_SOCKET = "NM_AUX_SERVICE_sluice_node";
+  private static final long MIB = 1L << 20;
 
   private final SparkConf conf;
   private final Path root;
-  private final Map<String, String> environment;
-  private final MemoryBudget budget;
+  private final ExecutorConf executor;
 
   /**
    * @throws IllegalArgumentException for an unknown key and a value that is not allowed
@@ -60,23 +49,39 @@ public final class SluiceConf {
   }
 
   SluiceConf(SparkConf conf, Path root, Map<String, String> environment) {
-    Settings.validate(conf);
+    ExecutorConf.validate(
+        Stream.of(conf.getAll()).collect(Collectors.toMap(Tuple2::_1, Tuple2::_2)));
     this.conf = conf.clone();
     this.root = root;
-    this.environment = environment;
-    MemoryBudget derived =
-        MemoryBudget.derive(
-            ExecutorMemory.of(conf), value(Settings.MEMORY_SHARE), new Cgroup(root).memoryMax());
-    this.budget =
-        new MemoryBudget(
-            readsForbidden() ? 0 : or(Settings.REGISTRATION_MAX_BYTES, derived.registrationBytes()),
-            or(Settings.BUFFERS_MAX_BYTES, derived.bufferBytes()),
-            or(Settings.STAGING_MAX_BYTES, derived.stagingBytes()));
+    this.executor =
+        new ExecutorConf(
+            values(this.conf),
+            new ExecutorConf.Jvm(Runtime.getRuntime().maxMemory(), root, environment));
+  }
+
+  /** Returns the texts that are set, under other names of their keys as well. */
+  private static UnaryOperator<String> values(SparkConf conf) {
+    return key -> conf.get(key, null);
+  }
+
+  /**
+   * Sets the memory overhead of the default resource profile in the configuration that executors
+   * get from the driver. Called on the driver before executors start.
+   */
+  public static void announceOverhead(SparkConf conf) {
+    String key = ExecutorSettings.DEFAULT_MEMORY_OVERHEAD.key();
+    conf.remove(key); // a copied configuration may have it
+    conf.set(key, ExecutorMemory.overhead(values(conf)) / MIB + "m");
+  }
+
+  /** Returns the part of it that can be read without Spark. */
+  public ExecutorConf executor() {
+    return executor;
   }
 
   /** Returns {@code auto}, {@code verbs}, {@code soft} or {@code off}. */
   public String provider() {
-    return value(Settings.PROVIDER);
+    return executor.provider();
   }
 
   /** Returns true if the provider was asked for by name, so that no other may take its place. */
@@ -86,9 +91,7 @@ public final class SluiceConf {
 
   /** Returns why blocks are not READ with any provider; empty if they are. */
   public Optional<String> offReason() {
-    return conf.getBoolean("spark.shuffle.useOldFetchProtocol", false)
-        ? Optional.of("spark.shuffle.useOldFetchProtocol is true, and map ids are then not unique")
-        : Optional.empty();
+    return executor.offReason();
   }
 
   /** Returns the way to the node daemon; empty if map outputs are not handed over. */
@@ -96,20 +99,12 @@ public final class SluiceConf {
     return isNodeRequired()
         ? Optional.of(
             new NodeAccess(
-                conf.get(Settings.NODE_INCARNATION.key(), ""),
-                nodeSocket(),
+                conf.get(ExecutorSettings.NODE_INCARNATION.key(), ""),
+                executor.nodeSocket(),
                 new NodeClient.Limits(
-                    Duration.ofMillis(value(Settings.NODE_TIMEOUT)),
+                    Duration.ofMillis(value(ExecutorSettings.NODE_TIMEOUT)),
                     Duration.ofMillis(nodeAwayTimeoutMs()))))
         : Optional.empty();
-  }
-
-  /** Returns the configured socket, else the one that a NodeManager of YARN gives. */
-  private Path nodeSocket() {
-    String given = environment.get(NODE_MANAGERS_SOCKET);
-    return given == null || conf.contains(Settings.NODE_SOCKET.key())
-        ? value(Settings.NODE_SOCKET)
-        : Path.of(new String(Base64.getDecoder().decode(given), StandardCharsets.UTF_8));
   }
 
   /**
@@ -117,12 +112,12 @@ public final class SluiceConf {
    * those that they take.
    */
   public boolean isNodeRequired() {
-    return value(Settings.NODE).equals("on") || value(Settings.NODE).equals("required");
+    return executor.isNodeRequired();
   }
 
   /** Returns how long a node daemon that takes no connections is waited for. */
   public long nodeAwayTimeoutMs() {
-    return value(Settings.NODE_AWAY_TIMEOUT);
+    return value(ExecutorSettings.NODE_AWAY_TIMEOUT);
   }
 
   /** Returns the application with a mark of this run. Other runs may have the same id. */
@@ -138,12 +133,12 @@ public final class SluiceConf {
    * them.
    */
   public long registrationMaxBytes() {
-    return budget.registrationBytes();
+    return budget().registrationBytes();
   }
 
   /** Returns the limit of the memory for staging blocks that are not registered, in bytes. */
   public long stagingMaxBytes() {
-    return budget.stagingBytes();
+    return budget().stagingBytes();
   }
 
   /**
@@ -157,15 +152,15 @@ public final class SluiceConf {
 
   /** Returns how map outputs become memory regions. */
   public RegistrationMode registrationMode() {
-    return value(Settings.REGISTRATION_MODE);
+    return executor.registrationMode();
   }
 
   public long registrationIdleTimeoutMs() {
-    return value(Settings.REGISTRATION_IDLE_TIMEOUT);
+    return value(ExecutorSettings.REGISTRATION_IDLE_TIMEOUT);
   }
 
   public long buffersMaxBytes() {
-    return budget.bufferBytes();
+    return budget().bufferBytes();
   }
 
   /** Returns how long Spark's own RPC waits for an answer. */
@@ -174,11 +169,11 @@ public final class SluiceConf {
   }
 
   public long locateTimeoutMs() {
-    return value(Settings.LOCATE_TIMEOUT);
+    return value(ExecutorSettings.LOCATE_TIMEOUT);
   }
 
   public int port() {
-    return value(Settings.PORT);
+    return value(ExecutorSettings.PORT);
   }
 
   /** Returns the number of ports that are tried after a taken one, as Spark does for its own. */
@@ -188,23 +183,23 @@ public final class SluiceConf {
 
   /** Returns the options with which the software provider opens its device. */
   public SoftOptions softOptions() {
-    FaultPlan faults = Settings.get(conf, Settings.SOFT_FAULTS);
+    FaultPlan faults = ExecutorSettings.SOFT_FAULTS.get(values(conf));
     return SoftOptions.DEFAULT.with(
         o -> {
           o.faults = faults == null ? FaultPlan.NONE : faults;
-          o.port = value(Settings.DATA_PORT);
+          o.port = value(ExecutorSettings.DATA_PORT);
           o.portRetries = portRetries();
         });
   }
 
   /** Returns true if blocks are not served to Spark's own transport. Ignores all other keys. */
   public static boolean refusesNetty(SparkConf conf) {
-    return requireNonNull(Settings.get(conf, Settings.TESTING_REFUSE_NETTY));
+    return requireNonNull(ExecutorSettings.TESTING_REFUSE_NETTY.get(values(conf)));
   }
 
   /** Returns true if an executor READs its own blocks as well, for tests. */
   public boolean readsOwnBlocks() {
-    return value(Settings.TESTING_LOOPBACK);
+    return value(ExecutorSettings.TESTING_LOOPBACK);
   }
 
   /**
@@ -213,41 +208,17 @@ public final class SluiceConf {
    * executors spread over them.
    */
   public VerbsOptions verbsOptions() {
-    return Settings.VERBS
-        .configure(
-            new EnvironmentHints(environment, conf::contains).verbsOptions(),
-            key -> conf.get(key, null))
-        .with(o -> o.registeredBytes = lockedBytes());
-  }
-
-  /**
-   * Returns the most bytes that may be locked: registered memory and queue pairs. With on-demand
-   * paging of map outputs, the budget is that of partition tables, which are pinned.
-   */
-  private long lockedBytes() {
-    return budget.lockedBytes() + transferOptions().queuePairBytes();
+    return executor.verbsOptions();
   }
 
   /** Returns the limits of registered memory as configured. */
   public MemoryBudget budget() {
-    return budget;
+    return executor.budget();
   }
 
   /** Returns the limits and times of this process's RDMA endpoint. */
   public TransferOptions transferOptions() {
-    return TransferOptions.DEFAULT.with(
-        o -> {
-          o.bufferPoolBytes = budget.bufferBytes();
-          o.maxQueuePairs = value(Settings.CONNECTIONS_MAX);
-          o.sendQueueDepth = value(Settings.SEND_QUEUE_DEPTH);
-          o.maxReadBytes = value(Settings.READ_MAX_BYTES).intValue();
-          o.connectTimeoutMs = value(Settings.CONNECT_TIMEOUT).intValue();
-          o.idleTimeoutMs = value(Settings.CONNECTIONS_IDLE_TIMEOUT).intValue();
-          o.circuitFailures = value(Settings.CIRCUIT_FAILURES);
-          o.circuitCooldownMs = value(Settings.CIRCUIT_COOLDOWN).intValue();
-          o.spinMicros = value(Settings.READ_SPIN).intValue();
-          o.connection = connectionAttributes();
-        });
+    return executor.transferOptions();
   }
 
   /**
@@ -258,12 +229,12 @@ public final class SluiceConf {
   public ReadOptions readOptions(int cores) {
     return ReadOptions.DEFAULT.with(
         o -> {
-          o.verifyChecksums = value(Settings.VERIFY_CHECKSUMS);
-          o.readTimeoutMs = value(Settings.READ_TIMEOUT);
-          o.bufferWaitMs = value(Settings.BUFFERS_WAIT_TIMEOUT);
-          o.maxGroupBytes = value(Settings.READ_MAX_BYTES).intValue();
+          o.verifyChecksums = value(ExecutorSettings.VERIFY_CHECKSUMS);
+          o.readTimeoutMs = value(ExecutorSettings.READ_TIMEOUT);
+          o.bufferWaitMs = value(ExecutorSettings.BUFFERS_WAIT_TIMEOUT);
+          o.maxGroupBytes = value(ExecutorSettings.READ_MAX_BYTES).intValue();
           o.gatherBytes = gatherBytes(cores);
-          o.hedge = value(Settings.READ_HEDGE);
+          o.hedge = value(ExecutorSettings.READ_HEDGE);
         });
   }
 
@@ -273,23 +244,12 @@ public final class SluiceConf {
    * It is at most the limit of one of Spark's iterators.
    */
   private long gatherBytes(int cores) {
-    if (!value(Settings.GATHER) || !value(Settings.VERIFY_CHECKSUMS)) {
+    if (!value(ExecutorSettings.GATHER) || !value(ExecutorSettings.VERIFY_CHECKSUMS)) {
       return 0;
     }
-    int tasks = Math.max(1, cores / conf.getInt("spark.task.cpus", 1));
-    long maxInFlight = conf.getSizeAsMb("spark.reducer.maxSizeInFlight", "48m") << 20;
-    return Math.min(maxInFlight, budget.bufferBytes() / 2 / tasks);
-  }
-
-  private ConnectionAttributes connectionAttributes() {
-    return ConnectionAttributes.DEFAULT.with(
-        c -> {
-          c.timeoutExponent = value(Settings.TIMEOUT_EXPONENT);
-          c.retryCount = value(Settings.RETRY_COUNT);
-          c.rnrRetry = value(Settings.RNR_RETRY);
-          c.minRnrTimer = value(Settings.MIN_RNR_TIMER);
-          c.maxRdAtomic = value(Settings.MAX_RD_ATOMIC);
-        });
+    int tasks = cores / conf.getInt("spark.task.cpus", 1);
+    long maxInFlight = conf.getSizeAsMb("spark.reducer.maxSizeInFlight", "48m") * MIB;
+    return Math.min(maxInFlight, executor.gatherBytes(tasks));
   }
 
   /**
@@ -298,16 +258,10 @@ public final class SluiceConf {
    * Encrypted files make no difference: their ciphers hide bytes, but do not reveal changes.
    */
   public boolean readsForbidden() {
-    return !value(Settings.ALLOW_PLAINTEXT)
-        && WIRE_ENCRYPTION.stream().anyMatch(key -> conf.getBoolean(key, false));
+    return executor.readsForbidden();
   }
 
   private <T> T value(Setting<T> setting) {
-    return requireNonNull(Settings.get(conf, setting));
-  }
-
-  private long or(Setting<Long> setting, long derived) {
-    Long value = Settings.get(conf, setting);
-    return value == null ? derived : value;
+    return executor.value(setting);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Configuration of executors and the driver. {@link Settings} is the table of all keys, and {@link
- * SluiceConf} gives the code their values. Defaults of memory depend on {@link ExecutorMemory}.
- * {@link NodeAccess} describes the way to the node daemon.
+ * Configuration of executors and the driver. {@link SluiceConf} gives the code the values of the
+ * table {@code ExecutorSettings} of {@code blocks.conf}. {@link NodeAccess} describes the way to
+ * the node daemon.
  */
 package dev.sluice.spark.conf;

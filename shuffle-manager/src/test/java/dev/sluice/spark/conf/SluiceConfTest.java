@@ -4,7 +4,8 @@ package dev.sluice.spark.conf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.sluice.blocks.directory.RegistrationMode;
+import dev.sluice.blocks.conf.MemoryBudget;
+import dev.sluice.blocks.conf.RegistrationMode;
 import dev.sluice.blocks.handover.NodeClient;
 import dev.sluice.rdma.transfer.TransferOptions;
 import dev.sluice.rdma.verbs.DeviceFilter;
@@ -51,6 +52,25 @@ class SluiceConfTest {
     SluiceConf made = new SluiceConf(conf);
     assertThat(made.transferOptions().bufferPoolBytes()).isEqualTo(5 << 20);
     assertThat(made.registrationMaxBytes()).isEqualTo(7 << 20);
+  }
+
+  /** Executors of another resource profile have that profile's heap, and this overhead. */
+  @Test
+  void theDriverAnnouncesTheOverheadOfTheDefaultProfile() {
+    conf.set("spark.executor.memory", "2g").set("spark.executor.memoryOverheadFactor", "0.5");
+    SluiceConf.announceOverhead(conf);
+    assertThat(conf.get("spark.shuffle.rdma.defaultMemoryOverhead")).isEqualTo("1024m");
+    conf.set("spark.executor.memory", "16g");
+    assertThat(new SluiceConf(conf, Path.of("/nonexistent"), Map.of()).budget())
+        .isEqualTo(new MemoryBudget(320 << 20, 128 << 20, 64 << 20));
+  }
+
+  @Test
+  void aCopiedConfigurationIsAnnouncedAnew() {
+    SluiceConf.announceOverhead(conf);
+    conf.set("spark.executor.memory", "2g").set("spark.executor.memoryOverheadFactor", "0.5");
+    SluiceConf.announceOverhead(conf);
+    assertThat(conf.get("spark.shuffle.rdma.defaultMemoryOverhead")).isEqualTo("1024m");
   }
 
   @Test

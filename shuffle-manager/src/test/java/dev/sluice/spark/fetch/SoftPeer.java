@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.fetch;
 
+import dev.sluice.blocks.conf.RegistrationMode;
 import dev.sluice.blocks.directory.LocalDirectories;
-import dev.sluice.blocks.directory.RegistrationMode;
 import dev.sluice.blocks.directory.RegistryLimits;
 import dev.sluice.blocks.registry.MapOutputFiles;
 import dev.sluice.blocks.registry.MapOutputListener;

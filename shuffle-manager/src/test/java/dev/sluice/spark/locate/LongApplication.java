@@ -4,8 +4,8 @@ package dev.sluice.spark.locate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.blocks.client.BlockServerClient;
+import dev.sluice.blocks.conf.RegistrationMode;
 import dev.sluice.blocks.directory.LocalDirectories;
-import dev.sluice.blocks.directory.RegistrationMode;
 import dev.sluice.blocks.directory.RegistryLimits;
 import dev.sluice.blocks.registry.MapOutputFiles;
 import dev.sluice.blocks.registry.MapOutputListener;

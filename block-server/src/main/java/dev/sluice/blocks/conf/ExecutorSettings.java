@@ -1,34 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.sluice.spark.conf;
+package dev.sluice.blocks.conf;
 
-import dev.sluice.blocks.conf.MemoryBudget;
-import dev.sluice.blocks.conf.Setting;
-import dev.sluice.blocks.conf.SettingTable;
 import dev.sluice.blocks.conf.SettingTable.Draft;
-import dev.sluice.blocks.conf.Type;
-import dev.sluice.blocks.conf.VerbsSettings;
-import dev.sluice.blocks.directory.RegistrationMode;
+import dev.sluice.blocks.conf.SettingTable.Refusal;
 import dev.sluice.rdma.soft.FaultPlan;
 import java.nio.file.Path;
+import java.util.Map;
+import java.util.SortedMap;
 import java.util.function.Function;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
-import org.apache.spark.SparkConf;
-import org.jspecify.annotations.Nullable;
-import scala.Tuple2;
 
 /**
- * Settings of executors and the driver. The code reads {@link SluiceConf}; docs/configuration.md is
- * generated from this table. The order of the fields is the order there. Any thread: nothing
- * changes after the class is loaded.
+ * Settings of executors and the driver. The code reads {@link ExecutorConf} and {@code SluiceConf};
+ * docs/configuration.md is generated from this table. The order of the fields is the order there.
+ * Any thread: nothing changes after the class is loaded.
  */
-final class Settings {
+public final class ExecutorSettings {
   static final String PREFIX = "spark.shuffle.rdma.";
 
   static final SettingTable TABLE =
       new SettingTable(PREFIX, "%1$s is \"%2$s\", but there is no such key%3$s; allowed are %4$s");
 
-  static final Setting<String> PROVIDER =
+  public static final Setting<String> PROVIDER =
       with("provider", Type.oneOf("auto", "verbs", "soft", "off"), "auto")
           .doc(
               "How blocks are READ. `verbs` needs an RDMA device. `soft` is software over TCP with"
@@ -36,7 +29,7 @@ final class Settings {
                   + " Spark's own shuffle. If a provider that is set by name does not work, the"
                   + " application ends with the reason.");
 
-  static final Setting<Double> MEMORY_SHARE =
+  public static final Setting<Double> MEMORY_SHARE =
       with("memoryShare", Type.SHARE, Double.toString(MemoryBudget.DEFAULT_SHARE))
           .doc(
               "Share of the executor's memory overhead that registered map outputs, buffers and"
@@ -45,13 +38,13 @@ final class Settings {
                   + " counts only as far as the container's limit leaves room next to heap and"
                   + " off-heap memory.");
 
-  static final Setting<Long> DEFAULT_MEMORY_OVERHEAD =
+  public static final Setting<Long> DEFAULT_MEMORY_OVERHEAD =
       derived("defaultMemoryOverhead", Type.bytes("0", "64t"), "set by the driver")
           .doc(
               "Memory overhead of the default resource profile. Spark grants it to executors of"
                   + " other profiles as well, unless these set their own.");
 
-  static final Setting<Long> REGISTRATION_MAX_BYTES =
+  public static final Setting<Long> REGISTRATION_MAX_BYTES =
       derived("registration.maxBytes", Type.bytes("0", "64t"), "five eighths of the memory share")
           .doc(
               "Limit of the bytes of map output files and their partition tables that an executor"
@@ -61,13 +54,13 @@ final class Settings {
                   + " shuffles are deregistered, the least recently READ first. Map outputs that"
                   + " find no room are staged; with 0, all are.");
 
-  static final Setting<Long> STAGING_MAX_BYTES =
+  public static final Setting<Long> STAGING_MAX_BYTES =
       derived("staging.maxBytes", Type.bytes("4m", "16g"), "an eighth of the memory share")
           .doc(
               "Limit of the registered memory into which an executor copies blocks of unregistered"
                   + " map outputs when readers ask for them.");
 
-  static final Setting<RegistrationMode> REGISTRATION_MODE =
+  public static final Setting<RegistrationMode> REGISTRATION_MODE =
       with("registration.mode", Type.constantOf(RegistrationMode.class), "auto")
           .doc(
               "How map output files become memory regions. With `verbs`, `auto` maps them read-only"
@@ -77,40 +70,40 @@ final class Settings {
                   + " with on-demand paging. If `odp` fails in any local directory, the application"
                   + " ends with the reason.");
 
-  static final Setting<Long> REGISTRATION_IDLE_TIMEOUT =
+  public static final Setting<Long> REGISTRATION_IDLE_TIMEOUT =
       with("registration.idleTimeout", Type.millis("1s", "24h"), "60s")
           .doc(
               "Time without READs after which a shuffle is idle. Idle shuffles give way to others"
                   + " when the limit is near.");
 
-  static final Setting<Long> BUFFERS_MAX_BYTES =
+  public static final Setting<Long> BUFFERS_MAX_BYTES =
       derived("buffers.maxBytes", Type.bytes("1m", "1t"), "a quarter of the memory share")
           .doc("Limit of the registered buffers that READs write to.");
 
-  static final Setting<Long> BUFFERS_WAIT_TIMEOUT =
+  public static final Setting<Long> BUFFERS_WAIT_TIMEOUT =
       with("buffers.waitTimeout", Type.millis("0ms", "10min"), "2s")
           .doc(
               "How long blocks wait for a free buffer before Spark's own transfer fetches them."
                   + " Blocks that have to be staged wait for a buffer as long as for the staging.");
 
-  static final Setting<Integer> CONNECTIONS_MAX =
+  public static final Setting<Integer> CONNECTIONS_MAX =
       with("connections.max", Type.integer(1, 65536), "1024")
           .doc(
               "Limit of an executor's queue pairs, separately for those that it reads through and"
                   + " those that it serves. The least recently used idle one is closed for a new"
                   + " one.");
 
-  static final Setting<Long> CONNECTIONS_IDLE_TIMEOUT =
+  public static final Setting<Long> CONNECTIONS_IDLE_TIMEOUT =
       with("connections.idleTimeout", Type.millis("1s", "24h"), "5min")
           .doc("Time without READs after which a queue pair is closed.");
 
-  static final Setting<Long> CONNECT_TIMEOUT =
+  public static final Setting<Long> CONNECT_TIMEOUT =
       with("connect.timeout", Type.millis("100ms", "10min"), "5s")
           .doc(
               "How long a queue pair may take to connect, including the exchange of its parameters"
                   + " with the peer's block server. After that, it has failed.");
 
-  static final Setting<Long> LOCATE_TIMEOUT =
+  public static final Setting<Long> LOCATE_TIMEOUT =
       with("locate.timeout", Type.millis("100ms", "10min"), "10s")
           .doc(
               "How long the driver, and after it a peer's block server, may take to answer with"
@@ -118,14 +111,14 @@ final class Settings {
                   + " their blocks. Tasks of a new executor wait as long, 10 s at most, until the"
                   + " driver knows it.");
 
-  static final Setting<Long> READ_TIMEOUT =
+  public static final Setting<Long> READ_TIMEOUT =
       with("read.timeout", Type.millis("100ms", "1h"), "30s")
           .doc(
               "How long the READ of blocks may take before Spark's own transfer fetches them. A"
                   + " node daemon that then sends nothing by Spark's transfer for the same time is"
                   + " not asked again for a minute.");
 
-  static final Setting<Boolean> READ_HEDGE =
+  public static final Setting<Boolean> READ_HEDGE =
       with("read.hedge", Type.FLAG, "true")
           .doc(
               "Whether Spark's own transfer also fetches small blocks whose READ is late: longer than"
@@ -138,44 +131,44 @@ final class Settings {
                   + " would leave out more than half of the peers, none is left out. Without `gather`"
                   + " or `verifyChecksums` no READ is late.");
 
-  static final Setting<Long> READ_MAX_BYTES =
+  public static final Setting<Long> READ_MAX_BYTES =
       with("read.maxBytes", Type.bytes("4k", "1g"), "1m")
           .doc(
               "Limit of the bytes of one READ work request. Longer ranges are split. Small blocks"
                   + " are READ together into one buffer of at most this size.");
 
-  static final Setting<Long> READ_SPIN =
+  public static final Setting<Long> READ_SPIN =
       with("read.spin", Type.micros("0us", "10ms"), "20us")
           .doc("How long the completion thread polls before it sleeps.");
 
-  static final Setting<Integer> SEND_QUEUE_DEPTH =
+  public static final Setting<Integer> SEND_QUEUE_DEPTH =
       with("sendQueueDepth", Type.integer(1, 16384), "256")
           .doc(
               "Limit of the work requests under way on one queue pair. Each takes 64 bytes of"
                   + " memory or more. A fetch of more blocks waits for completions before all of it"
                   + " is posted.");
 
-  static final Setting<Integer> MAX_RD_ATOMIC =
+  public static final Setting<Integer> MAX_RD_ATOMIC =
       with("maxRdAtomic", Type.integer(1, 255), "128")
           .doc(
               "Limit of the READs that one queue pair has on the wire at a time. The device may"
                   + " allow fewer; most NICs allow 16.");
 
-  static final Setting<Integer> TIMEOUT_EXPONENT =
+  public static final Setting<Integer> TIMEOUT_EXPONENT =
       with("timeoutExponent", Type.integer(8, 31), "18")
           .doc("Local ACK timeout of a queue pair, as the exponent n of 4.096 us x 2^n.");
 
-  static final Setting<Integer> RETRY_COUNT =
+  public static final Setting<Integer> RETRY_COUNT =
       with("retryCount", Type.integer(0, 7), "7")
           .doc("Number of repetitions of an unanswered request before the queue pair fails.");
 
-  static final Setting<Integer> RNR_RETRY =
+  public static final Setting<Integer> RNR_RETRY =
       with("rnrRetry", Type.integer(0, 7), "7")
           .doc(
               "Number of repetitions of a READ whose peer answers that it is not ready, because it"
                   + " first has to page in memory that is registered on demand; 7 is without end.");
 
-  static final Setting<Integer> MIN_RNR_TIMER =
+  public static final Setting<Integer> MIN_RNR_TIMER =
       with("minRnrTimer", Type.integer(0, 31), "12")
           .doc(
               "Time that a peer that is not ready asks the reader to wait, as a code of the verbs"
@@ -183,17 +176,17 @@ final class Settings {
 
   static final VerbsSettings VERBS = new VerbsSettings(TABLE);
 
-  static final Setting<Integer> CIRCUIT_FAILURES =
+  public static final Setting<Integer> CIRCUIT_FAILURES =
       with("circuit.failures", Type.integer(1, 1000), "3")
           .doc(
               "Number of consecutive failures after which a peer's circuit breaker opens: the peer"
                   + " is not tried for `circuit.cooldown`.");
 
-  static final Setting<Long> CIRCUIT_COOLDOWN =
+  public static final Setting<Long> CIRCUIT_COOLDOWN =
       with("circuit.cooldown", Type.millis("100ms", "24h"), "60s")
           .doc("How long a peer is not tried after its circuit breaker has opened.");
 
-  static final Setting<Boolean> GATHER =
+  public static final Setting<Boolean> GATHER =
       with("gather", Type.FLAG, "true")
           .doc(
               "Whether the small blocks that one executor has for a reduce task are fetched"
@@ -204,13 +197,13 @@ final class Settings {
                   + " computes. With `spark.shuffle.rdma.verifyChecksums=false` nothing is"
                   + " gathered.");
 
-  static final Setting<Boolean> VERIFY_CHECKSUMS =
+  public static final Setting<Boolean> VERIFY_CHECKSUMS =
       with("verifyChecksums", Type.FLAG, "true")
           .doc(
               "Whether blocks are checked against Spark's partition checksums after the READ, if"
                   + " there are any.");
 
-  static final Setting<Boolean> ALLOW_PLAINTEXT =
+  public static final Setting<Boolean> ALLOW_PLAINTEXT =
       with("allowPlaintext", Type.FLAG, "false")
           .doc(
               "Whether blocks are READ even if Spark encrypts its network traffic"
@@ -220,20 +213,20 @@ final class Settings {
                   + " `spark.io.encryption.enabled` is on, and can alter them in any case"
                   + " (security.md).");
 
-  static final Setting<Integer> PORT =
+  public static final Setting<Integer> PORT =
       with("port", Type.PORT, "0")
           .doc(
               "TCP port of an executor's block server; 0 takes a free one. If the port is taken,"
                   + " the ones above it are tried, as Spark does (`spark.port.maxRetries`).");
 
-  static final Setting<Integer> DATA_PORT =
+  public static final Setting<Integer> DATA_PORT =
       with("dataPort", Type.PORT, "0")
           .doc(
               "TCP port on which the software provider serves READs; 0 takes a free one. If the"
                   + " port is taken, the ones above it are tried (`spark.port.maxRetries`). Verbs"
                   + " use no such port.");
 
-  static final Setting<String> NODE =
+  public static final Setting<String> NODE =
       with("node", Type.oneOf("off", "on", "required"), "off")
           .doc(
               "Which process serves map outputs. `off`: the executors that wrote them. `on`: the"
@@ -246,20 +239,20 @@ final class Settings {
                   + " `spark.network.crypto.cipher` other than AES/CTR/NoPadding, or"
                   + " `spark.shuffle.useOldFetchProtocol`. `required` means the same as `on`.");
 
-  static final Setting<Path> NODE_SOCKET =
+  public static final Setting<Path> NODE_SOCKET =
       with("node.socket", Type.PATH, "/run/sluice/node.sock")
           .doc(
               "Unix domain socket of the node daemon. If it is not set on YARN, the socket of the"
                   + " NodeManager's auxiliary service `sluice_node` is used.");
 
-  static final Setting<Long> NODE_TIMEOUT =
+  public static final Setting<Long> NODE_TIMEOUT =
       with("node.timeout", Type.millis("100ms", "10min"), "10s")
           .doc(
               "How long the node daemon may take to answer a map task that hands over its map"
                   + " output. If it does not answer, map outputs stay with the executor until it"
                   + " does.");
 
-  static final Setting<Long> NODE_AWAY_TIMEOUT =
+  public static final Setting<Long> NODE_AWAY_TIMEOUT =
       with("node.awayTimeout", Type.millis("100ms", "30min"), "120s")
           .doc(
               "How long a node daemon may be away, for example during a restart: its socket does"
@@ -269,46 +262,50 @@ final class Settings {
                   + " again the map outputs that lost executors had handed over there. A daemon"
                   + " that accepts connections but does not answer is given up earlier.");
 
-  static final Setting<String> NODE_INCARNATION =
+  public static final Setting<String> NODE_INCARNATION =
       derived(
               "node.incarnation",
               new Type<>("the value that the driver sets", Function.identity()),
               "set by the driver")
           .doc("Distinguishes this run of the application from others at the node daemons.");
 
-  static final Setting<FaultPlan> SOFT_FAULTS =
+  public static final Setting<FaultPlan> SOFT_FAULTS =
       derived(
               "soft.faults",
               new Type<>("a plan such as seed=7;corrupt=0.01;kill@100", FaultPlan::parse),
               "none")
           .doc("For tests: faults that the software provider injects.");
 
-  static final Setting<Boolean> TESTING_LOOPBACK =
+  public static final Setting<Boolean> TESTING_LOOPBACK =
       with("testing.loopback", Type.FLAG, "false")
           .doc("For tests: local blocks are READ as well, from the executor itself.");
 
-  static final Setting<Boolean> TESTING_REFUSE_NETTY =
+  public static final Setting<Boolean> TESTING_REFUSE_NETTY =
       with("testing.refuseNetty", Type.FLAG, "false")
           .doc("For tests: an executor refuses to serve shuffle blocks to Spark's own transfer.");
 
-  private Settings() {}
+  private ExecutorSettings() {}
 
   /**
    * Checks all keys and values.
    *
+   * @param all settings of Spark; those without our prefix are ignored
    * @throws IllegalArgumentException for a key with our prefix that is not in the table, and for a
    *     value that is not allowed
    */
-  static void validate(SparkConf conf) {
-    TABLE.validate(
-        Stream.of(conf.getAll())
-            .filter(entry -> entry._1.startsWith(PREFIX))
-            .collect(Collectors.toMap(Tuple2::_1, Tuple2::_2)));
+  static void validate(Map<String, String> all) {
+    TABLE.validate(ours(all));
   }
 
-  /** Returns the value that is set, else the default; null for a {@link #derived} default. */
-  static <T> @Nullable T get(SparkConf conf, Setting<T> setting) {
-    return setting.get(key -> conf.get(key, null));
+  /** Returns refusals by their keys; {@link #validate} throws the first. */
+  static SortedMap<String, Refusal> refusals(Map<String, String> all) {
+    return TABLE.refusals(ours(all));
+  }
+
+  private static Map<String, String> ours(Map<String, String> all) {
+    return all.entrySet().stream()
+        .filter(entry -> entry.getKey().startsWith(PREFIX))
+        .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
   }
 
   private static <T> Draft<T> with(String name, Type<T> type, String defaultValue) {

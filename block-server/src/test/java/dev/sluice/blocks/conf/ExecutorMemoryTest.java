@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.sluice.spark.conf;
+package dev.sluice.blocks.conf;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.sluice.blocks.conf.MemoryBudget;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.OptionalLong;
-import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.Test;
 
 class ExecutorMemoryTest {
   private static final long MIB = 1L << 20;
   private static final long HEAP = 1024 * MIB;
 
-  private final SparkConf conf = new SparkConf(false);
+  private final Map<String, String> conf = new HashMap<>();
 
   @Test
   void isAShareOfTheOverheadThatIsSet() {
-    conf.set("spark.executor.memoryOverhead", "2g");
+    conf.put("spark.executor.memoryOverhead", "2g");
     assertThat(derive(0.5, OptionalLong.empty()))
         .isEqualTo(new MemoryBudget(640 * MIB, 256 * MIB, 128 * MIB));
   }
@@ -25,7 +26,8 @@ class ExecutorMemoryTest {
   void isAShareOfTheOverheadThatSparkDerives() {
     assertThat(derive(0.5, OptionalLong.empty()))
         .isEqualTo(new MemoryBudget(120 * MIB, 48 * MIB, 24 * MIB));
-    conf.set("spark.executor.memory", "16g").set("spark.executor.memoryOverheadFactor", "0.25");
+    conf.put("spark.executor.memory", "16g");
+    conf.put("spark.executor.memoryOverheadFactor", "0.25");
     assertThat(derive(0.5, OptionalLong.empty()))
         .isEqualTo(new MemoryBudget(1280 * MIB, 512 * MIB, 256 * MIB));
   }
@@ -33,30 +35,20 @@ class ExecutorMemoryTest {
   /** Spark puts the profile's heap into the executor's configuration, and no overhead. */
   @Test
   void profilesWithoutOverheadUseTheDefaultProfilesOverhead() {
-    conf.set("spark.executor.memory", "2g").set("spark.executor.memoryOverheadFactor", "0.5");
-    ExecutorMemory.announce(conf);
-    conf.set("spark.executor.memory", "16g");
+    conf.put("spark.shuffle.rdma.defaultMemoryOverhead", "1024m");
+    conf.put("spark.executor.memory", "16g");
     assertThat(derive(0.5, OptionalLong.empty()))
         .isEqualTo(new MemoryBudget(320 * MIB, 128 * MIB, 64 * MIB));
-    conf.set("spark.executor.memoryOverhead", "256m");
+    conf.put("spark.executor.memoryOverhead", "256m");
     assertThat(derive(0.5, OptionalLong.empty()))
         .isEqualTo(new MemoryBudget(80 * MIB, 32 * MIB, 16 * MIB));
   }
 
   @Test
-  void aCopiedConfigurationIsAnnouncedAnew() {
-    ExecutorMemory.announce(conf);
-    conf.set("spark.executor.memory", "2g").set("spark.executor.memoryOverheadFactor", "0.5");
-    ExecutorMemory.announce(conf);
-    assertThat(derive(0.5, OptionalLong.empty()))
-        .isEqualTo(new MemoryBudget(320 * MIB, 128 * MIB, 64 * MIB));
-  }
-
-  @Test
   void isNoMoreThanHeapAndOffHeapLeaveOfTheContainer() {
-    conf.set("spark.executor.memoryOverhead", "8g")
-        .set("spark.memory.offHeap.enabled", "true")
-        .set("spark.memory.offHeap.size", "1g");
+    conf.put("spark.executor.memoryOverhead", "8g");
+    conf.put("spark.memory.offHeap.enabled", "true");
+    conf.put("spark.memory.offHeap.size", "1g");
     long limit = HEAP + 1024 * MIB + 512 * MIB;
     assertThat(derive(0.5, OptionalLong.of(limit)))
         .isEqualTo(new MemoryBudget(160 * MIB, 64 * MIB, 32 * MIB));
@@ -69,10 +61,26 @@ class ExecutorMemoryTest {
     assertThat(budget.registrationBytes()).isEqualTo(4 * MIB);
   }
 
+  /** Spark's keys of memory are in MiB; only those of the memory outside of the heap are in bytes. */
+  @Test
+  void numbersWithoutAUnitAreInMebibytes() {
+    conf.put("spark.executor.memory", "2048");
+    conf.put("spark.executor.memoryOverhead", "512");
+    conf.put("spark.executor.pyspark.memory", "100");
+    assertThat(ExecutorMemory.heap(conf::get)).isEqualTo(2048 * MIB);
+    assertThat(ExecutorMemory.overhead(conf::get)).isEqualTo(512 * MIB);
+    assertThat(ExecutorMemory.offHeap(conf::get)).isEqualTo(100 * MIB);
+  }
+
+  @Test
+  void aValueThatIsNoSizeIsNamed() {
+    conf.put("spark.executor.memoryOverhead", "2 potatoes");
+    assertThatThrownBy(() -> ExecutorMemory.overhead(conf::get))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContainingAll("spark.executor.memoryOverhead", "2 potatoes");
+  }
+
   private MemoryBudget derive(double share, OptionalLong containerLimit) {
-    return MemoryBudget.derive(
-        new MemoryBudget.Grant(HEAP, ExecutorMemory.offHeap(conf), ExecutorMemory.overhead(conf)),
-        share,
-        containerLimit);
+    return MemoryBudget.derive(ExecutorMemory.grant(conf::get, HEAP), share, containerLimit);
   }
 }

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.sluice.spark.conf;
+package dev.sluice.blocks.conf;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.sluice.blocks.conf.Setting;
-import org.apache.spark.SparkConf;
+import java.util.HashMap;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class SettingsTest {
-  private final SparkConf conf = new SparkConf(false);
+class ExecutorSettingsTest {
+  private final Map<String, String> conf = new HashMap<>();
 
   @Test
   void allDefaultsAreAllowed() {
-    Settings.validate(conf);
+    ExecutorSettings.validate(conf);
   }
 
   @Test
   void keysAreUniqueAndDocumented() {
-    assertThat(Settings.TABLE.rows()).extracting(Setting::key).doesNotHaveDuplicates();
-    assertThat(Settings.TABLE.rows()).allSatisfy(row -> assertThat(row.doc()).endsWith("."));
+    assertThat(ExecutorSettings.TABLE.rows()).extracting(Setting::key).doesNotHaveDuplicates();
+    assertThat(ExecutorSettings.TABLE.rows()).allSatisfy(row -> assertThat(row.doc()).endsWith("."));
   }
 
   @Test
   void anUnknownKeyIsNamedWithTheKnownOnes() {
-    conf.set("spark.shuffle.rdma.providers", "soft");
-    assertThatThrownBy(() -> Settings.validate(conf))
+    conf.put("spark.shuffle.rdma.providers", "soft");
+    assertThatThrownBy(() -> ExecutorSettings.validate(conf))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContainingAll(
             "spark.shuffle.rdma.providers", "\"soft\"", "spark.shuffle.rdma.provider,");
@@ -35,8 +35,9 @@ class SettingsTest {
 
   @Test
   void othersKeysAreNotLookedAt() {
-    conf.set("spark.shuffle.rdmaX.provider", "x").set("spark.shuffle.compress", "maybe");
-    Settings.validate(conf);
+    conf.put("spark.shuffle.rdmaX.provider", "x");
+    conf.put("spark.shuffle.compress", "maybe");
+    ExecutorSettings.validate(conf);
   }
 
   @ParameterizedTest
@@ -70,27 +71,28 @@ class SettingsTest {
     "verifyChecksums, yes"
   })
   void aForbiddenValueIsNamedWithTheAllowedOnes(String name, String value) {
-    String key = Settings.PREFIX + name;
-    conf.set(key, value);
-    assertThatThrownBy(() -> Settings.validate(conf))
+    String key = ExecutorSettings.PREFIX + name;
+    conf.put(key, value);
+    assertThatThrownBy(() -> ExecutorSettings.validate(conf))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContainingAll(key, "\"" + value + "\"", ", but must be ");
   }
 
   @Test
   void timesAndSizesAreInSparksSyntax() {
-    conf.set("spark.shuffle.rdma.read.timeout", "2min")
-        .set("spark.shuffle.rdma.read.spin", "1ms")
-        .set("spark.shuffle.rdma.buffers.maxBytes", "2g");
-    assertThat(Settings.get(conf, Settings.READ_TIMEOUT)).isEqualTo(120_000);
-    assertThat(Settings.get(conf, Settings.READ_SPIN)).isEqualTo(1000);
-    assertThat(Settings.get(conf, Settings.BUFFERS_MAX_BYTES)).isEqualTo(2L << 30);
+    conf.put("spark.shuffle.rdma.read.timeout", "2min");
+    conf.put("spark.shuffle.rdma.read.spin", "1ms");
+    conf.put("spark.shuffle.rdma.buffers.maxBytes", "2g");
+    assertThat(ExecutorSettings.READ_TIMEOUT.get(conf::get)).isEqualTo(120_000);
+    assertThat(ExecutorSettings.READ_SPIN.get(conf::get)).isEqualTo(1000);
+    assertThat(ExecutorSettings.BUFFERS_MAX_BYTES.get(conf::get)).isEqualTo(2L << 30);
   }
 
   @Test
   void withoutAUnitATimeIsInItsOwnOne() {
-    conf.set("spark.shuffle.rdma.read.timeout", "1500").set("spark.shuffle.rdma.read.spin", "7");
-    assertThat(Settings.get(conf, Settings.READ_TIMEOUT)).isEqualTo(1500);
-    assertThat(Settings.get(conf, Settings.READ_SPIN)).isEqualTo(7);
+    conf.put("spark.shuffle.rdma.read.timeout", "1500");
+    conf.put("spark.shuffle.rdma.read.spin", "7");
+    assertThat(ExecutorSettings.READ_TIMEOUT.get(conf::get)).isEqualTo(1500);
+    assertThat(ExecutorSettings.READ_SPIN.get(conf::get)).isEqualTo(7);
   }
 }
