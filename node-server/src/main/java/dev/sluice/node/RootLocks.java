@@ -3,7 +3,7 @@ package dev.sluice.node;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.sluice.blocks.handover.NodeChannel;
+import dev.sluice.blocks.handover.NodeSocket;
 import dev.sluice.node.NodeDisks.RefusedException;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -91,7 +91,7 @@ final class RootLocks implements AutoCloseable {
     if (!attributes.isDirectory()) {
       throw new RefusedException(root + " is a link or a file, not a directory");
     }
-    if (!attributes.owner().equals(NodeChannel.self())) {
+    if (!attributes.owner().equals(NodeSocket.self())) {
       throw new RefusedException(
           "%s belongs to another user (%s)".formatted(root, attributes.owner()));
     }

@@ -3,6 +3,7 @@ package dev.sluice.node;
 
 import dev.sluice.blocks.handover.NodeChannel;
 import dev.sluice.blocks.handover.NodeChannel.UnansweredException;
+import dev.sluice.blocks.handover.NodeSocket;
 import dev.sluice.blocks.wire.ControlMessages.Refused;
 import dev.sluice.blocks.wire.NodeMessages.Accepted;
 import dev.sluice.blocks.wire.NodeMessages.HandOver;
@@ -97,7 +98,7 @@ final class SocketServer implements AutoCloseable {
 
   /** Returns true if a daemon accepts connections there. */
   static boolean isListenedAt(Path path) {
-    try (SocketChannel _ = NodeChannel.open(path)) {
+    try (SocketChannel _ = NodeSocket.connect(path)) {
       return true;
     } catch (UnansweredException e) {
       return true;

@@ -7,8 +7,6 @@ import dev.sluice.blocks.wire.MessageException;
 import dev.sluice.blocks.wire.NodeMessages;
 import java.io.EOFException;
 import java.io.IOException;
-import java.net.StandardProtocolFamily;
-import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.CancelledKeyException;
@@ -16,13 +14,11 @@ import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.UserPrincipal;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
-import jdk.net.ExtendedSocketOptions;
 
 /**
  * One end of a connection over a node's Unix domain socket. Each message follows its length in four
@@ -82,35 +78,12 @@ public final class NodeChannel implements AutoCloseable {
    * @throws UnansweredException if a daemon listens, but has not accepted earlier connections
    */
   public static NodeChannel connect(Path path) throws IOException {
-    return new NodeChannel(open(path));
-  }
-
-  /** Connects as {@link #connect} does, without messages. */
-  public static SocketChannel open(Path path) throws IOException {
-    SocketChannel socket = SocketChannel.open(StandardProtocolFamily.UNIX);
-    boolean connected = false;
-    try {
-      socket.configureBlocking(false);
-      if (!socket.connect(UnixDomainSocketAddress.of(path))) {
-        throw new UnansweredException("too many executors are waiting to connect");
-      }
-      connected = true;
-    } finally {
-      if (!connected) {
-        socket.close();
-      }
-    }
-    return socket;
-  }
-
-  /** User of this process. */
-  public static UserPrincipal self() throws IOException {
-    return Files.getOwner(Path.of("/proc/self"));
+    return new NodeChannel(NodeSocket.connect(path));
   }
 
   /** User of the process at the other end. */
   public UserPrincipal peer() throws IOException {
-    return socket.getOption(ExtendedSocketOptions.SO_PEERCRED).user();
+    return NodeSocket.peer(socket);
   }
 
   /**

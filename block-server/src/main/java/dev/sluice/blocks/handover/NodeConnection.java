@@ -72,7 +72,7 @@ final class NodeConnection implements AutoCloseable {
 
   /** Any process that may write to the socket's folder may listen there: checks its user first. */
   private void checkPeer() throws IOException {
-    UserPrincipal self = NodeChannel.self();
+    UserPrincipal self = NodeSocket.self();
     if (!channel.peer().equals(self)) {
       throw new RefusedException(
           "the process that listens there runs as %s, not as %s".formatted(channel.peer(), self));

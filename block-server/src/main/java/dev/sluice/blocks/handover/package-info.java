@@ -4,8 +4,8 @@
  * <p>{@link NodeClient} is the entry point. It registers the executor at the daemon, and for each
  * map output links the files into an {@link ApplicationFolder} of the node and reports that over a
  * Unix domain socket. A {@link NodeConnection} is one such connection, and its {@link NodeChannel}
- * sends one request at a time with a deadline. {@link NodeClient.NodeEndpoint} tells readers where
- * the daemon serves the map outputs.
+ * sends one request at a time over a {@link NodeSocket}, with a deadline. {@link
+ * NodeClient.NodeEndpoint} tells readers where the daemon serves the map outputs.
  *
  * <p>{@link ExecutorFolders} keeps the folders of a live executor locked, so that the daemon
  * deletes only those of dead ones.
