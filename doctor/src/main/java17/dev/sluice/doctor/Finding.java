@@ -28,6 +28,7 @@ import java.util.concurrent.ExecutionException;
  *     with the unit
  * @param cause earlier findings that would explain this one
  * @param consequences effects of this finding that have no lines of their own
+ * @param lines lines of files that mend it, for {@code --fix}
  */
 public record Finding(
     String name,
@@ -36,7 +37,8 @@ public record Finding(
     String set,
     Map<String, Object> values,
     Cause cause,
-    List<String> consequences)
+    List<String> consequences,
+    List<FixLine> lines)
     implements Serializable {
   /** Results, from good to bad. */
   public enum Level {
@@ -58,7 +60,7 @@ public record Finding(
   }
 
   public Finding(String name, Level level, String said, String set) {
-    this(name, level, said, set, Map.of(), Cause.NONE, List.of());
+    this(name, level, said, set, Map.of(), Cause.NONE, List.of(), List.of());
   }
 
   public static Finding ok(String name, String said) {
@@ -78,12 +80,20 @@ public record Finding(
     Map<String, Object> more = new LinkedHashMap<>(values);
     more.put(field, value);
     return new Finding(
-        name, level, said, set, Collections.unmodifiableMap(more), cause, consequences);
+        name, level, said, set, Collections.unmodifiableMap(more), cause, consequences, lines);
   }
 
   /** Returns this finding with a cause. It has no line of its own if a named finding is not ok. */
   public Finding causedBy(List<String> names, String effect) {
-    return new Finding(name, level, said, set, values, new Cause(names, effect), consequences);
+    return new Finding(
+        name, level, said, set, values, new Cause(names, effect), consequences, lines);
+  }
+
+  /** Returns this finding with a line of a file that mends it. */
+  public Finding mendedBy(FixLine line) {
+    List<FixLine> more = new ArrayList<>(lines);
+    more.add(line);
+    return new Finding(name, level, said, set, values, cause, consequences, List.copyOf(more));
   }
 
   /** Returns true if this finding is a consequence of another one. */
@@ -95,7 +105,7 @@ public record Finding(
     List<String> more = new ArrayList<>(consequences);
     more.add(consequence.cause.effect);
     Level worst = consequence.level.compareTo(level) > 0 ? consequence.level : level;
-    return new Finding(name, worst, said, set, values, cause, List.copyOf(more));
+    return new Finding(name, worst, said, set, values, cause, List.copyOf(more), lines);
   }
 
   /** Adds a finding to others: as a line, or as a consequence of the first that explains it. */

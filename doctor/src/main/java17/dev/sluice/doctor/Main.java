@@ -23,28 +23,18 @@ public final class Main {
               + "  java -jar <this jar> doctor [--help]");
       System.exit(Finding.Level.FAIL.ordinal());
     }
-    Options options;
-    try {
-      options = Options.parse(List.of(args).subList(1, args.length));
-    } catch (IllegalArgumentException e) {
-      System.err.print(e.getMessage() + "\n" + Options.HELP);
-      System.exit(Finding.Level.FAIL.ordinal());
-      return;
-    }
-    if (options.help()) {
-      System.out.print(Options.HELP);
-      return;
-    }
-    if (options.version()) {
-      System.out.printf(
-          "sluice %s, Java %s%n", Platform.version().orElse("unknown"), Runtime.version());
+    List<String> rest = List.of(args).subList(1, args.length);
+    if (isAnswered(rest)) {
       return;
     }
     String lack = Platform.lack(Runtime.version().feature());
     if (!lack.isEmpty()) {
       Table table = new Table();
       table.add(oldJava(lack));
-      System.out.print(options.json() ? table.json() : table.text());
+      System.out.print(
+          rest.contains("--json")
+              ? table.json()
+              : rest.contains("--fix") ? table.fix() : table.text());
       System.exit(table.exitStatus());
     }
     try {
@@ -53,6 +43,28 @@ public final class Main {
       requireNonNull(e.getCause()).printStackTrace();
       System.exit(Finding.Level.FAIL.ordinal());
     }
+  }
+
+  /**
+   * Returns true if the options ask for a text that needs no doctor, after it is printed. Wrong
+   * ones end the process.
+   */
+  private static boolean isAnswered(List<String> arguments) {
+    Options options;
+    try {
+      options = Options.parse(arguments);
+    } catch (IllegalArgumentException e) {
+      System.err.print(e.getMessage() + "\n" + Options.HELP);
+      System.exit(Finding.Level.FAIL.ordinal());
+      return true;
+    }
+    if (options.help()) {
+      System.out.print(Options.HELP);
+    } else if (options.version()) {
+      System.out.printf(
+          "sluice %s, Java %s%n", Platform.version().orElse("unknown"), Runtime.version());
+    }
+    return options.help() || options.version();
   }
 
   /** Returns the only finding of a JVM that cannot run the rest. */

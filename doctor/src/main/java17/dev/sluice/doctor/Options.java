@@ -4,7 +4,9 @@ package dev.sluice.doctor;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -27,12 +29,17 @@ public final class Options {
       String.format(
           """
           java -jar <this jar> doctor [option...]
+            --conf KEY=VALUE       setting of Spark, as for spark-submit; may be repeated
+            --properties-file FILE settings of Spark (spark-defaults.conf in SPARK_CONF_DIR or in
+                                   SPARK_HOME/conf), as spark-submit without --load-spark-defaults
+            --fix                  print the lines of files that mend the findings; change no file
             --peer HOST[:PORT]     READ from the node where a doctor serves
             --serve                let the doctors of other nodes READ from this one
             --port PORT            TCP port of --serve (%d)
             --seconds N            duration of --serve in seconds (3600)
-            --provider PROVIDER    auto, verbs or soft (auto)
-            --local-dirs DIR,...   Spark's local directories (SPARK_LOCAL_DIRS, LOCAL_DIRS, else /tmp)
+            --provider PROVIDER    auto, verbs or soft (as set for Spark, else auto)
+            --local-dirs DIR,...   Spark's local directories (SPARK_LOCAL_DIRS, LOCAL_DIRS, as set
+                                   for Spark, else /tmp)
             --json                 print one object, with an array of findings
             --version              print the versions of Sluice and Java
           Exit status: 0 if all is ok, 1 with a warning, 2 with a failure or wrong options.
@@ -49,7 +56,7 @@ public final class Options {
   /** Options that have an effect only with --serve, and those that have one only without it. */
   private static final Set<String> OF_SERVING = Set.of("--port", "--seconds");
 
-  private static final Set<String> OF_LOOKING = Set.of("--peer", "--local-dirs");
+  private static final Set<String> OF_LOOKING = Set.of("--peer", "--local-dirs", "--fix");
 
   private static final int MAX_PORT = 65_535;
   private static final int MAX_SECONDS = 1_000_000;
@@ -59,12 +66,15 @@ public final class Options {
 
   private static final Set<String> PROVIDERS = Set.of("auto", "verbs", "soft");
 
-  private String provider = "auto";
+  private Optional<String> provider = Optional.empty();
   private Optional<Peer> peer = Optional.empty();
-  private List<Path> localDirectories = directories(defaultDirectories());
+  private Optional<List<Path>> localDirectories = Optional.empty();
+  private Optional<Path> propertiesFile = Optional.empty();
+  private final Map<String, String> settings = new LinkedHashMap<>();
   private int port = DEFAULT_PORT;
   private int seconds = 3600;
   private boolean serves;
+  private boolean fix;
   private boolean json;
   private boolean help;
   private boolean version;
@@ -80,13 +90,18 @@ public final class Options {
     Set<String> given = new TreeSet<>();
     for (Iterator<String> rest = arguments.iterator(); rest.hasNext(); ) {
       String option = rest.next();
-      if (!given.add(option)) {
+      if (!given.add(option) && !option.equals("--conf")) {
         throw new IllegalArgumentException(option + " is given twice");
       }
       switch (option) {
         case "--peer" -> options.peer = Optional.of(peer(value(option, rest)));
-        case "--provider" -> options.provider = provider(value(option, rest));
-        case "--local-dirs" -> options.localDirectories = directories(value(option, rest));
+        case "--provider" -> options.provider = Optional.of(provider(value(option, rest)));
+        case "--local-dirs" ->
+            options.localDirectories = Optional.of(directories(value(option, rest)));
+        case "--properties-file" ->
+            options.propertiesFile = Optional.of(Path.of(value(option, rest)));
+        case "--conf" -> addSetting(options.settings, value(option, rest));
+        case "--fix" -> options.fix = true;
         case "--port" -> options.port = number(option, value(option, rest), 0, MAX_PORT);
         case "--seconds" -> options.seconds = number(option, value(option, rest), 1, MAX_SECONDS);
         case "--serve" -> options.serves = true;
@@ -102,7 +117,27 @@ public final class Options {
             option + (options.serves ? " cannot be combined with --serve" : " needs --serve"));
       }
     }
+    if (options.fix && options.json) {
+      throw new IllegalArgumentException(
+          "--fix cannot be combined with --json, where each finding has its lines");
+    }
     return options;
+  }
+
+  /**
+   * Adds a setting that is given as KEY=VALUE.
+   *
+   * @throws IllegalArgumentException for another text, and for a key that has another value
+   */
+  public static void addSetting(Map<String, String> settings, String text) {
+    int end = text.indexOf('=');
+    if (end < 1) {
+      throw new IllegalArgumentException("--conf is " + text + ", not KEY=VALUE");
+    }
+    String key = text.substring(0, end).strip();
+    if (settings.put(key, text.substring(end + 1).strip()) != null) {
+      throw new IllegalArgumentException("--conf sets " + key + " twice");
+    }
   }
 
   private static String value(String option, Iterator<String> rest) {
@@ -156,16 +191,16 @@ public final class Options {
     return value;
   }
 
-  /** Returns the directories that Spark and YARN set. */
-  private static String defaultDirectories() {
+  /** Returns the directories that Spark and YARN set; empty if they set none. */
+  private static Optional<String> environmentsDirectories() {
     return Stream.of("SPARK_LOCAL_DIRS", "LOCAL_DIRS")
         .map(System.getenv()::get)
         .filter(dirs -> dirs != null && !dirs.replace(",", "").isBlank())
-        .findFirst()
-        .orElse(System.getProperty("java.io.tmpdir"));
+        .findFirst();
   }
 
-  public String provider() {
+  /** Returns the provider that is asked for; empty if Spark's settings decide. */
+  public Optional<String> provider() {
     return provider;
   }
 
@@ -174,8 +209,30 @@ public final class Options {
     return peer;
   }
 
-  public List<Path> localDirectories() {
-    return localDirectories;
+  /**
+   * Returns Spark's local directories, in Spark's order of precedence.
+   *
+   * @param configured value of spark.local.dir; empty if it is not set
+   */
+  public List<Path> localDirectories(String configured) {
+    return localDirectories.orElseGet(
+        () ->
+            directories(
+                environmentsDirectories()
+                    .orElse(
+                        configured.replace(",", "").isBlank()
+                            ? System.getProperty("java.io.tmpdir")
+                            : configured)));
+  }
+
+  /** Returns the file of Spark's settings; empty for the one of the environment. */
+  public Optional<Path> propertiesFile() {
+    return propertiesFile;
+  }
+
+  /** Returns the settings that override those of the file. */
+  public Map<String, String> settings() {
+    return settings;
   }
 
   public int port() {
@@ -188,6 +245,11 @@ public final class Options {
 
   public boolean serves() {
     return serves;
+  }
+
+  /** Returns true if lines of files are printed in place of the findings. */
+  public boolean fix() {
+    return fix;
   }
 
   public boolean json() {

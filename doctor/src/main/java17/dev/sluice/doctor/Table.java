@@ -90,9 +90,7 @@ public final class Table {
     for (Map.Entry<Finding, List<Where>> row : sorted()) {
       Finding finding = row.getKey();
       out.append(String.format("%-4s  %-13s %s%n", level(finding), finding.name(), finding.said()));
-      List<String> where =
-          row.getValue().stream().map(Where::toString).collect(Collectors.toList());
-      line(out, "on", names(where));
+      line(out, "on", where(row.getValue()));
       line(out, "effect:", String.join("; ", finding.consequences()));
       line(out, "fix:", finding.set());
     }
@@ -108,6 +106,21 @@ public final class Table {
         .stream()
         .flatMap(List::stream)
         .collect(Collectors.toList());
+  }
+
+  /** Returns lines of files that mend the findings; for findings without any, the remedies. */
+  public String fix() {
+    FixText text = new FixText();
+    for (Map.Entry<Finding, List<Where>> row : sorted()) {
+      if (row.getKey().level() != Finding.Level.OK) {
+        text.add(row.getKey(), where(row.getValue()));
+      }
+    }
+    return text.toString();
+  }
+
+  private static String where(List<Where> executors) {
+    return names(executors.stream().map(Where::toString).collect(Collectors.toList()));
   }
 
   private static void line(StringBuilder out, String label, String text) {
@@ -147,6 +160,11 @@ public final class Table {
         "where",
         where.stream()
             .map(one -> Map.of("executor", one.executor(), "host", one.host()))
+            .collect(Collectors.toList()));
+    fields.put(
+        "lines",
+        finding.lines().stream()
+            .map(line -> Map.of("file", line.file(), "line", line.text()))
             .collect(Collectors.toList()));
     return fields;
   }

@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledIfEnvironmentVariable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -28,9 +30,30 @@ class OptionsTest {
 
   @Test
   void localDirectoriesAreAList() {
-    assertThat(parse("--local-dirs", "/a,,/b").localDirectories())
+    assertThat(parse("--local-dirs", "/a,,/b").localDirectories("/c"))
         .containsExactly(Path.of("/a"), Path.of("/b"));
-    assertThat(parse().localDirectories()).isNotEmpty();
+    assertThat(parse().localDirectories("")).isNotEmpty();
+  }
+
+  /** Variables of Spark and YARN come before the setting, as for Spark. */
+  @Test
+  @DisabledIfEnvironmentVariable(named = "SPARK_LOCAL_DIRS", matches = ".+")
+  @DisabledIfEnvironmentVariable(named = "LOCAL_DIRS", matches = ".+")
+  void sparksLocalDirectoriesAreTheDefault() {
+    assertThat(parse().localDirectories("/c,/d")).containsExactly(Path.of("/c"), Path.of("/d"));
+    assertThat(parse().localDirectories(","))
+        .containsExactly(Path.of(System.getProperty("java.io.tmpdir")));
+  }
+
+  @Test
+  void settingsAreGivenAsForSparkSubmit() {
+    Options options =
+        parse(
+            "--properties-file", "/etc/job.conf", "--conf", "a=b=c", "--conf", "spark.plugins= x ");
+    assertThat(options.propertiesFile()).contains(Path.of("/etc/job.conf"));
+    assertThat(options.settings())
+        .containsExactly(Map.entry("a", "b=c"), Map.entry("spark.plugins", "x"));
+    assertThat(parse().settings()).isEmpty();
   }
 
   @ParameterizedTest
@@ -53,7 +76,15 @@ class OptionsTest {
         "--provider tcp",
         "--seconds",
         "--seconds 0 --serve",
-        "--local-dirs ,"
+        "--local-dirs ,",
+        "--conf",
+        "--conf spark.plugins",
+        "--conf =x",
+        "--conf a=b --conf a=c",
+        "--properties-file",
+        "--fix --serve",
+        "--fix --json",
+        "--fix --fix"
       })
   void wrongOptionsAreNamed(String arguments) {
     assertThatThrownBy(() -> parse(arguments.split(" ")))

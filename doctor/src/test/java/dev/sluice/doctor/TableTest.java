@@ -79,6 +79,78 @@ class TableTest {
   }
 
   @Test
+  void jsonHasTheLinesThatMendAFinding() {
+    table.add(Finding.warn("a", "", "").mendedBy(FixLine.ofUnit("x.service", "User=spark")));
+    assertThat(table.json())
+        .containsPattern("\"lines\": \\[\\{.*\"line\": \"User=spark\"")
+        .contains("/etc/systemd/system/x.service.d/sluice.conf");
+  }
+
+  @Test
+  void withoutFindingsThereIsNothingToFix() {
+    table.add(Finding.ok("java", "Java 25"));
+    assertThat(table.fix()).isEqualTo("nothing to fix\n");
+    assertThat(table.exitStatus()).isZero();
+  }
+
+  /** Each file is one section, in YAML as well. Equal lines are one line. */
+  @Test
+  void linesAreGroupedByTheirFiles() {
+    FixLine memlock = FixLine.ofUnit("worker.service", "LimitMEMLOCK=infinity");
+    table.add(
+        Finding.fail("device files", "no file", "--device")
+            .mendedBy(FixLine.of(FixLine.Place.POD_LIMIT, "rdma/a: 1")));
+    table.add(Finding.fail("memlock", "8 MiB", "limits").mendedBy(memlock), new Where("1", "a"));
+    table.add(Finding.warn("port", "is DOWN", "check the cable"));
+    table.add(Finding.fail("memlock", "9 MiB", "limits").mendedBy(memlock), new Where("2", "b"));
+    table.add(
+        Finding.fail("memlock", "root has 8 MiB", "limits")
+            .mendedBy(FixLine.of(FixLine.Place.POD_CAPABILITY, "- IPC_LOCK")));
+    table.add(
+        Finding.warn("manager", "is sort", "set it")
+            .mendedBy(FixLine.setting("spark.shuffle.manager", "dev.sluice.X")));
+
+    assertThat(table.fix())
+        .isEqualTo(
+            """
+            # end of spark-defaults.conf; its last line for a key counts
+            # is sort
+            spark.shuffle.manager                      dev.sluice.X
+
+            # /etc/systemd/system/worker.service.d/sluice.conf; then systemctl daemon-reload, and restart the unit
+            [Service]
+            # 8 MiB (on 1@a)
+            # 9 MiB (on 2@b)
+            LimitMEMLOCK=infinity
+
+            # the executors' pod template (spark.kubernetes.executor.podTemplateFile)
+            spec:
+              containers:
+                - name: spark-kubernetes-executor
+                  securityContext:
+                    capabilities:
+                      add:
+                        # root has 8 MiB
+                        - IPC_LOCK
+                  resources:
+                    limits:
+                      # no file
+                      rdma/a: 1
+
+            # No line mends these:
+            # warn: port: is DOWN
+            #   fix: check the cable
+            """);
+  }
+
+  @Test
+  void whatNoLineMendsIsNoReasonToFindNothing() {
+    table.add(Finding.warn("devices", "none", "modprobe"));
+    assertThat(table.fix())
+        .isEqualTo("# No line mends these:\n# warn: devices: none\n#   fix: modprobe\n");
+  }
+
+  @Test
   void aConsequenceHasNoRowOfItsOwn() {
     List<Finding> findings = new ArrayList<>();
     Finding.ok("port", "ACTIVE").addTo(findings);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark;
 
+import dev.sluice.doctor.NodeConflict;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import org.apache.spark.SparkConf;
-import org.apache.spark.shuffle.sort.io.LocalDiskShuffleDataIO;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,14 +26,11 @@ final class NodeConfiguration {
   static final String INCARNATION = "spark.shuffle.rdma.node.incarnation";
 
   private static final Logger LOG = LoggerFactory.getLogger(NodeConfiguration.class);
-  private static final String PROVIDER = "spark.shuffle.rdma.provider";
-  private static final String PLUGIN = "spark.shuffle.sort.io.plugin.class";
-  private static final String SPARKS_SERVICE = "spark.shuffle.service.enabled";
 
   private static final Map<String, String> OF_SPARK =
       Map.of(
-          PLUGIN,
-          NodeShuffleDataIO.class.getName(),
+          NodeConflict.PLUGIN,
+          NodeConflict.OUR_PLUGIN,
           // Otherwise no executor that has written map outputs is ever released.
           "spark.dynamicAllocation.shuffleTracking.enabled",
           "false",
@@ -42,14 +40,6 @@ final class NodeConfiguration {
           // Map outputs that a node has need not move when one of its executors is decommissioned.
           "spark.storage.decommission.shuffleBlocks.enabled",
           "false");
-
-  /** Spark's encryption as node daemons have it; the ends of a connection do not negotiate it. */
-  private static final Map<String, String> OF_CRYPTO =
-      Map.of(
-          "spark.network.crypto.authEngineVersion",
-          "1",
-          "spark.network.crypto.cipher",
-          "AES/CTR/NoPadding");
 
   /** Two names for one value. */
   private static final Set<String> ON = Set.of("on", "required");
@@ -73,19 +63,6 @@ final class NodeConfiguration {
     }
   }
 
-  /** Returns a setting of Spark's encryption that node daemons do not support; empty for none. */
-  private static String notSpoken(SparkConf conf) {
-    Map<String, String> spoken = new TreeMap<>(Map.of("spark.ssl.rpc.enabled", "false"));
-    if (conf.getBoolean("spark.network.crypto.enabled", false)) {
-      spoken.putAll(OF_CRYPTO);
-    }
-    return spoken.keySet().stream()
-        .filter(key -> !conf.get(key, spoken.get(key)).equalsIgnoreCase(spoken.get(key)))
-        .map(key -> key + " is " + conf.get(key) + ", which node daemons do not support")
-        .findFirst()
-        .orElse("");
-  }
-
   /**
    * Returns true if {@link #NODE} is on, and a shuffle manager of ours has called {@link #prepare}.
    */
@@ -97,24 +74,9 @@ final class NodeConfiguration {
     if (!lack.isEmpty()) {
       throw refusal(conf, lack);
     }
-    if (conf.get(PROVIDER, "auto").equals("off")) {
-      throw refusal(conf, PROVIDER + " is \"off\"");
-    }
-    if (conf.getBoolean(SPARKS_SERVICE, false)) {
-      throw refusal(
-          conf,
-          SPARKS_SERVICE
-              + " is true: map outputs go either to Spark's external shuffle service or to node"
-              + " daemons");
-    }
-    String notSpoken = notSpoken(conf);
-    if (!notSpoken.isEmpty()) {
-      throw refusal(conf, notSpoken);
-    }
-    String plugin = conf.get(PLUGIN, OF_SPARK.get(PLUGIN));
-    if (!plugin.equals(OF_SPARK.get(PLUGIN))
-        && !plugin.equals(LocalDiskShuffleDataIO.class.getName())) {
-      throw refusal(conf, PLUGIN + " is " + plugin + ", whose map outputs may not be files");
+    Optional<NodeConflict> conflict = NodeConflict.of(key -> conf.get(key, null));
+    if (conflict.isPresent()) {
+      throw refusal(conf, conflict.get().reason());
     }
     OF_SPARK.forEach(conf::set);
     conf.set(INCARNATION, HexFormat.of().toHexDigits(new SecureRandom().nextLong()));

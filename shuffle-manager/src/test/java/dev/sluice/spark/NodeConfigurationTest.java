@@ -4,6 +4,7 @@ package dev.sluice.spark;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.doctor.NodeConflict;
 import dev.sluice.doctor.Platform;
 import org.apache.spark.SparkConf;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
@@ -46,6 +47,11 @@ class NodeConfigurationTest {
     conf.set("spark.shuffle.sort.io.plugin.class", LocalDiskShuffleDataIO.class.getName());
     create(true, "").close();
     assertThat(plugin()).isInstanceOf(NodeShuffleDataIO.class);
+  }
+
+  @Test
+  void theDoctorKnowsOurPluginByItsName() {
+    assertThat(NodeConflict.OUR_PLUGIN).isEqualTo(NodeShuffleDataIO.class.getName());
   }
 
   @Test

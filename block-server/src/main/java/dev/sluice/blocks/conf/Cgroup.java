@@ -11,9 +11,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Limits of the control groups of this process, in version 2 or 1 (cgroups(7)). {@link ExecutorConf}
- * and the doctor call it, on any thread. It reads the files at each call and keeps nothing. A file
- * that cannot be read counts as no limit.
+ * Limits of the control groups of this process, in version 2 or 1 (cgroups(7)). {@link
+ * ExecutorConf} and the doctor call it, on any thread. It reads the files at each call and keeps
+ * nothing. A file that cannot be read counts as no limit.
  *
  * @param root {@code /}, or a directory in its place
  */

@@ -59,11 +59,6 @@ public final class EnvironmentHints {
     this.isSet = isSet;
   }
 
-  /** Returns the options of verbs according to the environment alone. */
-  public static VerbsOptions verbsOptions(Map<String, String> environment) {
-    return new EnvironmentHints(environment, _ -> false).verbsOptions();
-  }
-
   /** Returns the options of verbs according to variables whose keys are not set. */
   public VerbsOptions verbsOptions() {
     return VerbsOptions.DEFAULT.with(

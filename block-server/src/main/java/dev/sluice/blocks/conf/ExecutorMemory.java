@@ -21,6 +21,9 @@ public final class ExecutorMemory {
   /** Key of the heap. */
   public static final String HEAP = "spark.executor.memory";
 
+  /** Least overhead that Spark derives. */
+  public static final String LEAST_OVERHEAD = "384m";
+
   private static final String FACTOR = "spark.executor.memoryOverheadFactor";
   private static final String LEAST = "spark.executor.minMemoryOverhead";
   private static final String OFF_HEAP = "spark.memory.offHeap.size";
@@ -78,7 +81,7 @@ public final class ExecutorMemory {
 
   /** Returns the memory overhead that Spark derives from the heap if none is set. */
   private static long sparksOverhead(UnaryOperator<String> values) {
-    return Math.max((long) (heap(values) * factor(values)), size(values, LEAST, "384m"));
+    return Math.max((long) (heap(values) * factor(values)), size(values, LEAST, LEAST_OVERHEAD));
   }
 
   /**

@@ -22,10 +22,7 @@ public record MemoryBudget(long registrationBytes, long bufferBytes, long stagin
    * @param offHeapBytes memory that Spark itself and Python take in addition to the heap
    * @param overheadBytes memory for everything else
    */
-  public record Grant(long heapBytes, long offHeapBytes, long overheadBytes) {
-    /** Memory of an executor with Spark's defaults: a heap of 1 GiB, the least overhead. */
-    public static final Grant LEAST = new Grant(1024 * MIB, 0, 384 * MIB);
-  }
+  public record Grant(long heapBytes, long offHeapBytes, long overheadBytes) {}
 
   /** Default share of the overhead. */
   public static final double DEFAULT_SHARE = 0.5;

@@ -10,8 +10,7 @@ import org.junit.jupiter.api.Test;
 
 /** Writes docs/configuration.md from the table of settings, and fails when it is stale. */
 class ConfigurationDocumentTest {
-  private static final Path DOCUMENT =
-      Path.of("..", "docs", "configuration.md");
+  private static final Path DOCUMENT = Path.of("..", "docs", "configuration.md");
 
   /** {@code mvn test -Dtest=ConfigurationDocumentTest -Dsluice.docs.write=true} writes it. */
   @Test

@@ -61,7 +61,7 @@ class ExecutorMemoryTest {
     assertThat(budget.registrationBytes()).isEqualTo(4 * MIB);
   }
 
-  /** Spark's keys of memory are in MiB; only those of the memory outside of the heap are in bytes. */
+  /** Spark's keys of memory are in MiB; only the size of off-heap memory is in bytes. */
   @Test
   void numbersWithoutAUnitAreInMebibytes() {
     conf.put("spark.executor.memory", "2048");

@@ -21,7 +21,8 @@ class ExecutorSettingsTest {
   @Test
   void keysAreUniqueAndDocumented() {
     assertThat(ExecutorSettings.TABLE.rows()).extracting(Setting::key).doesNotHaveDuplicates();
-    assertThat(ExecutorSettings.TABLE.rows()).allSatisfy(row -> assertThat(row.doc()).endsWith("."));
+    assertThat(ExecutorSettings.TABLE.rows())
+        .allSatisfy(row -> assertThat(row.doc()).endsWith("."));
   }
 
   @Test

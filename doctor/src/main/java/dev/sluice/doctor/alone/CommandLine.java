@@ -9,6 +9,7 @@ import dev.sluice.doctor.check.Check;
 import dev.sluice.doctor.check.CheckContext;
 import dev.sluice.doctor.check.CheckRunner;
 import dev.sluice.doctor.check.Checks;
+import dev.sluice.doctor.check.SparkSettings;
 import dev.sluice.doctor.peer.PeerCheck;
 import dev.sluice.doctor.peer.PeerServer;
 import dev.sluice.rdma.transfer.PeerAddress;
@@ -35,17 +36,28 @@ public final class CommandLine {
    * @param args the word doctor, then options that {@link dev.sluice.doctor.Main} has checked
    */
   public static void main(String[] args) throws Exception {
-    Options options = Options.parse(List.of(args).subList(1, args.length));
+    List<String> rest = List.of(args).subList(1, args.length);
+    Options options = Options.parse(rest);
     Table table = new Table();
     findings(options).forEach(table::add);
-    System.out.print(options.json() ? table.json() : table.text());
+    System.out.print(options.json() ? table.json() : options.fix() ? table.fix() : table.text());
     System.exit(table.exitStatus());
   }
 
   private static List<Finding> findings(Options options) throws InterruptedException {
+    SparkSettings settings;
+    try {
+      settings = Limited.call("settings", NODE_LIMIT, () -> ThisNode.settings(options));
+    } catch (ExecutionException | TimeoutException e) {
+      return List.of(
+          Finding.fail(
+              "settings",
+              "cannot read Spark's settings: " + Finding.reason(e),
+              "check --properties-file, or SPARK_CONF_DIR and SPARK_HOME"));
+    }
     CheckContext context;
     try {
-      context = Limited.call("node", NODE_LIMIT, () -> ThisNode.context(options));
+      context = Limited.call("node", NODE_LIMIT, () -> ThisNode.context(options, settings));
     } catch (ExecutionException | TimeoutException e) {
       return List.of(
           Finding.fail(

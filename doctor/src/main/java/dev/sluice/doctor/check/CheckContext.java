@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.doctor.check;
 
+import dev.sluice.blocks.conf.ExecutorConf;
 import dev.sluice.blocks.conf.MemoryBudget;
 import dev.sluice.blocks.conf.RegistrationMode;
 import dev.sluice.rdma.Device;
@@ -13,6 +14,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Subject of the checks: this node, and the options of an executor on it. {@code ThisNode} or
@@ -20,10 +22,8 @@ import java.util.List;
  *
  * @param root {@code /}, or a directory in its place
  * @param address address by which peers reach this process
- * @param jars Spark's jars and their dependencies; empty if their place is not known
  */
-public record CheckContext(
-    Path root, InetAddress address, Rdma rdma, Memory memory, List<Path> jars) {
+public record CheckContext(Path root, InetAddress address, Rdma rdma, Memory memory, Spark spark) {
 
   /**
    * Options with which blocks are READ.
@@ -44,6 +44,17 @@ public record CheckContext(
    * @param localDirectories directories of map outputs
    */
   public record Memory(MemoryBudget budget, RegistrationMode mode, List<Path> localDirectories) {}
+
+  /**
+   * Spark, as it is installed and configured.
+   *
+   * @param jars Spark's jars and their dependencies; empty if their place is not known
+   * @param settings settings as they are, those that are refused included
+   * @param conf configuration of an executor by settings that are not refused
+   * @param ownJar jar of this doctor; empty in a job, whose executors have one
+   */
+  public record Spark(
+      List<Path> jars, SparkSettings settings, ExecutorConf conf, Optional<Path> ownJar) {}
 
   /** Opens the device that an executor would open. The caller closes it. */
   public Device open() throws IOException {

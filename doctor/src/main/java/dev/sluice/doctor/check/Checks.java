@@ -26,20 +26,32 @@ public final class Checks {
   private Checks() {}
 
   public static List<Check> of(CheckContext context) {
+    CheckContext.Spark spark = context.spark();
+    ReadsCheck reads = new ReadsCheck(spark.conf());
+    if (context.rdma().provider().equals("off")) {
+      return List.of(reads);
+    }
     List<Check> checks = new ArrayList<>();
     checks.add(new JavaCheck(Runtime.version(), JvmDefect.collectorIsG1()));
-    checks.add(new SparkCheck(context.jars()));
+    checks.add(new SparkCheck(spark.jars()));
+    checks.add(new NativeAccessCheck(SparkCheck.spark(spark.jars()).orElse(""), spark.settings()));
+    checks.add(new SettingsCheck(spark.settings()));
+    checks.add(new ManagerCheck(spark.settings()));
+    spark.ownJar().ifPresent(jar -> checks.add(new JarCheck(spark.jars(), spark.settings(), jar)));
+    checks.add(reads);
     if (context.rdma().triesVerbs()) {
       checks.addAll(ofVerbs(context));
     }
     checks.add(
         new CgroupCheck(new Cgroup(context.root()), context.memory().budget(), objects(context)));
-    checks.add(new BudgetCheck(context.memory().budget()));
+    checks.add(new BudgetCheck(context.memory().budget(), spark.conf().overheadBytes()));
     checks.add(new ProviderCheck(context));
+    checks.add(new NodeConflictCheck(spark.settings(), spark.conf()));
+    checks.add(new DaemonCheck(spark.conf().isNodeRequired(), spark.conf().nodeSocket()));
     context.memory().localDirectories().stream()
         .map(directory -> new RegistrationCheck(context, directory))
         .forEach(checks::add);
-    return checks;
+    return List.copyOf(checks);
   }
 
   private static List<Check> ofVerbs(CheckContext context) {
@@ -53,7 +65,7 @@ public final class Checks {
     boolean usesRdmaCm = context.rdma().verbs().connect() == ConnectMode.CM;
     return List.of(
         new RdmaCoreCheck(context.root()),
-        new DeviceFilesCheck(context.root(), usesRdmaCm),
+        new DeviceFilesCheck(context.root(), usesRdmaCm, System.getenv()),
         new DevicesCheck(context),
         lockedMemory,
         new MappingsCheck(context.root()));

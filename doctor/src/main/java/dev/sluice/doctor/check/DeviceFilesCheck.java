@@ -5,6 +5,7 @@ import static java.util.function.Predicate.not;
 import static java.util.stream.Collectors.joining;
 
 import dev.sluice.doctor.Finding;
+import dev.sluice.doctor.FixLine;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.FileSystemException;
@@ -15,6 +16,7 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 
 /**
@@ -23,9 +25,15 @@ import java.util.stream.Stream;
  * CheckRunner} asks it once, on a thread of its own.
  *
  * @param usesRdmaCm true if queue pairs are connected by rdma_cm
+ * @param environment environment of this process
  */
-record DeviceFilesCheck(Path root, boolean usesRdmaCm) implements Check {
+record DeviceFilesCheck(Path root, boolean usesRdmaCm, Map<String, String> environment)
+    implements Check {
   static final String NAME = "device files";
+
+  /** Resource of the device plugin, under the name that conf/kubernetes has for it. */
+  private static final String RESOURCE =
+      "rdma/rdma_shared_device_a: 1 # the name in the device plugin's configuration";
 
   private static final String CONTAINER =
       "start the container with --device=/dev/infiniband, or use the device plugin on Kubernetes";
@@ -107,14 +115,34 @@ record DeviceFilesCheck(Path root, boolean usesRdmaCm) implements Check {
     try (FileChannel _ = open(file)) {
       return Finding.ok(name(), file + " can be read and written");
     } catch (NoSuchFileException e) {
-      return Finding.fail(name(), file + " does not exist", CONTAINER);
+      return mended(Finding.fail(name(), file + " does not exist", CONTAINER), "");
     } catch (IOException e) {
-      return Finding.fail(
-          name(),
-          "%s cannot be opened (%s): %s".formatted(file, permissions(file), e.getMessage()),
-          "set mode 0666 by rdma-core's udev rules, or the group of the user that runs executors; "
-              + CONTAINER);
+      return mended(
+          Finding.fail(
+              name(),
+              "%s cannot be opened (%s): %s".formatted(file, permissions(file), e.getMessage()),
+              "set mode 0666 by rdma-core's udev rules, or the group of the user that runs"
+                  + " executors; "
+                  + CONTAINER),
+          "KERNEL==\"%s\", MODE=\"0666\""
+              .formatted(file.getFileName().toString().replaceFirst("\\d+$", "[0-9]*")));
     }
+  }
+
+  /**
+   * Adds the line that gives the file to a container. On a host only a rule for its permissions
+   * helps.
+   *
+   * @param rule rule of udev; empty if it does not help
+   */
+  private Finding mended(Finding finding, String rule) {
+    return switch (Surroundings.of(root, environment).kind()) {
+      case KUBERNETES -> finding.mendedBy(FixLine.of(FixLine.Place.POD_LIMIT, RESOURCE));
+      case CONTAINER ->
+          finding.mendedBy(FixLine.of(FixLine.Place.CONTAINER, "--device=/dev/infiniband"));
+      case YARN, SERVICE, HOST ->
+          rule.isEmpty() ? finding : finding.mendedBy(FixLine.of(FixLine.Place.UDEV, rule));
+    };
   }
 
   private static String permissions(Path file) {

@@ -4,6 +4,7 @@ package dev.sluice.doctor.check;
 import static java.util.Objects.requireNonNull;
 
 import dev.sluice.doctor.Finding;
+import dev.sluice.doctor.FixLine;
 import dev.sluice.rdma.verbs.VerbsSurvey;
 import dev.sluice.rdma.verbs.VerbsSurvey.Refusal;
 import java.io.IOException;
@@ -69,13 +70,15 @@ record DevicesCheck(CheckContext context) implements Check {
   }
 
   private static Finding doubted(VerbsSurvey.Doubt doubt) {
-    return Finding.warn(
-        "gid",
-        "the configured GID is " + doubt.reason(),
-        doubt.isForeign()
-            ? OWN_GID
-            : "set spark.shuffle.rdma.gid.index=auto, and remove NCCL_IB_GID_INDEX from the"
-                + " environment");
+    String said = "the configured GID is " + doubt.reason();
+    return doubt.isForeign()
+        ? Finding.warn("gid", said, OWN_GID)
+        : Finding.warn(
+                "gid",
+                said,
+                "set spark.shuffle.rdma.gid.index=auto, and remove NCCL_IB_GID_INDEX from the"
+                    + " environment")
+            .mendedBy(FixLine.setting("spark.shuffle.rdma.gid.index", "auto"));
   }
 
   /** Returns the remedy for the reason why the port was refused. */

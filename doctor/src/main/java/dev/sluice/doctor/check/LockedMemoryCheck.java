@@ -39,6 +39,7 @@ record LockedMemoryCheck(Path root, Map<String, String> environment, long needed
             ? Finding.ok(NAME, said)
             : hasDevices()
                 ? Finding.fail(NAME, said, surroundings.raiseLockedMemory())
+                    .mendedBy(surroundings.lockedMemoryLine())
                 : Finding.ok(NAME, said + "; without a device nothing is locked");
     return List.of(
         finding

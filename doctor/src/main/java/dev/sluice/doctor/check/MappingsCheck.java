@@ -3,6 +3,7 @@ package dev.sluice.doctor.check;
 
 import dev.sluice.blocks.directory.RegionLimit;
 import dev.sluice.doctor.Finding;
+import dev.sluice.doctor.FixLine;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -23,7 +24,11 @@ record MappingsCheck(Path root) implements Check {
     Finding finding =
         limit < RegionLimit.MAPPINGS.otherwise()
             ? Finding.warn(
-                name(), said, "run sysctl vm.max_map_count=" + RegionLimit.MAPPINGS.otherwise())
+                    name(), said, "run sysctl vm.max_map_count=" + RegionLimit.MAPPINGS.otherwise())
+                .mendedBy(
+                    FixLine.of(
+                        FixLine.Place.SYSCTL,
+                        "vm.max_map_count = " + RegionLimit.MAPPINGS.otherwise()))
             : Finding.ok(name(), said);
     return List.of(finding.with("max_map_count", limit).with("map_outputs", outputs));
   }

@@ -17,7 +17,7 @@ import java.util.stream.Stream;
  * @param java feature release of the JVM
  */
 record SparkCheck(List<Path> jars, int java) implements Check {
-  private static final Pattern SPARK = Pattern.compile("spark-core_2\\.13-(\\d.*)\\.jar");
+  private static final Pattern SPARK = Pattern.compile("spark-core_2\\.\\d+-(\\d.*)\\.jar");
   private static final Pattern HADOOP =
       Pattern.compile("hadoop-(?:client-api|common)-(\\d.*)\\.jar");
 
@@ -40,18 +40,19 @@ record SparkCheck(List<Path> jars, int java) implements Check {
 
   @Override
   public List<Finding> findings() {
-    Optional<String> spark = version(SPARK);
+    Optional<String> spark = spark(jars);
     if (spark.isEmpty()) {
       return List.of(Finding.ok(name(), "not checked: " + lack()));
     }
-    return Stream.concat(Stream.of(spark(spark.get())), version(HADOOP).map(this::hadoop).stream())
+    return Stream.concat(
+            Stream.of(spark(spark.get())), version(jars, HADOOP).map(this::hadoop).stream())
         .toList();
   }
 
   /** Returns why Spark's version is not known. */
   private String lack() {
     return jars.isEmpty()
-        ? "SPARK_HOME is not set, or has no jars"
+        ? "SPARK_HOME is not set, or has no jars, and PATH has no spark-submit"
         : "none of %d jars is spark-core_2.13-VERSION.jar".formatted(jars.size());
   }
 
@@ -97,7 +98,12 @@ record SparkCheck(List<Path> jars, int java) implements Check {
     return version.replaceFirst("(\\.0)+$", "");
   }
 
-  private Optional<String> version(Pattern name) {
+  /** Returns the version of Spark, by the name of its core's jar; empty if there is none. */
+  static Optional<String> spark(List<Path> jars) {
+    return version(jars, SPARK);
+  }
+
+  private static Optional<String> version(List<Path> jars, Pattern name) {
     return jars.stream()
         .map(jar -> name.matcher(jar.getFileName().toString()))
         .filter(Matcher::matches)

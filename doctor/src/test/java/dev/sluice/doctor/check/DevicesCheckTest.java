@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.doctor.Finding;
 import dev.sluice.doctor.Finding.Level;
+import dev.sluice.doctor.FixLine;
 import dev.sluice.rdma.verbs.VerbsSurvey;
 import dev.sluice.rdma.verbs.VerbsSurvey.Refusal;
 import java.util.List;
@@ -65,7 +66,9 @@ class DevicesCheckTest {
     VerbsSurvey.Doubt old = new VerbsSurvey.Doubt(false, "RoCE v1 and not RoCE v2");
     assertThat(findings(Optional.of(PORT), Optional.of(foreign)).getLast().set())
         .contains("hostNetwork");
-    assertThat(findings(Optional.of(PORT), Optional.of(old)).getLast().set())
-        .contains("gid.index=auto");
+    Finding ofOld = findings(Optional.of(PORT), Optional.of(old)).getLast();
+    assertThat(ofOld.set()).contains("gid.index=auto");
+    assertThat(ofOld.lines())
+        .containsExactly(FixLine.setting("spark.shuffle.rdma.gid.index", "auto"));
   }
 }

@@ -8,6 +8,7 @@ import dev.sluice.blocks.conf.MemoryBudget;
 import dev.sluice.blocks.conf.RegistrationMode;
 import dev.sluice.doctor.Finding;
 import dev.sluice.doctor.Finding.Level;
+import dev.sluice.doctor.FixLine;
 import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
 import dev.sluice.rdma.transfer.TransferOptions;
 import dev.sluice.rdma.verbs.VerbsOptions;
@@ -88,9 +89,19 @@ class NodeChecksTest {
   @Test
   void aNodeWithoutAKnownSparkIsNotCheckedForTheReasonGiven() throws Exception {
     assertFinding(new SparkCheck(List.of()), Level.OK, "SPARK_HOME is not set, or has no jars");
-    Check other = new SparkCheck(List.of(Path.of("/jars/spark-core_2.12-3.5.0.jar")));
+    Check other = new SparkCheck(List.of(Path.of("/jars/spark-sql_2.13-4.2.0.jar")));
     assertFinding(other, Level.OK, "none of 1 jars is spark-core_2.13");
     assertThat(only(other).said()).doesNotContain("SPARK_HOME");
+  }
+
+  /** Spark 3.5 is for Scala 2.12, unless a user chooses the other one. */
+  @Test
+  void anOldSparkIsNamedWhateverItsScala() throws Exception {
+    assertFinding(
+        new SparkCheck(List.of(Path.of("/jars/spark-core_2.12-3.5.0.jar")), 25),
+        Level.FAIL,
+        "for Spark 4.0 to 4.2, and this is Spark 3.5.0",
+        "docs/spark-versions.md");
   }
 
   private static List<Path> jars(String spark, String hadoop) {
@@ -118,13 +129,32 @@ class NodeChecksTest {
   void deviceFilesAreOpened() throws Exception {
     write("sys/class/infiniband_verbs/uverbs0/ibdev", "mlx5_0\n");
     write("sys/class/infiniband_verbs/abi_version", "6\n");
-    assertFinding(
-        new DeviceFilesCheck(root, false), Level.FAIL, "uverbs0 does not exist", "--device");
+    assertFinding(deviceFiles(false), Level.FAIL, "uverbs0 does not exist", "--device");
     write("dev/infiniband/uverbs0", "");
-    assertFinding(new DeviceFilesCheck(root, false), Level.OK, "uverbs0 can be read and written");
-    assertThat(new DeviceFilesCheck(root, true).findings())
+    assertFinding(deviceFiles(false), Level.OK, "uverbs0 can be read and written");
+    assertThat(deviceFiles(true).findings())
         .extracting(Finding::level)
         .containsExactly(Level.OK, Level.FAIL);
+  }
+
+  private DeviceFilesCheck deviceFiles(boolean usesRdmaCm, String... environment) {
+    Map<String, String> given =
+        environment.length == 0 ? Map.of() : Map.of(environment[0], environment[1]);
+    return new DeviceFilesCheck(root, usesRdmaCm, given);
+  }
+
+  /** A host has no line: there the kernel makes the file, or the device is not there. */
+  @Test
+  void aMissingDeviceFileIsGivenToTheContainer() throws Exception {
+    write("sys/class/infiniband_verbs/uverbs0/ibdev", "mlx5_0\n");
+    assertThat(only(deviceFiles(false)).lines()).isEmpty();
+    assertThat(only(deviceFiles(false, "container", "podman")).lines())
+        .containsExactly(FixLine.of(FixLine.Place.CONTAINER, "--device=/dev/infiniband"));
+    assertThat(only(deviceFiles(false, "KUBERNETES_SERVICE_HOST", "10.0.0.1")).lines())
+        .singleElement()
+        .satisfies(
+            line -> assertThat(line.place()).isEqualTo(FixLine.Place.POD_LIMIT),
+            line -> assertThat(line.text()).startsWith("rdma/rdma_shared_device_a: 1"));
   }
 
   /** /sys shows a pod all functions of its node's adapter, and /dev the one that it was given. */
@@ -133,7 +163,7 @@ class NodeChecksTest {
     write("sys/class/infiniband_verbs/uverbs0/ibdev", "mlx5_0\n");
     write("sys/class/infiniband_verbs/uverbs1/ibdev", "mlx5_1\n");
     write("dev/infiniband/uverbs1", "");
-    assertThat(new DeviceFilesCheck(root, false).findings())
+    assertThat(deviceFiles(false).findings())
         .extracting(Finding::level)
         .containsExactly(Level.OK, Level.OK);
   }
@@ -145,7 +175,9 @@ class NodeChecksTest {
     Path file = root.resolve("dev/infiniband/uverbs0");
     Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("r--r--r--"));
     Assumptions.assumeFalse(Files.isWritable(file), "root may write to any file");
-    assertFinding(new DeviceFilesCheck(root, false), Level.FAIL, "r--r--r--", "0666");
+    assertFinding(deviceFiles(false), Level.FAIL, "r--r--r--", "0666");
+    assertThat(only(deviceFiles(false)).lines())
+        .containsExactly(FixLine.of(FixLine.Place.UDEV, "KERNEL==\"uverbs[0-9]*\", MODE=\"0666\""));
   }
 
   @Test
@@ -165,6 +197,40 @@ class NodeChecksTest {
     Map<String, String> given =
         environment.length == 0 ? Map.of() : Map.of(environment[0], environment[1]);
     return new LockedMemoryCheck(root, given, neededBytes);
+  }
+
+  private void assertMemlockLine(FixLine line, String... environment) throws Exception {
+    assertThat(only(memlock(9 * MIB, environment)).lines()).containsExactly(line);
+  }
+
+  /** IPC_LOCK helps only root of the host's user namespace. */
+  @Test
+  void theLineForMemlockBelongsWhereTheLimitComesFrom() throws Exception {
+    write("sys/class/infiniband/mlx5_0/node_guid", "");
+    limits("8388608", "0000000000000000", "0000000000000000");
+    FixLine limits =
+        FixLine.of(FixLine.Place.LIMITS, System.getProperty("user.name") + " - memlock unlimited");
+    assertMemlockLine(limits);
+    assertMemlockLine(
+        FixLine.of(FixLine.Place.CONTAINER, "--ulimit memlock=-1"), "container", "podman");
+    assertMemlockLine(unlimited("NODEMANAGER.service"), "CONTAINER_ID", "container_1_0001_01_2");
+    write("proc/self/cgroup", "0::/system.slice/hadoop-nm.service\n");
+    assertMemlockLine(unlimited("hadoop-nm.service"));
+    assertMemlockLine(unlimited("hadoop-nm.service"), "CONTAINER_ID", "container_1_0001_01_2");
+
+    write("proc/self/cgroup", "0::/kubepods.slice/crio-0123abcd.scope\n");
+    assertMemlockLine(unlimited("crio.service"));
+    write("proc/self/cgroup", "0::/kubepods.slice/cri-containerd-1.scope\n");
+    assertMemlockLine(unlimited("containerd.service"));
+    write("proc/self/status", "Uid:\t0\t0\t0\t0\nCapEff:\t0\nCapBnd:\t0\n");
+    write("proc/self/uid_map", "         0     100000      65536\n");
+    assertMemlockLine(unlimited("containerd.service"));
+    write("proc/self/uid_map", "         0          0 4294967295\n");
+    assertMemlockLine(FixLine.of(FixLine.Place.POD_CAPABILITY, "- IPC_LOCK"));
+  }
+
+  private static FixLine unlimited(String unit) {
+    return FixLine.ofUnit(unit, "LimitMEMLOCK=infinity");
   }
 
   private void assertMemlockIsRaised(String place, String way, String... environment)
@@ -253,13 +319,21 @@ class NodeChecksTest {
     assertFinding(new MappingsCheck(root), Level.OK, "32765 map outputs");
     write("proc/sys/vm/max_map_count", "8192\n");
     assertFinding(new MappingsCheck(root), Level.WARN, "8192", "vm.max_map_count=65530");
+    assertThat(only(new MappingsCheck(root)).lines())
+        .containsExactly(FixLine.of(FixLine.Place.SYSCTL, "vm.max_map_count = 65530"));
   }
 
   @Test
   void aBudgetAtItsFloorIsAWarning() throws Exception {
     assertFinding(
-        new BudgetCheck(BUDGET), Level.OK, "120 MiB for map outputs, 48 MiB for buffers, 24 MiB");
-    assertFinding(new BudgetCheck(LEAST), Level.WARN, "4 MiB", "memoryOverhead");
+        new BudgetCheck(BUDGET, 384 * MIB),
+        Level.OK,
+        "120 MiB for map outputs, 48 MiB for buffers, 24 MiB",
+        "overhead is 384 MiB");
+    assertFinding(new BudgetCheck(LEAST, 384 * MIB), Level.WARN, "4 MiB", "memoryOverhead");
+    assertThat(only(new BudgetCheck(LEAST, 384 * MIB)).lines()).as("it is large enough").isEmpty();
+    assertThat(only(new BudgetCheck(LEAST, 16 * MIB)).lines())
+        .containsExactly(FixLine.setting("spark.executor.memoryOverhead", "384m"));
   }
 
   @Test
@@ -297,6 +371,6 @@ class NodeChecksTest {
         new CheckContext.Rdma(
             provider, VerbsOptions.DEFAULT, SoftOptions.DEFAULT, TransferOptions.DEFAULT),
         new CheckContext.Memory(BUDGET, RegistrationMode.AUTO, List.of(root)),
-        List.of());
+        Contexts.noSpark(root));
   }
 }

@@ -11,6 +11,7 @@ import dev.sluice.blocks.conf.RegistrationMode;
 import dev.sluice.doctor.Finding;
 import dev.sluice.doctor.Finding.Level;
 import dev.sluice.doctor.check.CheckContext;
+import dev.sluice.doctor.check.Contexts;
 import dev.sluice.rdma.soft.FaultPlan;
 import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
 import dev.sluice.rdma.transfer.PeerAddress;
@@ -196,6 +197,6 @@ class PeerCheckTest {
             SoftOptions.DEFAULT.with(o -> o.faults = faults),
             TransferOptions.DEFAULT),
         new CheckContext.Memory(new MemoryBudget(1, 1, 1), RegistrationMode.AUTO, List.of()),
-        List.of());
+        Contexts.noSpark(Path.of("/")));
   }
 }

@@ -57,7 +57,7 @@ public final class Doctor {
               Finding.reason(e),
               "see the message, --master, --conf and the driver's log"));
     }
-    System.out.print(options.json() ? table.json() : table.text());
+    System.out.print(options.json() ? table.json() : options.fix() ? table.fix() : table.text());
     System.exit(table.exitStatus());
   }
 

@@ -23,6 +23,7 @@ final class JobOptions {
             --mesh          READ from every host to every other, by one executor of each
             --executors N   number of executors to wait for (as configured)
             --wait N        limit of the wait for executors, in seconds (%d)
+            --fix           print the lines of files that mend the findings; change no file
             --json          print one object, with an array of findings
           Exit status: 0 if all is ok, 1 with a warning, 2 with a failure or wrong options.
           """,
@@ -31,13 +32,15 @@ final class JobOptions {
   private OptionalInt executors = OptionalInt.empty();
   private Duration wait = Duration.ofSeconds(DEFAULT_WAIT_SECONDS);
   private boolean mesh;
+  private boolean fix;
   private boolean json;
   private boolean help;
 
   private JobOptions() {}
 
   /**
-   * @throws IllegalArgumentException for an unknown option, or one without its value
+   * @throws IllegalArgumentException for an unknown option, one without its value, and two that
+   *     exclude each other
    */
   static JobOptions parse(List<String> arguments) {
     JobOptions options = new JobOptions();
@@ -47,10 +50,15 @@ final class JobOptions {
         case "--executors" -> options.executors = OptionalInt.of(number(option, rest));
         case "--wait" -> options.wait = Duration.ofSeconds(number(option, rest));
         case "--mesh" -> options.mesh = true;
+        case "--fix" -> options.fix = true;
         case "--json" -> options.json = true;
         case "--help", "-h" -> options.help = true;
         default -> throw new IllegalArgumentException("there is no option " + option);
       }
+    }
+    if (options.fix && options.json) {
+      throw new IllegalArgumentException(
+          "--fix cannot be combined with --json, where each finding has its lines");
     }
     return options;
   }
@@ -80,6 +88,11 @@ final class JobOptions {
 
   boolean mesh() {
     return mesh;
+  }
+
+  /** Returns true if lines of files are printed in place of the findings. */
+  boolean fix() {
+    return fix;
   }
 
   boolean json() {

@@ -88,6 +88,78 @@ final class DoctorJarIT {
     assertThat(result.exitCode()).isEqualTo(1);
   }
 
+  /** The JDK or the container of this machine may give a reason for a warning. */
+  @Test
+  void whatIsRightNeedsNoFix() throws Exception {
+    String local = directory.toString();
+    Result table = run("--provider", "soft", "--local-dirs", local);
+    Result fix = run("--provider", "soft", "--local-dirs", local, "--fix");
+    assertThat(fix.exitCode()).isEqualTo(table.exitCode());
+    assertThat(fix.output().equals("nothing to fix\n"))
+        .as(fix.output())
+        .isEqualTo(table.exitCode() == 0);
+  }
+
+  /** Reads the settings that spark-submit would read, and prints lines to paste into them. */
+  @Test
+  void aNodesSettingsAreChecked() throws Exception {
+    Path file = directory.resolve("spark-defaults.conf");
+    Files.writeString(
+        file,
+        """
+        spark.shuffle.manager org.apache.spark.shuffle.celeborn.SparkShuffleManager
+        spark.shuffle.rdma.memryShare 0.4
+        spark.executor.memory 8g
+        """);
+    List<String> options =
+        List.of("--provider", "soft", "--local-dirs", directory.toString(), "--conf");
+    Map<String, String> environment =
+        Map.of("SPARK_LOCAL_IP", "127.0.0.1", "SPARK_CONF_DIR", directory.toString());
+    List<String> table = new ArrayList<>(options);
+    table.add("spark.shuffle.rdma.node=on");
+    Result result = runWith(environment, table);
+    assertThat(result.findings("warn", "manager")).singleElement().asString().contains("Celeborn");
+    assertThat(result.findings("fail", "settings"))
+        .singleElement()
+        .asString()
+        .contains(file.toString(), "did you mean spark.shuffle.rdma.memoryShare?");
+    assertThat(result.findings("fail", "daemon"))
+        .singleElement()
+        .asString()
+        .contains("/run/sluice/node.sock");
+    assertThat(result.findings("ok", "budget"))
+        .as("a tenth of the heap")
+        .singleElement()
+        .asString()
+        .contains("the overhead is 819 MiB");
+    assertThat(result.exitCode()).isEqualTo(2);
+
+    List<String> fix = new ArrayList<>(options);
+    fix.addAll(List.of("spark.shuffle.rdma.node=off", "--fix"));
+    Result lines = runWith(environment, fix);
+    assertThat(lines.output().lines())
+        .filteredOn(line -> !line.startsWith("#"))
+        .containsExactly(
+            "spark.shuffle.rdma.memoryShare             0.4",
+            "spark.shuffle.manager                      dev.sluice.spark.RdmaShuffleManager");
+    assertThat(lines.output()).contains("# remove spark.shuffle.rdma.memryShare, and add:");
+    assertThat(Files.readString(file)).as("no file is changed").contains("memryShare");
+    assertThat(lines.exitCode()).isEqualTo(2);
+  }
+
+  private Result runWith(Map<String, String> environment, List<String> options) throws Exception {
+    return DoctorProcess.run(
+        directory,
+        environment,
+        DoctorProcess.command(DropInJar.path(), options.toArray(new String[0])));
+  }
+
+  @Test
+  void settingsThatCannotBeReadAreNamed() throws Exception {
+    String none = directory.resolve("none.conf").toString();
+    assertFails(run("--properties-file", none), "settings", none, "--properties-file");
+  }
+
   @Test
   void theSoftwareProviderHasNoFailures() throws Exception {
     Result result = run("--provider", "soft", "--local-dirs", directory.toString());

@@ -2,6 +2,7 @@
 package dev.sluice.spark.doctor.executor;
 
 import dev.sluice.doctor.check.CheckContext;
+import dev.sluice.doctor.check.SparkSettings;
 import dev.sluice.spark.conf.SluiceConf;
 import java.io.File;
 import java.io.IOException;
@@ -9,7 +10,11 @@ import java.net.InetAddress;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.spark.SparkEnv;
+import scala.Tuple2;
 
 /**
  * Describes this executor to the checks, as it is configured. {@link ExecutorDoctor} and {@link
@@ -25,7 +30,7 @@ final class ExecutorCheckContext {
         new CheckContext.Rdma(
             conf.provider(), conf.verbsOptions(), conf.softOptions(), conf.transferOptions()),
         new CheckContext.Memory(conf.budget(), conf.registrationMode(), localDirectories(env)),
-        classPath());
+        new CheckContext.Spark(classPath(), settings(env), conf.executor(), Optional.empty()));
   }
 
   /** Returns the host name by which other executors reach this one. */
@@ -37,6 +42,12 @@ final class ExecutorCheckContext {
     return Arrays.stream(env.blockManager().diskBlockManager().localDirs())
         .map(File::toPath)
         .toList();
+  }
+
+  private static SparkSettings settings(SparkEnv env) {
+    return new SparkSettings(
+        "the application",
+        Stream.of(env.conf().getAll()).collect(Collectors.toMap(Tuple2::_1, Tuple2::_2)));
   }
 
   private static List<Path> classPath() {

@@ -7,9 +7,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.sluice.blocks.conf.MemoryBudget;
 import dev.sluice.blocks.conf.RegistrationMode;
 import dev.sluice.doctor.check.CheckContext;
+import dev.sluice.doctor.check.SparkSettings;
 import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
 import dev.sluice.rdma.transfer.TransferOptions;
 import dev.sluice.rdma.verbs.VerbsOptions;
+import dev.sluice.spark.conf.SluiceConf;
 import dev.sluice.spark.doctor.Member;
 import dev.sluice.spark.doctor.MeshRead;
 import java.io.IOException;
@@ -19,7 +21,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.Test;
 
 /** Nodes of the mesh that READ from one another, by the software provider. */
@@ -36,7 +40,11 @@ class ExecutorMeshNodeTest {
         InetAddress.getLoopbackAddress(),
         new CheckContext.Rdma(provider, VerbsOptions.DEFAULT, SoftOptions.DEFAULT, transfer),
         new CheckContext.Memory(new MemoryBudget(1, 1, 1), RegistrationMode.AUTO, List.of()),
-        List.of());
+        new CheckContext.Spark(
+            List.of(),
+            SparkSettings.NONE,
+            new SluiceConf(new SparkConf(false)).executor(),
+            Optional.empty()));
   }
 
   private static ExecutorMeshNode node() throws IOException {

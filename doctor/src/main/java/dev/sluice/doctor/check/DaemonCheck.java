@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.sluice.doctor.check;
+
+import dev.sluice.blocks.handover.NodeSocket;
+import dev.sluice.doctor.Finding;
+import dev.sluice.doctor.FixLine;
+import java.io.IOException;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * Check of the node daemon on this node. It connects to the daemon's socket, sends nothing and
+ * closes the connection at once. {@link Checks} makes it, and {@link CheckRunner} asks it once, on
+ * a thread of its own.
+ *
+ * @param required true if executors hand map outputs over
+ * @param socket Unix domain socket at which executors look for the daemon
+ */
+record DaemonCheck(boolean required, Path socket) implements Check {
+  private static final String NODE = "spark.shuffle.rdma.node";
+
+  private static final String START =
+      "start it as the executors' user (docs/node-daemon.md), or name its socket in "
+          + NODE
+          + ".socket; in a pod mount the socket's folder (conf/kubernetes/executor-pod.yaml)";
+
+  @Override
+  public String name() {
+    return "daemon";
+  }
+
+  @Override
+  public List<Finding> findings() throws IOException {
+    return List.of(found().with("socket", socket.toString()).with("required", required));
+  }
+
+  private Finding found() throws IOException {
+    if (!Files.exists(socket)) {
+      return absent(socket + " does not exist");
+    }
+    String self = NodeSocket.self().getName();
+    try (SocketChannel channel = NodeSocket.connect(socket)) {
+      String user = NodeSocket.peer(channel).getName();
+      String said = "a node daemon of user %s listens at %s".formatted(user, socket);
+      if (!required) {
+        return Finding.ok(name(), said + "; " + NODE + " is off, so it is not used");
+      }
+      return user.equals(self) ? Finding.ok(name(), said) : unusable(said, self);
+    } catch (IOException e) {
+      return absent("no process takes connections at %s: %s".formatted(socket, Finding.reason(e)));
+    }
+  }
+
+  private Finding absent(String reason) {
+    return required
+        ? Finding.fail(
+            name(),
+            reason + ", but " + NODE + " is on: map outputs end with their executors",
+            START)
+        : Finding.ok(
+            name(),
+            "none: " + reason + "; " + NODE + " is off, so executors serve their map outputs");
+  }
+
+  /** Makes the finding about a daemon of another user. */
+  private Finding unusable(String said, String self) {
+    return Finding.fail(
+            name(),
+            said + ", and refuses executors of user " + self,
+            "run daemon and executors as one user, such as " + self)
+        .mendedBy(FixLine.ofUnit("sluice-node.service", "User=" + self));
+  }
+}
