@@ -83,8 +83,8 @@ public final class ExecutorConf {
   }
 
   /**
-   * Returns refusals of all keys of ours, and of Spark's keys that decide an executor's memory. An
-   * executor can be configured by the other settings.
+   * Returns refusals of all keys of ours, and of Spark's keys that decide an executor's memory and
+   * its division. An executor can be configured by the other settings.
    *
    * @param all settings of Spark; those of other software are ignored
    */
@@ -200,11 +200,17 @@ public final class ExecutorConf {
   /**
    * Returns the limit of a task's batch fetches: half of the buffers, divided among the tasks that
    * run at a time. The other half is for blocks that are READ one by one and for partition tables.
+   * It is at most the limit of one of Spark's iterators, and 0 if no batches are fetched.
    *
-   * @param tasks tasks that run at a time
+   * @param cores cores of the executor
    */
-  public long gatherBytes(int tasks) {
-    return budget.bufferBytes() / 2 / Math.max(1, tasks);
+  public long gatherBytes(int cores) {
+    if (!value(ExecutorSettings.GATHER) || !value(ExecutorSettings.VERIFY_CHECKSUMS)) {
+      return 0;
+    }
+    return Math.min(
+        ExecutorMemory.inFlight(values),
+        budget.bufferBytes() / 2 / ExecutorMemory.tasks(values, cores));
   }
 
   /** Returns the value that is set, else the default; only for a setting that has a default. */

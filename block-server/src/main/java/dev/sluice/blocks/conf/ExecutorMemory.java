@@ -28,6 +28,8 @@ public final class ExecutorMemory {
   private static final String LEAST = "spark.executor.minMemoryOverhead";
   private static final String OFF_HEAP = "spark.memory.offHeap.size";
   private static final String PYTHON = "spark.executor.pyspark.memory";
+  private static final String IN_FLIGHT = "spark.reducer.maxSizeInFlight";
+  private static final String TASK_CPUS = "spark.task.cpus";
 
   private ExecutorMemory() {}
 
@@ -41,13 +43,14 @@ public final class ExecutorMemory {
     return new Grant(heapBytes, offHeap(values), overhead(values));
   }
 
-  /** Returns refusals of values that are no sizes, and of a factor that is no number. */
+  /** Returns refusals of values that are no sizes, or no numbers. */
   static Map<String, Refusal> refusals(Map<String, String> all) {
     Map<String, Refusal> refusals = new HashMap<>();
-    for (String key : List.of(HEAP, OVERHEAD, LEAST, OFF_HEAP, PYTHON)) {
+    for (String key : List.of(HEAP, OVERHEAD, LEAST, OFF_HEAP, PYTHON, IN_FLIGHT)) {
       refusal(() -> size(all::get, key, "0")).ifPresent(refused -> refusals.put(key, refused));
     }
     refusal(() -> factor(all::get)).ifPresent(refused -> refusals.put(FACTOR, refused));
+    refusal(() -> tasks(all::get, 1)).ifPresent(refused -> refusals.put(TASK_CPUS, refused));
     return refusals;
   }
 
@@ -58,6 +61,31 @@ public final class ExecutorMemory {
     } catch (IllegalArgumentException e) {
       return Optional.of(new Refusal(String.valueOf(e.getMessage()), ""));
     }
+  }
+
+  /** Returns the memory of an executor's container, in bytes. */
+  public static long container(UnaryOperator<String> values) {
+    Grant grant = grant(values, heap(values));
+    return grant.heapBytes() + grant.offHeapBytes() + grant.overheadBytes();
+  }
+
+  /** Returns the number of tasks that run at a time on the cores of an executor. */
+  public static int tasks(UnaryOperator<String> values, int cores) {
+    String text = values.apply(TASK_CPUS);
+    try {
+      int cpus = text == null ? 1 : Integer.parseInt(text);
+      if (cpus > 0) {
+        return Math.max(1, cores / cpus);
+      }
+    } catch (NumberFormatException e) {
+      // Reported below.
+    }
+    throw new IllegalArgumentException(TASK_CPUS + " is \"" + text + "\", not a number of cores");
+  }
+
+  /** Returns the most bytes that one of Spark's iterators requests at a time. */
+  static long inFlight(UnaryOperator<String> values) {
+    return size(values, IN_FLIGHT, "48m");
   }
 
   /** Returns the heap that Spark gives to an executor, in bytes. */

@@ -73,6 +73,26 @@ class ExecutorMemoryTest {
   }
 
   @Test
+  void theContainerHasAllMemory() {
+    conf.put("spark.executor.memory", "8g");
+    conf.put("spark.executor.memoryOverhead", "1g");
+    conf.put("spark.executor.pyspark.memory", "512m");
+    assertThat(ExecutorMemory.container(conf::get)).isEqualTo((8192 + 1024 + 512) * MIB);
+  }
+
+  @Test
+  void tasksTakeTheirCores() {
+    assertThat(ExecutorMemory.tasks(conf::get, 8)).isEqualTo(8);
+    conf.put("spark.task.cpus", "3");
+    assertThat(ExecutorMemory.tasks(conf::get, 8)).isEqualTo(2);
+    assertThat(ExecutorMemory.tasks(conf::get, 2)).isOne();
+    conf.put("spark.task.cpus", "0");
+    assertThatThrownBy(() -> ExecutorMemory.tasks(conf::get, 8))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContainingAll("spark.task.cpus", "\"0\"");
+  }
+
+  @Test
   void aValueThatIsNoSizeIsNamed() {
     conf.put("spark.executor.memoryOverhead", "2 potatoes");
     assertThatThrownBy(() -> ExecutorMemory.overhead(conf::get))

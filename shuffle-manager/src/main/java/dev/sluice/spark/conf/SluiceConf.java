@@ -233,23 +233,9 @@ public final class SluiceConf {
           o.readTimeoutMs = value(ExecutorSettings.READ_TIMEOUT);
           o.bufferWaitMs = value(ExecutorSettings.BUFFERS_WAIT_TIMEOUT);
           o.maxGroupBytes = value(ExecutorSettings.READ_MAX_BYTES).intValue();
-          o.gatherBytes = gatherBytes(cores);
+          o.gatherBytes = executor.gatherBytes(cores);
           o.hedge = value(ExecutorSettings.READ_HEDGE);
         });
-  }
-
-  /**
-   * Returns the limit of a task's batch fetches: half of the buffers, divided among the tasks that
-   * run at a time. The other half is for blocks that are READ one by one and for partition tables.
-   * It is at most the limit of one of Spark's iterators.
-   */
-  private long gatherBytes(int cores) {
-    if (!value(ExecutorSettings.GATHER) || !value(ExecutorSettings.VERIFY_CHECKSUMS)) {
-      return 0;
-    }
-    int tasks = cores / conf.getInt("spark.task.cpus", 1);
-    long maxInFlight = conf.getSizeAsMb("spark.reducer.maxSizeInFlight", "48m") * MIB;
-    return Math.min(maxInFlight, executor.gatherBytes(tasks));
   }
 
   /**
