@@ -7,9 +7,10 @@ import java.util.function.LongSupplier;
 
 /**
  * Counts registered bytes and regions against their limits. Each {@code MapOutputRegistry} creates
- * one. {@code ShuffleMemory} takes from it and gives back, the {@code Registrar} asks for room, and
- * {@code ShuffleOutputs} reports refusals. Any thread; this guards all fields that change. Each
- * reserved cost must be released once.
+ * one, and {@code RegistrationForecast} one that registers nothing. {@code ShuffleMemory} takes
+ * from it and gives back, the {@code Registrar} asks for room, and {@code ShuffleOutputs} reports
+ * refusals. Any thread; this guards all fields that change. Each reserved cost must be released
+ * once.
  *
  * <p>The provider may have a lower limit, which shows when it refuses. A refusal may last, as with
  * RLIMIT_MEMLOCK, or pass, as with a shortage of memory. The amount that was registered at the
@@ -33,10 +34,17 @@ public final class RegistrationBudget {
 
   public RegistrationBudget(
       RegistryLimits limits, Counters<RegistryCounter> counters, LongSupplier clockMs) {
+    this(new Cost(limits.maxBytes(), limits.maxRegions()), counters, clockMs);
+  }
+
+  /**
+   * @param limit most bytes and regions at a time
+   */
+  public RegistrationBudget(Cost limit, Counters<RegistryCounter> counters, LongSupplier clockMs) {
     this.counters = counters;
     this.clockMs = clockMs;
-    maxBytes = limits.maxBytes();
-    maxRegions = limits.maxRegions();
+    maxBytes = limit.bytes();
+    maxRegions = limit.regions();
     refusedBytes = maxBytes;
     refusedRegions = maxRegions;
   }

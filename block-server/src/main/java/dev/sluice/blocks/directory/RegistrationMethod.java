@@ -43,7 +43,7 @@ public enum RegistrationMethod {
    *
    * @param sendsFiles true if the device sends open files, which then need not be mapped
    */
-  static RegistrationMethod of(RegistrationMode mode, boolean sendsFiles) {
+  public static RegistrationMethod of(RegistrationMode mode, boolean sendsFiles) {
     return switch (mode) {
       case AUTO -> sendsFiles ? OPEN_FILE : READ_ONLY_MAPPING;
       case ODP -> ON_DEMAND_MAPPING;
@@ -56,7 +56,7 @@ public enum RegistrationMethod {
   }
 
   /** Returns the cost of a registered file of this length. */
-  Cost cost(long bytes) {
+  public Cost cost(long bytes) {
     return switch (this) {
       case READ_ONLY_MAPPING -> Cost.region(bytes);
       case OPEN_FILE, ON_DEMAND_MAPPING -> Cost.NO_MEMORY;

@@ -38,15 +38,12 @@ import org.slf4j.LoggerFactory;
  * {@link #retain} and {@link #release} need the owner's lock.
  *
  * <p>Tables cost 16 bytes a partition: 160 KB for a map output of 10,000 partitions. If 1,000
- * executors hold 100,000 such map outputs, that is 20 MB an executor with free slots. Slabs grow
- * from 16 KiB to 1 MiB, so that many small shuffles cost little, and several segments of a large
- * shuffle share a region.
+ * executors hold 100,000 such map outputs, that is 20 MB an executor with free slots. {@link
+ * TableSlabs} has the sizes of slabs.
  */
 final class ShuffleMemory {
   private static final Logger LOG = LoggerFactory.getLogger(ShuffleMemory.class);
   private static final Set<AccessFlag> REMOTE_READ = EnumSet.of(AccessFlag.REMOTE_READ);
-  private static final long MIN_SLAB_BYTES = 16 << 10;
-  private static final long MAX_SLAB_BYTES = 1 << 20;
 
   /** Piece of a slab, and the address at which peers READ it. */
   record Table(MemorySegment memory, RemoteRegion remote) {}
@@ -61,6 +58,7 @@ final class ShuffleMemory {
   private final List<Arena> others = new ArrayList<>();
   private final AtomicInteger references = new AtomicInteger(1);
   private final List<MemoryRegion> slabs = new ArrayList<>();
+  private final TableSlabs sizes = new TableSlabs();
 
   /** Cost that is taken from the budget. */
   private Cost reserved = Cost.NONE;
@@ -70,8 +68,6 @@ final class ShuffleMemory {
 
   private boolean hasFailed;
   private MemorySegment slab = MemorySegment.NULL;
-  private long slabUsedBytes;
-  private long nextSlabBytes = MIN_SLAB_BYTES;
 
   ShuffleMemory(ProtectionDomain domain, RegistrationBudget budget) {
     this.domain = domain;
@@ -85,7 +81,7 @@ final class ShuffleMemory {
 
   /** Returns the cost of a segment of tables. */
   Cost tableCost(long bytes) {
-    return fitsSlab(bytes) ? Cost.NONE : Cost.region(slabBytes(bytes));
+    return sizes.cost(bytes);
   }
 
   /** Takes the cost from the budget, to which it returns when the memory is unmapped. */
@@ -144,24 +140,14 @@ final class ShuffleMemory {
 
   /** Returns memory for a segment of tables, from a new slab if the last one is full. */
   Table table(long bytes) throws IOException {
-    if (!fitsSlab(bytes)) {
-      load(arena -> addSlab(arena, slabBytes(bytes)));
+    if (!sizes.fits(bytes)) {
+      load(arena -> addSlab(arena, sizes.newSlabBytes(bytes)));
     }
     MemoryRegion region = slabs.getLast();
-    Table table =
-        new Table(
-            slab.asSlice(slabUsedBytes, bytes),
-            new RemoteRegion(region.address() + slabUsedBytes, bytes, region.rkey()));
-    slabUsedBytes += bytes;
-    return table;
-  }
-
-  private boolean fitsSlab(long bytes) {
-    return bytes <= slab.byteSize() - slabUsedBytes;
-  }
-
-  private long slabBytes(long bytes) {
-    return Math.max(nextSlabBytes, Cost.wholePages(bytes));
+    long start = slab.byteSize() - sizes.take(bytes);
+    return new Table(
+        slab.asSlice(start, bytes),
+        new RemoteRegion(region.address() + start, bytes, region.rkey()));
   }
 
   private MemoryRegion addSlab(Arena arena, long bytes) throws VerbsException {
@@ -170,8 +156,7 @@ final class ShuffleMemory {
     MemoryRegion region = domain.register(memory, REMOTE_READ);
     slabs.add(region);
     slab = memory;
-    slabUsedBytes = 0;
-    nextSlabBytes = Math.min(2 * nextSlabBytes, MAX_SLAB_BYTES);
+    sizes.add(bytes);
     return region;
   }
 

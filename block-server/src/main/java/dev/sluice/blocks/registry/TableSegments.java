@@ -72,10 +72,9 @@ final class TableSegments {
 
   /** Returns fewer slots if there is no room for all of them together with the data. */
   private int slots(int partitions, Cost data) {
-    int slots = Math.min(maxSlots, TableSegment.nextSlots(used, partitions));
-    while (slots > 1 && !memory.hasRoom(TableSegment.bytes(slots, partitions), data)) {
-      slots /= 2;
-    }
-    return slots;
+    return TableSegment.slotsThatFit(
+        Math.min(maxSlots, TableSegment.nextSlots(used, partitions)),
+        partitions,
+        bytes -> memory.hasRoom(bytes, data));
   }
 }

@@ -20,6 +20,8 @@
  * RegisteredInputStream}. {@link ShuffleMemory} unmaps memory of a shuffle once its last reader has
  * left.
  *
+ * <p>{@link RegistrationForecast} computes the cost of registrations, for the doctor.
+ *
  * <p>The registry speaks to no peer: {@link dev.sluice.blocks.server} does.
  */
 package dev.sluice.blocks.registry;

@@ -2,6 +2,7 @@
 package dev.sluice.blocks.wire;
 
 import dev.sluice.rdma.RemoteRegion;
+import java.util.function.LongPredicate;
 
 /**
  * Address and layout of registered memory with the partition tables of some map outputs of a
@@ -44,6 +45,19 @@ public record TableSegment(RemoteRegion region, int slots) {
   public static int nextSlots(int used, int partitions) {
     long first = Math.clamp(FIRST_BYTES / bytes(1, partitions), 1, MAX_FIRST_SLOTS);
     return used == 0 ? Integer.highestOneBit((int) first) : Math.min(used, MAX_SLOTS);
+  }
+
+  /**
+   * Halves a number of slots until there is room for the segment, or one slot is left.
+   *
+   * @param hasRoom true if there is room for a segment of so many bytes
+   */
+  public static int slotsThatFit(int most, int partitions, LongPredicate hasRoom) {
+    int slots = most;
+    while (slots > 1 && !hasRoom.test(bytes(slots, partitions))) {
+      slots /= 2;
+    }
+    return slots;
   }
 
   /** Size of a segment. */
