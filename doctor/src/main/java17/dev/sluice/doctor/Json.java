@@ -6,13 +6,13 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * Writes maps, collections, numbers, booleans and strings as JSON text. {@link Table} calls it. No
- * value may be null; a number that is not finite becomes a string.
+ * Writes maps, collections, numbers, booleans and strings as JSON text. {@link Table} and {@code
+ * SizeCommand} call it. No value may be null; a number that is not finite becomes a string.
  */
-final class Json {
+public final class Json {
   private Json() {}
 
-  static String of(Object value) {
+  public static String of(Object value) {
     if (value instanceof Map<?, ?> map) {
       return map.entrySet().stream()
           .map(entry -> quoted(entry.getKey().toString()) + ": " + of(entry.getValue()))

@@ -12,6 +12,9 @@ import java.util.List;
  * JVM calls it on the main thread, and wrong use ends the process with status 2.
  */
 public final class Main {
+  /** Word after doctor that asks for memory and limits. */
+  public static final String SIZE = "size";
+
   private static final String DOCTOR = "dev.sluice.doctor.alone.AloneLoader";
 
   private Main() {}
@@ -24,7 +27,8 @@ public final class Main {
       System.exit(Finding.Level.FAIL.ordinal());
     }
     List<String> rest = List.of(args).subList(1, args.length);
-    if (isAnswered(rest)) {
+    boolean isSize = !rest.isEmpty() && rest.get(0).equals(SIZE);
+    if (!isSize && isAnswered(rest)) {
       return;
     }
     String lack = Platform.lack(Runtime.version().feature());

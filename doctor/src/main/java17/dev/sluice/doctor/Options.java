@@ -29,6 +29,7 @@ public final class Options {
       String.format(
           """
           java -jar <this jar> doctor [option...]
+          java -jar <this jar> doctor size [--help]    memory and limits for a shuffle
             --conf KEY=VALUE       setting of Spark, as for spark-submit; may be repeated
             --properties-file FILE settings of Spark (spark-defaults.conf in SPARK_CONF_DIR or in
                                    SPARK_HOME/conf), as spark-submit without --load-spark-defaults

@@ -37,7 +37,21 @@ public record RegionLimit(String path, Pattern line, int each, int otherwise) {
 
   /** Returns the maximum number of map outputs. */
   public int derive(Path root) {
-    return kernels(root) / (2 * each);
+    return outputs(kernels(root));
+  }
+
+  /** Returns the maximum number of map outputs where the kernel has its usual limit. */
+  public int byDefault() {
+    return outputs(otherwise);
+  }
+
+  /** Returns the kernel's limit for a number of map outputs. */
+  public long kernelsFor(int outputs) {
+    return 2L * each * outputs;
+  }
+
+  private int outputs(int kernelLimit) {
+    return kernelLimit / (2 * each);
   }
 
   /** Returns the kernel's own limit. */

@@ -19,8 +19,11 @@ import org.jspecify.annotations.Nullable;
  * hand-over to a node daemon reads no more than its last offset, on either side.
  */
 public final class MapOutputIndex {
-  /** Room for 2^24 partitions of Spark's serialized shuffle. A larger file is not read. */
-  private static final int MAX_BYTES = ((1 << 24) + 1) * Long.BYTES;
+  /** Most partitions of Spark's serialized shuffle. A map output with more is not registered. */
+  public static final int MAX_PARTITIONS = 1 << 24;
+
+  /** Room for the offsets of all partitions. A larger file is not read. */
+  private static final int MAX_BYTES = (MAX_PARTITIONS + 1) * Long.BYTES;
 
   private final IndexFormat format;
   private final LongBuffer index;

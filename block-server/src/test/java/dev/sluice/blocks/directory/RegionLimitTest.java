@@ -32,6 +32,8 @@ class RegionLimitTest {
 
     assertThat(RegionLimit.MAPPINGS.derive(root)).isEqualTo(131_072);
     assertThat(RegionLimit.FILES.derive(root)).isEqualTo(5_000);
+    assertThat(RegionLimit.MAPPINGS.kernelsFor(131_072)).isEqualTo(262_144);
+    assertThat(RegionLimit.FILES.kernelsFor(5_000)).isEqualTo(20_000);
   }
 
   @Test

@@ -3,6 +3,7 @@ package dev.sluice.doctor.alone;
 
 import dev.sluice.doctor.Finding;
 import dev.sluice.doctor.Limited;
+import dev.sluice.doctor.Main;
 import dev.sluice.doctor.Options;
 import dev.sluice.doctor.Table;
 import dev.sluice.doctor.check.Check;
@@ -12,6 +13,7 @@ import dev.sluice.doctor.check.Checks;
 import dev.sluice.doctor.check.SparkSettings;
 import dev.sluice.doctor.peer.PeerCheck;
 import dev.sluice.doctor.peer.PeerServer;
+import dev.sluice.doctor.size.SizeCommand;
 import dev.sluice.rdma.transfer.PeerAddress;
 import java.io.IOException;
 import java.net.BindException;
@@ -33,10 +35,14 @@ public final class CommandLine {
   private CommandLine() {}
 
   /**
-   * @param args the word doctor, then options that {@link dev.sluice.doctor.Main} has checked
+   * @param args the word doctor, then options that {@link Main} has checked, or the word size and
+   *     its options
    */
   public static void main(String[] args) throws Exception {
     List<String> rest = List.of(args).subList(1, args.length);
+    if (!rest.isEmpty() && rest.getFirst().equals(Main.SIZE)) {
+      System.exit(SizeCommand.run(rest.subList(1, rest.size()), System.out, System.err));
+    }
     Options options = Options.parse(rest);
     Table table = new Table();
     findings(options).forEach(table::add);

@@ -161,6 +161,31 @@ final class DoctorJarIT {
   }
 
   @Test
+  void aShuffleIsSized() throws Exception {
+    Result result =
+        run(
+            "size",
+            "--executor-memory",
+            "32g",
+            "--cores",
+            "8",
+            "--shuffle",
+            "10t",
+            "--executors",
+            "800",
+            "--link",
+            "100");
+    assertThat(result.output())
+        .contains("registration  1.0 GiB", "spark.executor.memoryOverhead              3276m");
+    assertThat(result.exitCode()).isZero();
+    Result wrong = run("size", "--shuffle", "10x");
+    assertThat(wrong.output()).startsWith("--shuffle is 10x, not a size");
+    assertNoTrace(wrong);
+    Result old = run(DoctorProcess.command(OtherJava.home(17), DropInJar.path(), "size", "--help"));
+    assertThat(old.findings("fail", "java")).hasSize(1);
+  }
+
+  @Test
   void theSoftwareProviderHasNoFailures() throws Exception {
     Result result = run("--provider", "soft", "--local-dirs", directory.toString());
     assertThat(result.findings("fail", ".*")).as(result.output()).isEmpty();
