@@ -208,6 +208,7 @@ final class LateReads {
 
     // Guarded by the LateReads.
     private boolean hasBegun;
+    private boolean isLeft;
     private boolean isUnderWay;
     private boolean isCountedLate;
 
@@ -224,14 +225,24 @@ final class LateReads {
       this.bufferBytes = bufferBytes;
     }
 
-    void begin() {
-      if (on) {
-        synchronized (LateReads.this) {
-          startNanos = timer.nanoTime();
-          hasBegun = true;
-          isUnderWay = true;
-          isCountedLate = false;
+    /**
+     * Notes the beginning of a READ.
+     *
+     * @return false if the batch was left to Spark's transfer: the READ must not begin
+     */
+    boolean begin() {
+      if (!on) {
+        return true;
+      }
+      synchronized (LateReads.this) {
+        if (isLeft) {
+          return false;
         }
+        startNanos = timer.nanoTime();
+        hasBegun = true;
+        isUnderWay = true;
+        isCountedLate = false;
+        return true;
       }
     }
 
@@ -306,13 +317,20 @@ final class LateReads {
       }
     }
 
-    /** Returns true if the READ has not begun, for example as it waits for a staging slot. */
-    boolean isYetToBegin() {
+    /**
+     * Leaves the batch to Spark's transfer if its READ has not begun, for example as it waits for a
+     * staging slot. The caller ends the batch then. The READ would fetch the bytes twice, and no
+     * limit would count them.
+     *
+     * @return false if the READ has begun
+     */
+    boolean leave() {
       if (!on) {
         return false;
       }
       synchronized (LateReads.this) {
-        return !hasBegun;
+        isLeft = !hasBegun;
+        return isLeft;
       }
     }
 

@@ -56,8 +56,8 @@ final class ProbeRead implements FetchBudget.Request, RangeFetch.Sink {
   }
 
   @Override
-  public void readBegins() {
-    read.begin();
+  public boolean readBegins() {
+    return read.begin();
   }
 
   @Override

@@ -74,8 +74,14 @@ final class RangeFetch implements FetchBudget.Waiter, ReadListener {
      */
     boolean awaits();
 
-    /** Called before a READ starts: once for each part, and for each time that it is READ. */
-    default void readBegins() {}
+    /**
+     * Called before a READ starts: once for each part, and for each time that it is READ.
+     *
+     * @return false if the bytes are not wanted any more
+     */
+    default boolean readBegins() {
+      return true;
+    }
 
     /**
      * Called when a READ has ended, before the bytes are verified.
@@ -272,8 +278,11 @@ final class RangeFetch implements FetchBudget.Waiter, ReadListener {
   }
 
   private void read(List<RemoteRegion> regions) {
+    if (!sink.readBegins()) {
+      drop();
+      return;
+    }
     state = State.READ;
-    sink.readBegins();
     path.transport()
         .read(
             located.peer(),

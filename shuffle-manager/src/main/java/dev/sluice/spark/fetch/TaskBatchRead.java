@@ -222,12 +222,11 @@ final class TaskBatchRead
   }
 
   /**
-   * Returns true if the READ has not begun and should not: it may wait for late READs to end, and
-   * would be late itself.
+   * Returns true if the READ has not begun and will not: it may have waited for late READs to end,
+   * and would be late itself.
    */
   private boolean isHeldUp() {
-    return read.isYetToBegin()
-        && (path.lateReads().isAvoided(peer().id()) || task().hasOvertaken(peer()));
+    return (path.lateReads().isAvoided(peer().id()) || task().hasOvertaken(peer())) && read.leave();
   }
 
   PeerAddress peer() {
@@ -235,8 +234,8 @@ final class TaskBatchRead
   }
 
   @Override
-  public void readBegins() {
-    read.begin();
+  public boolean readBegins() {
+    return read.begin();
   }
 
   @Override

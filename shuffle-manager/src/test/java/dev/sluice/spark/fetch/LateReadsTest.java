@@ -215,6 +215,22 @@ class LateReadsTest {
     assertThat(read.overtake()).isFalse();
   }
 
+  /** Otherwise its bytes would be fetched twice, and no limit would count them. */
+  @Test
+  void aReadThatWasLeftDoesNotBegin() {
+    LateReads.Read read = reads.new Read("peer 1", BYTES);
+    assertThat(read.leave()).isTrue();
+    assertThat(read.begin()).isFalse();
+    assertThat(read.leave()).isTrue();
+  }
+
+  @Test
+  void aReadThatHasBegunIsNotLeft() {
+    LateReads.Read read = begin("peer 1");
+    assertThat(read.leave()).isFalse();
+    assertThat(read.begin()).as("its next part").isTrue();
+  }
+
   @Test
   void aReadThatEndsMeanwhileHoldsNothing() throws Exception {
     reads = new LateReads(true, 8 * 4096, timer, counters, named::incrementAndGet);
@@ -506,7 +522,7 @@ class LateReadsTest {
                   () -> {
                     read.begin();
                     read.overtake();
-                    read.isYetToBegin();
+                    read.leave();
                     read.end(BYTES);
                     off.avoids("peer 1", () -> "");
                     off.waited(0, 0);

@@ -45,6 +45,9 @@ class RangeFetchTest {
   private RuntimeException defect;
   private Span arrived;
 
+  /** The sink's answer when a READ begins. */
+  private boolean beginsRead = true;
+
   /** Number of times that the sink is asked if it waits, before it throws. */
   private int asked = Integer.MAX_VALUE;
 
@@ -87,6 +90,16 @@ class RangeFetchTest {
     }
 
     @Override
+    public boolean readBegins() {
+      return beginsRead;
+    }
+
+    @Override
+    public void dropped() {
+      answer("dropped");
+    }
+
+    @Override
     public void arrived(Permit permit, Span there) {
       buffer = permit.take();
       arrived = there;
@@ -119,6 +132,17 @@ class RangeFetchTest {
 
   private List<RemoteRegion> ranges() {
     return fixture.transport.reads().getLast().ranges();
+  }
+
+  @Test
+  void nothingIsReadIfTheSinkWantsItNoMoreWhenTheReadWouldBegin() {
+    beginsRead = false;
+    fixture.staged(10, 100);
+
+    read(block(10, 0));
+
+    assertThat(answers).containsExactly("dropped");
+    assertThat(fixture.transport.reads()).isEmpty();
   }
 
   @Test
