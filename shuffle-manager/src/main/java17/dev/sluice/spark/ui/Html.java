@@ -96,14 +96,14 @@ final class Html {
   }
 
   /**
-   * Begins a table in Spark's style.
+   * Begins a table in Spark's style. A browser whose window is narrower scrolls it.
    *
    * @param id id of the element
    * @param heads heads of the columns
    */
   static String table(String id, String... heads) {
     StringBuilder out =
-        new StringBuilder("<table id=\"")
+        new StringBuilder("<div style=\"overflow-x:auto\"><table id=\"")
             .append(id)
             .append(
                 "\" class=\"table table-bordered table-sm table-striped table-hover sortable\">")
@@ -115,6 +115,6 @@ final class Html {
   }
 
   static String tableEnd() {
-    return "</tbody></table>";
+    return "</tbody></table></div>";
   }
 }
