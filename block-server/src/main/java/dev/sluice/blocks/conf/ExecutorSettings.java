@@ -123,7 +123,8 @@ public final class ExecutorSettings {
           .doc(
               "Whether Spark's own transfer also fetches small blocks whose READ is late: longer than"
                   + " 50 ms, and than eight times the median READ time of this executor's batches, of"
-                  + " which there must be 100 in the last minutes. The first answer counts. Bytes"
+                  + " which there must be 100 in the last minutes. Time in which the peer copies"
+                  + " staged blocks does not count. The first answer counts. Bytes"
                   + " that are fetched twice are at most 2 % of the READ bytes, their buffers at most an eighth"
                   + " of `buffers.maxBytes`. A peer that is late three times in a row, a second or"
                   + " more apart, is named as `SLOW_PEER`. Spark's own transfer alone then fetches"
