@@ -249,6 +249,7 @@ final class NodeIT {
       assertThat(KnownShuffle.answerOf(first)).isEqualTo(DATA.answer());
       assertThat(cluster.totals().readBytes()).isEqualTo(read);
       assertThat(cluster.totals().fallbackByReason()).containsOnlyKeys("LATE");
+      assertThat(cluster.totals().of("hedge.bytes")).isLessThanOrEqualTo(read / 50);
       again.assertNothing(cluster);
     }
   }
