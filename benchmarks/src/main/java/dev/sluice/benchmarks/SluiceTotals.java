@@ -100,6 +100,16 @@ public record SluiceTotals(String devices, long remoteBytes, Map<String, Long> c
     return byReason(FALLBACK_BLOCKS);
   }
 
+  /** Returns the bytes that Spark's transfer fetched as READs were late. */
+  public long lateBytes() {
+    return counter(FALLBACK_BYTES + LATE);
+  }
+
+  /** Returns the bytes of READs whose blocks Spark's transfer fetched as well, and of probes. */
+  public long hedgeBytes() {
+    return counter("hedge.bytes");
+  }
+
   /**
    * Returns the reasons why the jobs did not READ all of their remote bytes; empty if they did.
    * Some blocks may have come by Spark's transfer as their READs were late: a busy machine may
@@ -116,7 +126,7 @@ public record SluiceTotals(String devices, long remoteBytes, Map<String, Long> c
    */
   public List<String> problems(double maxLate) {
     List<String> found = new ArrayList<>();
-    long lateBytes = counter(FALLBACK_BYTES + LATE);
+    long lateBytes = lateBytes();
     if (readBytes() + lateBytes != remoteBytes) {
       String late = lateBytes == 0 ? "" : ", and %d as READs were late".formatted(lateBytes);
       found.add(

@@ -2,6 +2,7 @@
 package dev.sluice.benchmarks.tail;
 
 import dev.sluice.benchmarks.Benchmark;
+import dev.sluice.benchmarks.SluiceTotals;
 import dev.sluice.testkit.DriverProcess;
 import dev.sluice.testkit.DriverProcess.ClusterConf;
 import dev.sluice.testkit.Installation;
@@ -9,6 +10,7 @@ import dev.sluice.testkit.Shuffle;
 import dev.sluice.testkit.Sums;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -31,11 +33,15 @@ import picocli.CommandLine.Option;
     sortOptions = false,
     description = {
       "Measure the slowest reduce tasks next to a late executor, compared with none late",
-      "Uses the software provider, which delays the answers to READs of one executor."
+      "Uses the software provider, which delays the answers to READs of one executor.",
+      "Spark's transfer is not late. The reader learns in the warm-up which peer is late."
     })
 public final class TailCommand extends Benchmark {
   /** Smallest heap that Spark allows. */
   private static final int MEMORY_MB = 450;
+
+  /** Hedged bytes of a READ byte, at most. */
+  private static final double MAX_EXTRA = 0.02;
 
   @Option(
       names = "--rounds",
@@ -81,6 +87,9 @@ public final class TailCommand extends Benchmark {
       description = "Measured runs of the reduce stage in each process (default: ${DEFAULT-VALUE})")
   private int repetitions = 4;
 
+  @Option(names = "--no-hedge", description = "Neither kind asks Spark's transfer for late blocks")
+  private boolean noHedge;
+
   @Option(names = "--conf", paramLabel = "KEY=VALUE", description = "Spark setting for both kinds")
   private Map<String, String> conf = new LinkedHashMap<>();
 
@@ -123,7 +132,8 @@ public final class TailCommand extends Benchmark {
   private void add(String name, double percentile, double[] late, double[] none) {
     Percentile value = new Percentile(percentile);
     pairs.less(
-        "tail-one-of-%d-peers-late-%dms-%d-bytes-%s".formatted(peers, delayMs, blockBytes, name),
+        "tail-%sone-of-%d-peers-late-%dms-%d-bytes-%s"
+            .formatted(noHedge ? "no-hedge-" : "", peers, delayMs, blockBytes, name),
         "s",
         value.evaluate(late),
         "none-late",
@@ -145,8 +155,24 @@ public final class TailCommand extends Benchmark {
                 Integer.toString(warmUp),
                 Integer.toString(repetitions));
     sums.addAll(result.sums());
-    result.totals().problems(1).forEach(problem -> problems.add(directory + ": " + problem));
+    List<String> found =
+        isLate ? lateProblems(result.totals(), !noHedge) : result.totals().problems();
+    found.forEach(problem -> problems.add(directory + ": " + problem));
     return result.taskMs().stream().mapToDouble(ms -> ms / 1e3).toArray();
+  }
+
+  /** Returns what is wrong with a run that has a late executor. */
+  static List<String> lateProblems(SluiceTotals totals, boolean hedge) {
+    List<String> found = new ArrayList<>(totals.problems(1));
+    if (hedge != totals.lateBytes() > 0) {
+      found.add("Spark's transfer fetched %d late bytes".formatted(totals.lateBytes()));
+    }
+    if (totals.hedgeBytes() > MAX_EXTRA * totals.readBytes()) {
+      found.add(
+          "%d bytes were hedged, of %d READ bytes"
+              .formatted(totals.hedgeBytes(), totals.readBytes()));
+    }
+    return found;
   }
 
   private Map<String, String> settings(boolean isLate) {
@@ -157,6 +183,7 @@ public final class TailCommand extends Benchmark {
     all.put(
         "spark.executor.extraClassPath",
         installation.sluiceJar() + ":" + installation.programJar());
+    all.put("spark.shuffle.rdma.read.hedge", Boolean.toString(!noHedge));
     if (isLate) {
       all.put(LateRdmaShuffleManager.FAULTS, "delay=1:" + delayMs);
     }
