@@ -24,6 +24,14 @@ terminal_columns() {
   printf '%s\n' "$columns"
 }
 
+# Makes git accept a repository of another user, as a clone that a container mounts may be. Git then ignores the
+# user's and the machine's settings. An option -c does not do: git does not take safe.directory from one.
+#   trust_repository FOLDER   gets a file of settings
+trust_repository() {
+  printf '[safe]\n\tdirectory = *\n' >"$1/gitconfig"
+  export GIT_CONFIG_GLOBAL=$1/gitconfig GIT_CONFIG_NOSYSTEM=1
+}
+
 # Ends a command with status 2 because its arguments are wrong.
 misused() {
   printf '%s; see --help\n' "$*" >&2
