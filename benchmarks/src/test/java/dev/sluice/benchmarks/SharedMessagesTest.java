@@ -20,9 +20,11 @@ import org.junit.jupiter.api.Test;
 class SharedMessagesTest {
   private static final List<String> SHARED = List.of("rdma-net", "block-server");
 
-  /** One names the keys of each process, one documents keys, two are about keys of executors. */
+  /** One names the keys of each process, one documents keys, four are about keys of executors. */
   private static final Set<String> ALLOWED =
       Set.of(
+          "ExecutorConf.java",
+          "ExecutorSettings.java",
           "LockedMemory.java",
           "VerbsSettings.java",
           "EnvironmentHints.java",
