@@ -200,7 +200,9 @@ public final class AllCommand implements Callable<Integer> {
     List<ProcessHandle> all =
         Stream.concat(Stream.of(part.toHandle()), part.descendants()).toList();
     part.toHandle().destroy();
-    if (!Poll.until(END_MS, () -> all.stream().noneMatch(ProcessHandle::isAlive))) {
+    // The part itself is asked, too: it notes its end a little after its handle.
+    if (!Poll.until(
+        END_MS, () -> !part.isAlive() && all.stream().noneMatch(ProcessHandle::isAlive))) {
       all.forEach(ProcessHandle::destroyForcibly);
     }
   }
