@@ -67,7 +67,7 @@ class SizeCommandTest {
             """);
   }
 
-  /** What is not set has a default, and what is set is passed on. */
+  /** A setting that is missing has its default; others are passed on. */
   @Test
   void givenSettingsAreAmongTheLines() {
     String out =
