@@ -6,7 +6,6 @@ import dev.sluice.blocks.conf.SettingTable.Refusal;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.function.UnaryOperator;
 
 /**
@@ -47,20 +46,11 @@ public final class ExecutorMemory {
   static Map<String, Refusal> refusals(Map<String, String> all) {
     Map<String, Refusal> refusals = new HashMap<>();
     for (String key : List.of(HEAP, OVERHEAD, LEAST, OFF_HEAP, PYTHON, IN_FLIGHT)) {
-      refusal(() -> size(all::get, key, "0")).ifPresent(refused -> refusals.put(key, refused));
+      Refusal.of(() -> size(all::get, key, "0")).ifPresent(refused -> refusals.put(key, refused));
     }
-    refusal(() -> factor(all::get)).ifPresent(refused -> refusals.put(FACTOR, refused));
-    refusal(() -> tasks(all::get, 1)).ifPresent(refused -> refusals.put(TASK_CPUS, refused));
+    Refusal.of(() -> factor(all::get)).ifPresent(refused -> refusals.put(FACTOR, refused));
+    Refusal.of(() -> tasks(all::get, 1)).ifPresent(refused -> refusals.put(TASK_CPUS, refused));
     return refusals;
-  }
-
-  private static Optional<Refusal> refusal(Runnable parse) {
-    try {
-      parse.run();
-      return Optional.empty();
-    } catch (IllegalArgumentException e) {
-      return Optional.of(new Refusal(String.valueOf(e.getMessage()), ""));
-    }
   }
 
   /** Returns the memory of an executor's container, in bytes. */

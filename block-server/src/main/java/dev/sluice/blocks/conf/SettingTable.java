@@ -98,7 +98,17 @@ public final class SettingTable {
    * @param reason reason in words, which names the key
    * @param nearest the key that the user probably meant; empty if none is near, or the key is right
    */
-  public record Refusal(String reason, String nearest) {}
+  public record Refusal(String reason, String nearest) {
+    /** Returns the refusal of a value by its parser; empty if the value is allowed. */
+    static Optional<Refusal> of(Runnable parse) {
+      try {
+        parse.run();
+        return Optional.empty();
+      } catch (IllegalArgumentException e) {
+        return Optional.of(new Refusal(String.valueOf(e.getMessage()), ""));
+      }
+    }
+  }
 
   /**
    * Returns refusals by their keys, in order, for a caller that reports all of them. {@link
@@ -118,19 +128,11 @@ public final class SettingTable {
                     "there is no key " + key + Suggestion.of(key, prefix, known.keySet()),
                     Suggestion.nearest(key, prefix, known.keySet()).orElse("")));
           } else {
-            refusal(row, value).ifPresent(refused -> refusals.put(key, refused));
+            Refusal.of(() -> row.type().parse(key, value))
+                .ifPresent(refused -> refusals.put(key, refused));
           }
         });
     return refusals;
-  }
-
-  private static Optional<Refusal> refusal(Setting<?> row, String value) {
-    try {
-      row.type().parse(row.key(), value);
-      return Optional.empty();
-    } catch (IllegalArgumentException e) {
-      return Optional.of(new Refusal(String.valueOf(e.getMessage()), ""));
-    }
   }
 
   /**
