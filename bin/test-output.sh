@@ -2,13 +2,15 @@
 
 # Reads Maven's output while it is written. Prints a line for each module and each test class, the log
 # and the first lines of the message for each failed test, Maven's own errors, and the test bed's lines.
-# On a terminal the last line is a state, which is rewritten: the module, the number of classes, and the
-# time of the end if all takes as long as in the last successful run.
+# On a terminal the last line is a bar, which is rewritten: the modules that are done, the module, the
+# number of classes, and the time of the end if all takes as long as in the last successful run. The bar
+# then grows with the time, otherwise with the modules.
 #   test_progress FOLDER [TIMES [COLUMNS]]   FOLDER is the build folder of a module. TIMES keeps the second
 #                                            at which each module began. COLUMNS are those of a terminal.
 test_progress() {
   local line module='' kind=surefire class_log='' help='' error_line message=0
-  local times=${2:-} columns=${3:-0} state='' place='' classes=0 ends='' started=$SECONDS began='' name second
+  local times=${2:-} columns=${3:-0} bar='' place='' classes=0 ends='' started=$SECONDS began='' name second
+  local modules=1 module_number=1 module_began=0
   local -A last=()
   if [[ -f $times ]]; then
     while read -r name second; do
@@ -30,7 +32,9 @@ test_progress() {
       fi
     elif [[ $line =~ $building ]]; then
       module=${BASH_REMATCH[2]} place=${BASH_REMATCH[3]}
-      began+="$module $((SECONDS - started))"$'\n'
+      module_began=$((SECONDS - started))
+      began+="$module $module_began"$'\n'
+      [[ ! $place =~ ([0-9]+)/([0-9]+) ]] || module_number=${BASH_REMATCH[1]} modules=${BASH_REMATCH[2]}
       ends=''
       if [[ ${last[$module]:-} && ${last[end]:-} ]]; then
         printf -v ends ', ends about %(%H:%M)T' "$((EPOCHSECONDS + last[end] - last[$module]))"
@@ -58,17 +62,26 @@ test_progress() {
       [[ $line != *'-> [Help '* ]] || help=1 # Maven's advice follows
     fi
   done
-  [[ -z $state ]] || printf '\r\033[K'
+  [[ -z $bar ]] || printf '\r\033[K'
 }
 
-# Prints a line for test_progress, above its state if there is a terminal.
+# Prints a line for test_progress, above its bar if there is a terminal.
 show() {
   if ((columns == 0)); then
     printf '%s\n' "$1"
   else
-    state="$place $module, classes: $classes$ends"
-    state=${state:0:columns - 1} # a line that fills the terminal would be wrapped
-    printf '\r\033[K%s\n%s' "$1" "$state"
+    local width=20 filled
+    if [[ $ends ]]; then
+      filled=$((width * (last[$module] + SECONDS - started - module_began) / (last[end] + 1)))
+      filled=$((filled < width ? filled : width))
+    else
+      filled=$((width * (module_number - 1) / modules))
+    fi
+    printf -v bar '%*s' "$filled" ''
+    bar=${bar// /#}$(printf '%*s' $((width - filled)) '' | tr ' ' -)
+    bar="[$bar] $((module_number - 1))/$modules $module, classes: $classes$ends"
+    bar=${bar:0:columns - 1} # a line that fills the terminal would be wrapped
+    printf '\r\033[K%s\n%s' "$1" "$bar"
   fi
 }
 
