@@ -6,6 +6,7 @@ import static java.util.Objects.requireNonNull;
 import dev.sluice.benchmarks.Sizes;
 import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.JsonFile;
+import dev.sluice.testkit.Progress;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -56,14 +57,19 @@ record TeraData(Path directory, Path temporary, int parallelism) {
    */
   record Input(Path directory, long records, String checksum) {}
 
-  /** Returns the input of that many bytes, rounded up to whole records; generates it if missing. */
-  Input input(long bytes) throws Exception {
+  /**
+   * Returns the input of that many bytes, rounded up to whole records. If it is missing, generates
+   * it, which is a step.
+   */
+  Input input(long bytes, Progress progress) throws Exception {
     long records = Math.ceilDiv(bytes, RECORD_BYTES);
     Path kept = directory.resolve("input-" + Sizes.format(records * RECORD_BYTES));
     Input existing = readMarker(kept, records);
     if (existing != null) {
       return existing;
     }
+    progress.expect(1);
+    progress.beginQuietly("generate the input");
     Path made = temporary.resolve("input");
     run(new TeraGen(), Long.toString(records), made.toString());
     JsonFile.write(made.resolve(MARKER), new Marker(GENERATOR, records, checksum(made)));

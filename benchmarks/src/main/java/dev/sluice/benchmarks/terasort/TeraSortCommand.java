@@ -175,7 +175,7 @@ public final class TeraSortCommand extends Benchmark {
     Path directory = requireNonNull(run.getParent());
     TeraData data = new TeraData(directory, run, executors * cores);
     System.err.printf("input: %s of TeraGen's records under %s%n", Sizes.format(size), directory);
-    TeraData.Input input = data.input(size);
+    TeraData.Input input = data.input(size, progress);
     report = new TeraSortReport(input, expectCorruption);
     try {
       sortAll(data, input, run);
@@ -203,7 +203,8 @@ public final class TeraSortCommand extends Benchmark {
 
   /** Runs all sorts; the first takes longer, whichever shuffle it is, and does not count. */
   private void sortAll(TeraData data, TeraData.Input input, Path run) throws Exception {
-    progress.expect(noStock ? repeat : 1 + Shuffle.PAIR.size() * repeat);
+    // Each sort that counts has a check.
+    progress.expect(noStock ? 2 * repeat : 1 + 2 * Shuffle.PAIR.size() * repeat);
     if (!noStock) {
       Path warmUp = run.resolve("stock-warm-up");
       sort(input, Shuffle.STOCK, warmUp);
@@ -213,6 +214,7 @@ public final class TeraSortCommand extends Benchmark {
       for (Shuffle shuffle : noStock ? List.of(Shuffle.SLUICE) : Shuffle.inTurn(i - 1)) {
         Path directory = run.resolve("%s-%d-of-%d".formatted(shuffle.label(), i, repeat));
         SortResult result = sort(input, shuffle, directory);
+        progress.beginQuietly("check " + directory.getFileName());
         report.add(shuffle, result, data.problems(directory.resolve(OUTPUT), input));
         Directories.delete(directory.resolve(OUTPUT));
       }

@@ -3,6 +3,7 @@ package dev.sluice.benchmarks.terasort;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.testkit.Progress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.CyclicBarrier;
@@ -22,7 +23,7 @@ class TeraDataTest {
   private TeraData.Input make(String run, CyclicBarrier together) throws Exception {
     TeraData data = new TeraData(directory, Files.createDirectory(directory.resolve(run)), 1);
     together.await(TIMEOUT_S, TimeUnit.SECONDS);
-    return data.input(BYTES);
+    return data.input(BYTES, Progress.onStandardError());
   }
 
   @Test
