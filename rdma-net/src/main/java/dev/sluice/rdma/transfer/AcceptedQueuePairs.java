@@ -215,6 +215,9 @@ final class AcceptedQueuePairs implements AutoCloseable {
    */
   private synchronized boolean connected(Key key, Slot slot) {
     slot.connected = isReserved(key, slot);
+    if (slot.connected) {
+      counters.increment(TransferCounter.QUEUE_PAIRS_SERVING);
+    }
     return slot.connected;
   }
 
@@ -329,6 +332,7 @@ final class AcceptedQueuePairs implements AutoCloseable {
         left.remove(key);
         if (slot.connected) {
           removed.add(requireNonNull(slot.queuePair));
+          counters.add(TransferCounter.QUEUE_PAIRS_SERVING, -1);
         }
       }
     }

@@ -42,6 +42,8 @@ public enum TransferCounter {
   QUEUE_PAIRS_FAILED(total("queue pairs", "Queue pairs that broke while they were in use.")),
   QUEUE_PAIRS_ACCEPTED(
       total("queue pairs", "Queue pairs that were created for peers that READ from this process.")),
+  QUEUE_PAIRS_SERVING(
+      level("queue pairs", "Queue pairs that peers have to READ from this process now.")),
   CONNECT_FAILURES(
       total("attempts", "Attempts to connect a queue pair that failed or took too long.")),
   SLOW_PEERS(total("times", "Times that a peer was reported as slow (`SLOW_PEER` in the log).")),

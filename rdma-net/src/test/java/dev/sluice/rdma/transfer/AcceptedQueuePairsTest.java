@@ -21,13 +21,14 @@ class AcceptedQueuePairsTest {
 
   private final ScriptedDevice device = new ScriptedDevice();
   private final Queue<Runnable> whenGone = new ArrayDeque<>();
+  private final Counters<TransferCounter> counters = new Counters<>(TransferCounter.class);
   private Executor threads = Runnable::run;
   private final AcceptedQueuePairs accepted =
       new AcceptedQueuePairs(
           device,
           device,
           TWO,
-          new Counters<>(TransferCounter.class),
+          counters,
           task -> this.threads.execute(task),
           task -> this.whenGone.add(task));
 
@@ -67,6 +68,35 @@ class AcceptedQueuePairsTest {
     accepted.disconnected("b", 1);
     assertThat(second.isClosed()).isTrue();
     accept("c", 1);
+  }
+
+  /** The total says nothing about how close the limit is. */
+  @Test
+  void countsThoseThatAreOpenNow() throws VerbsException {
+    accept("a", 1);
+    accept("b", 1);
+    assertRefuses("c");
+    assertThat(serving()).isEqualTo(2);
+    accepted.disconnected("b", 1);
+    accepted.disconnected("b", 1);
+    assertThat(serving()).isEqualTo(1);
+    accept("c", 1).toError();
+    accept("d", 1);
+    assertThat(serving()).isEqualTo(2);
+    accepted.close();
+    assertThat(serving()).isZero();
+    assertThat(counters.get(TransferCounter.QUEUE_PAIRS_ACCEPTED)).isEqualTo(4);
+  }
+
+  @Test
+  void oneThatCannotBeConnectedIsNotCounted() {
+    device.maxQueuePairs = 0;
+    assertThat(ask("a", 1)).isCompletedExceptionally();
+    assertThat(serving()).isZero();
+  }
+
+  private long serving() {
+    return counters.get(TransferCounter.QUEUE_PAIRS_SERVING);
   }
 
   @Test
