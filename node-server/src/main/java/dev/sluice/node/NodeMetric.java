@@ -31,6 +31,7 @@ enum NodeMetric {
   REJECTIONS(RegistryCounter.REJECTIONS),
   STAGED_BYTES(RegistryCounter.STAGED_BYTES),
   STAGING_BYTES_IN_USE(RegistryCounter.STAGING_BYTES_IN_USE),
+  QUEUE_PAIRS_SERVING(TransferCounter.QUEUE_PAIRS_SERVING),
   QUEUE_PAIRS_ACCEPTED(TransferCounter.QUEUE_PAIRS_ACCEPTED),
   AGE(
       "age_seconds",

@@ -38,7 +38,7 @@ final class StatusPage {
         .replace("{held}", bytes(status.total(NodeMetric.BYTES)))
         .replace("{registered}", bytes(status.total(NodeMetric.REGISTERED_BYTES)))
         .replace("{staging}", bytes(status.total(NodeMetric.STAGING_BYTES_IN_USE)))
-        .replace("{queuePairs}", count(status.total(NodeMetric.QUEUE_PAIRS_ACCEPTED)))
+        .replace("{queuePairs}", count(status.total(NodeMetric.QUEUE_PAIRS_SERVING)))
         .replace("{oldest}", oldest(status.applications()))
         .replace("{columns}", columns())
         .replace("{rows}", rows(status.applications()));

@@ -117,7 +117,8 @@ class NodeStatusTest extends NodeDaemonTestCase {
               "registry_registered_bytes",
               "registry_staged_bytes",
               "registry_rejections",
-              "transfer_queue_pairs_accepted");
+              "transfer_queue_pairs_accepted",
+              "transfer_queue_pairs_serving");
       own.removeAll(ofExecutors);
       assertThat(own)
           .containsExactlyInAnyOrder(
