@@ -89,6 +89,7 @@ public final class NodeMain {
 
   private static void start(NodeOptions options) throws IOException {
     LOG.info("This is {}", version());
+    NodePages.limitConnections();
     NodeDaemon daemon = NodeDaemon.start(options);
     Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(daemon, options), "sluice-stop"));
   }

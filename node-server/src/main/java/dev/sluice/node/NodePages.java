@@ -11,10 +11,13 @@ import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.util.Collection;
 import java.util.Map;
+import java.util.Properties;
 import java.util.concurrent.ExecutorService;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Serves the node's pages over HTTP to any client: metrics, probes, the state as JSON, and a page
@@ -22,7 +25,20 @@ import java.util.function.Supplier;
  * thread, so that none waits for another. {@link NodeDaemon} opens and closes it.
  */
 final class NodePages implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(NodePages.class);
   private static final String METHODS = "GET, HEAD";
+
+  /**
+   * Longest time to receive a request, and to send an answer, in seconds. The JDK's documentation
+   * says milliseconds, but its server multiplies them by 1,000 ({@code ServerImpl.getTimeMillis},
+   * JDK 25).
+   */
+  private static final String REQUEST_SECONDS = "10";
+
+  private static final String ANSWER_SECONDS = "60";
+
+  /** Most connections at a time. */
+  private static final String CONNECTIONS = "200";
 
   /**
    * A page.
@@ -59,6 +75,18 @@ final class NodePages implements AutoCloseable {
           _ -> health(),
           "/readyz",
           _ -> readiness());
+
+  /**
+   * Limits the number and time of connections to this process's servers, unless its command line
+   * does. Otherwise clients that send half a request would take the descriptors that serving blocks
+   * needs. Takes effect only before the first server is made.
+   */
+  static void limitConnections() {
+    Properties properties = System.getProperties();
+    properties.putIfAbsent("sun.net.httpserver.maxReqTime", REQUEST_SECONDS);
+    properties.putIfAbsent("sun.net.httpserver.maxRspTime", ANSWER_SECONDS);
+    properties.putIfAbsent("jdk.httpserver.maxConnections", CONNECTIONS);
+  }
 
   /**
    * Listens at once.
@@ -121,11 +149,23 @@ final class NodePages implements AutoCloseable {
       if (known == null) {
         send(exchange, isHead, Page.plain(404, "This page does not exist."));
       } else if (isHead || exchange.getRequestMethod().equals("GET")) {
-        send(exchange, isHead, known.apply(exchange.getRequestHeaders()));
+        send(exchange, isHead, page(exchange, known));
       } else {
         exchange.getResponseHeaders().set("Allow", METHODS);
         send(exchange, false, Page.plain(405, "Allowed methods: " + METHODS + "."));
       }
+    }
+  }
+
+  /**
+   * Returns the page, or one that says that it cannot be made: the JDK's server would be silent.
+   */
+  private static Page page(HttpExchange exchange, Function<Headers, Page> known) {
+    try {
+      return known.apply(exchange.getRequestHeaders());
+    } catch (RuntimeException e) {
+      LOG.warn("Making the page {} failed", exchange.getRequestURI(), e);
+      return Page.plain(500, "Making this page failed. The daemon's log has the reason.");
     }
   }
 

@@ -3,6 +3,7 @@ package dev.sluice.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.rdma.log.LogCapture;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -52,6 +53,7 @@ class NodePagesTest {
   private final Warnings warnings = new Warnings();
   private final HttpClient http = HttpClient.newHttpClient();
   private volatile boolean draining;
+  private volatile boolean failing;
   private int port;
   private NodePages pages;
 
@@ -64,7 +66,12 @@ class NodePagesTest {
     pages =
         new NodePages(
             new InetSocketAddress(InetAddress.getLoopbackAddress(), port),
-            List::of,
+            () -> {
+              if (failing) {
+                throw new IllegalStateException("scripted");
+              }
+              return List.of();
+            },
             () -> draining,
             Map::of);
   }
@@ -106,6 +113,19 @@ class NodePagesTest {
       assertThat(length).isEqualTo(get.headers().allValues("Content-Length"));
     }
     assertThat(warnings.messages).isEmpty();
+  }
+
+  /** A browser would only say that the connection was closed. */
+  @Test
+  void aPageThatCannotBeMadeIsAnsweredAndLogged() throws Exception {
+    failing = true;
+    try (LogCapture log = new LogCapture(NodePages.class, org.apache.logging.log4j.Level.WARN)) {
+      assertThat(send("GET", "/api/v1").statusCode()).isEqualTo(500);
+      assertThat(send("HEAD", "/").statusCode()).isEqualTo(500);
+      assertThat(log.messages()).hasSize(2).first().asString().contains("/api/v1");
+    }
+    failing = false;
+    assertThat(send("GET", "/api/v1").statusCode()).isEqualTo(200);
   }
 
   @Test

@@ -17,6 +17,8 @@ import dev.sluice.blocks.wire.NodeMessages.RegisterExecutor;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.transfer.PeerAddress;
 import java.io.IOException;
+import java.net.ConnectException;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -103,6 +105,35 @@ class NodeProcessTest {
         Thread.getAllStackTraces().keySet().stream()
             .filter(thread -> thread.getName().equals("sluice-node-accept"))
             .forEach(Thread::interrupt);
+      }
+    }
+  }
+
+  /** Otherwise such clients would take the descriptors that serving blocks needs. */
+  @Test
+  void aClientThatSendsHalfARequestIsDisconnected() throws Exception {
+    int port = NodeDaemonTestCase.threeFreePorts();
+    Map<String, String> settings = new HashMap<>(settings("10min", "0s"));
+    settings.put(NodeSettings.HTTP.key(), "127.0.0.1:" + port);
+    try (NodeProcess _ = NodeProcess.start(directory, settings);
+        Socket client = connect(port)) {
+      client
+          .getOutputStream()
+          .write("GET / HTTP/1.1\r\nHost: a".getBytes(StandardCharsets.US_ASCII));
+      client.setSoTimeout(Math.toIntExact(Duration.ofMinutes(1).toMillis()));
+      assertThat(client.getInputStream().read()).isNegative();
+    }
+  }
+
+  /** The daemon opens its pages a moment after its socket. */
+  private static Socket connect(int port) throws Exception {
+    long deadlineNanos = System.nanoTime() + TIMEOUT.toNanos();
+    while (true) {
+      try {
+        return new Socket("127.0.0.1", port);
+      } catch (ConnectException e) {
+        assertThat(System.nanoTime() - deadlineNanos).as("%s", e).isNegative();
+        Thread.sleep(20);
       }
     }
   }
