@@ -20,22 +20,22 @@ import org.slf4j.LoggerFactory;
  * ReadEngine} makes it, and calls {@link #check} on its thread. Every ten seconds a check reads
  * some 200 numbers for each peer.
  */
-final class SlowPeers {
+public final class SlowPeers {
   private static final Logger LOG = LoggerFactory.getLogger(SlowPeers.class);
 
   static final long CHECK_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   /** Longest time that a comparison covers, and the shortest one between two lines. */
-  static final long WINDOW_NANOS = TimeUnit.MINUTES.toNanos(1);
+  public static final long WINDOW_NANOS = TimeUnit.MINUTES.toNanos(1);
 
   /** Number of READs that a comparison needs of a peer. */
-  static final int MIN_READS = 10;
+  public static final int MIN_READS = 10;
 
   /** A slow peer's median is at least so many times that of the others. */
-  static final int FACTOR = 4;
+  private static final int FACTOR = 4;
 
   /** Shortest median of a slow peer: a shorter one does not delay a task noticeably. */
-  static final long MIN_MICROS = TimeUnit.MILLISECONDS.toMicros(50);
+  private static final long MIN_MICROS = TimeUnit.MILLISECONDS.toMicros(50);
 
   /** Latency of a peer in the current window, in microseconds. */
   private record Recent(Peer peer, long reads, long median) {}
@@ -50,6 +50,16 @@ final class SlowPeers {
     this.nextCheckNanos = nowNanos + CHECK_NANOS;
     this.windowNanos = nowNanos;
     this.quietUntilNanos = nowNanos;
+  }
+
+  /**
+   * Returns true if a peer's READs take much longer than others.
+   *
+   * @param micros median of the peer's READs, in microseconds
+   * @param othersMicros median of the others, in microseconds
+   */
+  public static boolean isSlow(long micros, long othersMicros) {
+    return micros >= Math.max(MIN_MICROS, FACTOR * othersMicros);
   }
 
   /** Compares the peers if it is time to. */
@@ -82,7 +92,7 @@ final class SlowPeers {
     }
     Recent slowest = recent.removeLast();
     long others = recent.get(recent.size() / 2).median();
-    if (slowest.median() >= Math.max(MIN_MICROS, FACTOR * others)) {
+    if (isSlow(slowest.median(), others)) {
       quietUntilNanos = nowNanos + WINDOW_NANOS;
       counters.increment(TransferCounter.SLOW_PEERS);
       report(slowest, recent.size(), others, nowNanos);

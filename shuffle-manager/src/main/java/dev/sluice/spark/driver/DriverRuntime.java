@@ -94,10 +94,10 @@ public final class DriverRuntime implements AutoCloseable {
     context.addSparkListener(summary);
     env.metricsSystem()
         .registerSource(MetricsSource.of(totals, states::latencies, opened.otherVersions()));
-    feed = startFeed(context);
+    feed = startFeed(context, opened);
   }
 
-  private Optional<UiFeed> startFeed(SparkContext context) {
+  private Optional<UiFeed> startFeed(SparkContext context, LocationDirectory opened) {
     try {
       // The wall clock may step back.
       long startMs = System.currentTimeMillis();
@@ -106,6 +106,7 @@ public final class DriverRuntime implements AutoCloseable {
           new UiFeed(
               totals,
               states,
+              opened::nodeProviders,
               () -> startMs + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos));
       started.start(context, summary);
       return Optional.of(started);

@@ -4,17 +4,16 @@ package dev.sluice.spark.driver;
 import dev.sluice.spark.ui.SluiceUpdate.Place;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Warns once if {@code auto} has chosen different providers for the executors of an application:
- * they do not READ from each other. {@link UiFeed} makes it, and calls it on its thread. Waits
- * until two checks in a row find the same providers, so that one line has the executors that start
- * together.
+ * Warns once if executors and node daemons of an application have different providers: they do not
+ * READ from each other. {@link UiFeed} makes it, and calls it on its thread. Waits until two checks
+ * in a row find the same numbers, so that one line has the executors that start together. With
+ * dynamic allocation the numbers may never stay; the tenth check warns then.
  */
 final class MixedProviders {
   private static final Logger LOG = LoggerFactory.getLogger(MixedProviders.class);
@@ -23,10 +22,18 @@ final class MixedProviders {
   private static final String SAME =
       " spark.shuffle.rdma.provider=soft gives all executors the same provider";
 
-  private Set<String> seen = Set.of();
+  /** Checks that find different providers in changing numbers, before the warning. */
+  private static final int MOST_CHECKS = 10;
+
+  private Map<String, Long> seen = Map.of();
+  private int checks;
   private boolean said;
 
-  /** Looks at the devices of the executors that live, by executor. */
+  /**
+   * Looks at the places of the executors that live and of node daemons.
+   *
+   * @param places by name, such as "executor 7"
+   */
   void look(Map<String, Place> places) {
     if (said) {
       return;
@@ -34,11 +41,12 @@ final class MixedProviders {
     Map<String, Long> counts =
         places.values().stream()
             .collect(Collectors.groupingBy(Place::provider, TreeMap::new, Collectors.counting()));
-    if (counts.size() > 1 && counts.keySet().equals(seen)) {
+    checks = counts.size() > 1 ? checks + 1 : 0;
+    if (counts.size() > 1 && (counts.equals(seen) || checks == MOST_CHECKS)) {
       said = true;
       LOG.warn(warning(places, counts));
     }
-    seen = counts.keySet();
+    seen = counts;
   }
 
   static String warning(Map<String, Place> places, Map<String, Long> counts) {
@@ -51,14 +59,14 @@ final class MixedProviders {
             .filter(entry -> !entry.getValue().reason().isEmpty())
             .findFirst()
             .map(entry -> reason(entry.getKey(), entry.getValue()));
-    return ("Executors have different RDMA providers (%s). They do not READ from each other: blocks"
-            + " between them go by Spark's own transfer.%s%s")
+    return ("Executors and node daemons have different RDMA providers (%s). They do not READ from"
+            + " each other: blocks between them go by Spark's own transfer.%s%s")
         .formatted(numbers, reason.orElse(""), counts.containsKey(SOFT) ? SAME : "");
   }
 
-  private static String reason(String executor, Place place) {
+  private static String reason(String name, Place place) {
     String at = place.address().isEmpty() ? "" : " at " + place.address();
-    return " Executor %s%s has %s, because %s. Run the doctor on its node."
-        .formatted(executor, at, place.provider(), place.reason());
+    return " The %s%s has %s, because %s. Run the doctor on its node."
+        .formatted(name, at, place.provider(), place.reason());
   }
 }

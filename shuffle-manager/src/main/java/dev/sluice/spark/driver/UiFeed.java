@@ -2,6 +2,7 @@
 package dev.sluice.spark.driver;
 
 import dev.sluice.rdma.transfer.DaemonThreads;
+import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.metrics.ApplicationSummary;
 import dev.sluice.spark.metrics.ApplicationTotals;
 import dev.sluice.spark.metrics.ExecutorStates;
@@ -10,6 +11,8 @@ import dev.sluice.spark.ui.SluiceUi;
 import dev.sluice.spark.ui.SluiceUpdate;
 import dev.sluice.spark.ui.SluiceUpdate.Bytes;
 import dev.sluice.spark.ui.SluiceUpdate.Executor;
+import dev.sluice.spark.ui.SluiceUpdate.Place;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executors;
@@ -17,6 +20,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.apache.spark.SparkContext;
 import org.apache.spark.scheduler.EventLoggingListener;
 import org.apache.spark.scheduler.SparkListener;
@@ -59,7 +63,9 @@ final class UiFeed implements AutoCloseable {
   private final ApplicationTotals totals;
   private final ExecutorStates states;
   private final LongSupplier clockMs;
+  private final Supplier<Map<PeerAddress, String>> daemons;
   private final MixedProviders mixed = new MixedProviders();
+  private final SlowPeersOfAll slowPeers = new SlowPeersOfAll();
   private final ScheduledExecutorService thread =
       Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("sluice-ui"));
 
@@ -71,11 +77,17 @@ final class UiFeed implements AutoCloseable {
   private long rowsMs;
 
   /**
+   * @param daemons returns the node daemons with map outputs, and their providers
    * @param clockMs milliseconds since 1970
    */
-  UiFeed(ApplicationTotals totals, ExecutorStates states, LongSupplier clockMs) {
+  UiFeed(
+      ApplicationTotals totals,
+      ExecutorStates states,
+      Supplier<Map<PeerAddress, String>> daemons,
+      LongSupplier clockMs) {
     this.totals = totals;
     this.states = states;
+    this.daemons = daemons;
     this.clockMs = clockMs;
     this.startMs = clockMs.getAsLong();
     this.posted = UpdateRecords.bytes(Map.of());
@@ -108,7 +120,8 @@ final class UiFeed implements AutoCloseable {
 
   private void tick(boolean isSeen, SparkContext context) {
     try {
-      mixed.look(states.places());
+      mixed.look(places());
+      slowPeers.look(states.slowPeers(), states.reads(), clockMs.getAsLong());
       List<SluiceUpdate> due = next(false);
       if (isSeen) {
         due.forEach(context.listenerBus()::post);
@@ -117,6 +130,18 @@ final class UiFeed implements AutoCloseable {
     } catch (Throwable e) { // Errors too: no other code sees them.
       LOG.warn("The tab Sluice in Spark's UI shows nothing new after a failure", e);
     }
+  }
+
+  /** Returns the places of the executors that live and of node daemons, by name. */
+  private Map<String, Place> places() {
+    Map<String, Place> places = new LinkedHashMap<>();
+    states.places().forEach((executor, place) -> places.put("executor " + executor, place));
+    daemons
+        .get()
+        .forEach(
+            (peer, provider) ->
+                places.put(ExecutorStates.name(peer), new Place(provider, "", "", "", "")));
+    return places;
   }
 
   /**

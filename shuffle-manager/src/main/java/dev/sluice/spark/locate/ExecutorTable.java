@@ -10,7 +10,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -86,9 +85,11 @@ final class ExecutorTable {
     return Optional.ofNullable(nodes.get(executorId));
   }
 
-  /** Returns all node daemons. */
-  Set<PeerAddress> nodes() {
-    return nodes.values().stream().map(ExecutorEndpoint::peer).collect(Collectors.toSet());
+  /** Returns all node daemons, and their providers. */
+  Map<PeerAddress, String> nodeProviders() {
+    Map<PeerAddress, String> providers = new HashMap<>();
+    nodes.values().forEach(endpoint -> providers.put(endpoint.peer(), endpoint.provider()));
+    return providers;
   }
 
   /** Returns the executors that have map outputs at any node. */

@@ -402,7 +402,12 @@ public final class LocationDirectory {
 
   /** Returns the node daemons that have map outputs. */
   public synchronized Set<PeerAddress> nodes() {
-    return executors.nodes();
+    return executors.nodeProviders().keySet();
+  }
+
+  /** Returns the providers of the node daemons that have map outputs. */
+  public synchronized Map<PeerAddress, String> nodeProviders() {
+    return executors.nodeProviders();
   }
 
   /**

@@ -306,7 +306,8 @@ public final class ExecutorStates {
     return UpdateRecords.peerFallbacks(sum.largest("", FallbacksReporter.MAX_PAIRS / 2));
   }
 
-  private static String name(PeerAddress peer) {
+  /** Returns the name of a peer for people: an executor, or a node daemon. */
+  public static String name(PeerAddress peer) {
     return peer.id().matches("\\d+")
         ? "executor " + peer
         : "node daemon at " + peer.host() + ":" + peer.port();

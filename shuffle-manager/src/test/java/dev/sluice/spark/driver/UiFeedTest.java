@@ -23,7 +23,7 @@ class UiFeedTest {
   private final ApplicationTotals totals = new ApplicationTotals();
   private final ExecutorStates states = new ExecutorStates();
   private long nowMs = START;
-  private final UiFeed feed = new UiFeed(totals, states, () -> nowMs);
+  private final UiFeed feed = new UiFeed(totals, states, Map::of, () -> nowMs);
 
   @AfterEach
   void close() {
