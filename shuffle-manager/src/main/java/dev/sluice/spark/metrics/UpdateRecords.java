@@ -92,7 +92,7 @@ public final class UpdateRecords {
             0,
             value(counters, "transfer.queue-pairs-created")
                 - value(counters, "transfer.queue-pairs-closed")),
-        value(counters, "transfer.queue-pairs-accepted"));
+        value(counters, "transfer.queue-pairs-serving"));
   }
 
   static Reads reads(LatencySnapshot latencies) {

@@ -163,12 +163,12 @@ public record SluiceUpdate(
   }
 
   /**
-   * Queue pairs that are open now, or were accepted so far.
+   * Queue pairs that are open now.
    *
    * @param reading to READ from peers
-   * @param accepted for peers that READ from here
+   * @param serving for peers that READ from here
    */
-  public record QueuePairs(long reading, long accepted) {
+  public record QueuePairs(long reading, long serving) {
     static final QueuePairs NONE = new QueuePairs(0, 0);
   }
 

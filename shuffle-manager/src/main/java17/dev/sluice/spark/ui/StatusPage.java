@@ -7,6 +7,7 @@ import dev.sluice.spark.ui.SluiceUpdate.Executor;
 import dev.sluice.spark.ui.SluiceUpdate.Fallback;
 import dev.sluice.spark.ui.SluiceUpdate.PeerFallback;
 import dev.sluice.spark.ui.SluiceUpdate.Place;
+import dev.sluice.spark.ui.SluiceUpdate.QueuePairs;
 import dev.sluice.spark.ui.SluiceUpdate.Reads;
 import dev.sluice.spark.ui.SluiceUpdate.SlowPeer;
 import java.util.Comparator;
@@ -32,10 +33,14 @@ final class StatusPage {
   /** A shorter time is never marked. */
   private static final long MIN_SLOW_MICROS = 1_000;
 
+  /** Shortest p50 of a peer that the log names as {@code SLOW_PEER}. */
+  private static final long MIN_SLOW_PEER_MICROS = 50_000;
+
   /** Reasons of fallbacks in an executor's row; the text that the mouse shows has all. */
   private static final int MAX_REASONS = 3;
 
   private static final String OFF = "off";
+  private static final String SOFT = "soft";
 
   private final SluiceStatus status;
   private final StringBuilder out = new StringBuilder();
@@ -155,9 +160,12 @@ final class StatusPage {
     }
     out.append("<div class=\"alert alert-warning\">Executors have different providers: ")
         .append(Html.escape(providers()))
+        .append(". They do not READ from each other.")
+        // Where soft is not among them, it would take the adapter from those that have one.
         .append(
-            ". They do not READ from each other. The key spark.shuffle.rdma.provider chooses one."
-                + "</div>");
+            byProvider().containsKey(SOFT)
+                ? " spark.shuffle.rdma.provider=soft gives all the same provider.</div>"
+                : "</div>");
   }
 
   private void fallbacks() {
@@ -270,10 +278,10 @@ final class StatusPage {
             "Registered now / budget",
             "Staging / budget",
             "Buffers / budget",
-            "Queue pairs to peers / accepted",
-            "READ requests",
-            "p50",
-            "p99"));
+            "Queue pairs to peers + of readers",
+            "Its READ requests",
+            "p50 of these",
+            "p99 of these"));
     long most =
         status.executors().stream()
             .mapToLong(known -> known.executor().reads().p99Micros())
@@ -301,7 +309,7 @@ final class StatusPage {
     Reads reads = executor.reads();
     out.append(known.lives() ? "<tr>" : "<tr style=\"opacity:.55\">")
         .append(Html.cell(executor.id()))
-        .append(Html.cell(known.lives() ? "live" : "lost: " + known.lost()))
+        .append(Html.cell(state(known)))
         .append(Html.cell(place.provider(), place.reason()))
         .append(Html.cell(joined(place.device(), place.gid())))
         .append(Html.cell(place.address()))
@@ -313,14 +321,23 @@ final class StatusPage {
         .append(level(known, executor.memory().registered(), executor.memory().maxRegistered()))
         .append(level(known, executor.memory().staging(), executor.memory().maxStaging()))
         .append(level(known, executor.memory().buffers(), executor.memory().maxBuffers()))
-        .append(
-            Html.number(
-                executor.queuePairs().reading(),
-                executor.queuePairs().reading() + " / " + executor.queuePairs().accepted()))
+        .append(queuePairs(known))
         .append(Html.number(reads.count(), Html.count(reads.count())))
         .append(Html.time(reads.p50Micros(), most, isSlow(reads)))
         .append(Html.time(reads.p99Micros(), most, isSlow(reads)))
         .append("</tr>");
+  }
+
+  private String state(KnownExecutor known) {
+    if (!known.lives()) {
+      return "lost: " + known.lost();
+    }
+    String name = "executor " + known.executor().id() + " ";
+    long limit = Math.max(SLOW_P50 * status.reads().p50Micros(), MIN_SLOW_PEER_MICROS);
+    return status.slowPeers().stream()
+            .anyMatch(peer -> peer.peer().startsWith(name) && peer.reads().p50Micros() >= limit)
+        ? "live, slow peer"
+        : "live";
   }
 
   /** Returns the reasons of an executor's fallbacks with their blocks, the most bytes first. */
@@ -351,6 +368,12 @@ final class StatusPage {
   private static String level(KnownExecutor known, long used, long limit) {
     long now = known.lives() ? used : 0;
     return Html.number(now, Html.bytes(now) + " / " + Html.bytes(limit));
+  }
+
+  /** Returns a cell of queue pairs; a lost executor has none. */
+  private static String queuePairs(KnownExecutor known) {
+    QueuePairs now = known.lives() ? known.executor().queuePairs() : QueuePairs.NONE;
+    return Html.number(now.reading() + now.serving(), now.reading() + " + " + now.serving());
   }
 
   private static String joined(String device, String gid) {

@@ -37,7 +37,7 @@ class ExecutorStatesTest {
           Map.entry("registry.registered-bytes", 4_096L),
           Map.entry("transfer.queue-pairs-created", 9L),
           Map.entry("transfer.queue-pairs-closed", 4L),
-          Map.entry("transfer.queue-pairs-accepted", 6L));
+          Map.entry("transfer.queue-pairs-serving", 6L));
 
   private long nowNanos = -5;
   private final ExecutorStates states = new ExecutorStates(() -> nowNanos);

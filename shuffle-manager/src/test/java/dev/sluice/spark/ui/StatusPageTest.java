@@ -75,7 +75,7 @@ class StatusPageTest {
   @Test
   void aLiveExecutorHasMemoryAndQueuePairs() {
     assertThat(row(page, "sluice-executors", "0"))
-        .contains("<td>live</td>", "verbs", "mlx5_0", "3.0 GiB / 4.0 GiB", "4 / 4", "80 µs")
+        .contains("<td>live</td>", "verbs", "mlx5_0", "3.0 GiB / 4.0 GiB", "4 + 4", "80 µs")
         .contains("<td title=\"PEER: 256.0 MiB (spark.shuffle.rdma.provider)\">PEER 140</td>");
   }
 
@@ -161,6 +161,57 @@ class StatusPageTest {
                 List.of()));
     assertThat(row(html, "sluice-peers", "slow")).contains("#e59866");
     assertThat(row(html, "sluice-peers", "usual")).doesNotContain("#e59866");
+  }
+
+  /** Its own READs are as fast as those of others: their columns do not show it. */
+  @Test
+  void anExecutorThatIsSlowToReadFromHasThatState() {
+    SluiceStatus usual = application();
+    String html =
+        StatusPage.of(
+            new SluiceStatus(
+                usual.points(),
+                List.of(),
+                usual.reads(),
+                usual.executors(),
+                0,
+                List.of(
+                    new SlowPeer("executor 0 at host-0:4000", 4, 1, new Reads(20, 51_000, 300_000)),
+                    new SlowPeer(
+                        "executor 3 at host-3:4000", 4, 1, new Reads(20, 49_000, 300_000))),
+                List.of()));
+    assertThat(row(html, "sluice-executors", "0")).contains("<td>live, slow peer</td>");
+    assertThat(row(html, "sluice-executors", "3")).contains("<td>live</td>");
+  }
+
+  /** Soft would take the adapter from the executors that have one. */
+  @Test
+  void softIsProposedOnlyWhereAnExecutorHasIt() {
+    assertThat(page).contains("spark.shuffle.rdma.provider=soft gives all the same provider");
+    Executor executor = Updates.executor(1);
+    Executor off =
+        new Executor(
+            "2",
+            false,
+            new Place("off", "", "", "", "the start took too long"),
+            executor.bytes(),
+            List.of(),
+            executor.memory(),
+            executor.queuePairs(),
+            executor.reads());
+    SluiceStatus usual = application();
+    assertThat(
+            StatusPage.of(
+                new SluiceStatus(
+                    usual.points(),
+                    List.of(),
+                    usual.reads(),
+                    List.of(new KnownExecutor(executor, ""), new KnownExecutor(off, "")),
+                    0,
+                    List.of(),
+                    List.of())))
+        .contains("Executors have different providers")
+        .doesNotContain("provider=soft");
   }
 
   @Test

@@ -88,6 +88,12 @@ final class UiBrowserIT {
                 "(?s)id=\"sluice-peers\".*?<tbody><tr><td>executor "
                     + SlowExecutorManager.SLOW
                     + " at (?:(?!</tr>).)*#e59866"))
+        .as("the slow executor's state")
+        .containsPattern(
+            Pattern.compile(
+                "(?s)id=\"sluice-executors\".*<td>"
+                    + SlowExecutorManager.SLOW
+                    + "</td><td>live, slow peer</td>"))
         .as("the dead executor")
         .containsPattern(
             Pattern.compile("(?s)id=\"sluice-executors\".*<td>" + DEAD + "</td><td>lost: "))
@@ -119,7 +125,7 @@ final class UiBrowserIT {
     command.add(CHROMIUM.toString());
     command.addAll(List.of("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"));
     command.addAll(List.of("--user-data-dir=" + profile.resolve("chromium")));
-    command.addAll(List.of("--window-size=1500,1300", action, page.toString()));
+    command.addAll(List.of("--window-size=1900,1300", action, page.toString()));
     Path output = profile.resolve("output");
     Process browser =
         new ProcessBuilder(command)
