@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.spark.api.java.JavaPairRDD;
@@ -39,6 +40,7 @@ final class PrometheusIT {
   private static final String SINK = "spark.metrics.conf.*.sink.prometheusServlet.";
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final Pattern LABEL_VALUES = Pattern.compile("label_values\\((.+), (\\w+)\\)");
+  private static final Pattern METRIC = Pattern.compile("sluice_\\w+");
   private static final int PARTITIONS = 8;
 
   @TempDir private Path directory;
@@ -208,10 +210,15 @@ final class PrometheusIT {
     return (long) Double.parseDouble(result.get(0).get("value").get(1).textValue());
   }
 
+  /** A rule with a wrong name is evaluated, too, and never fires. */
   private void assertRulesAreEvaluated() throws Exception {
+    List<String> known = values("__name__", "{__name__=~\"sluice_.+\"}");
     JsonNode rules = get("rules").get("groups").get(0).get("rules");
     assertThat(rules).hasSizeGreaterThan(5);
     for (JsonNode rule : rules) {
+      assertThat(METRIC.matcher(rule.get("query").textValue()).results().map(MatchResult::group))
+          .as("%s", rule.get("name"))
+          .isSubsetOf(known);
       assertThat(rule.get("health").textValue())
           .as("%s %s", rule.get("name"), rule.path("lastError"))
           .isEqualTo("ok");
