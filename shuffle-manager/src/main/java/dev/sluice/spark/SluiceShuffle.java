@@ -316,7 +316,25 @@ public final class SluiceShuffle extends RdmaShuffle {
 
   @Override
   public void register(SparkContext context) {
+    if (isOff(context.getLocalProperty(PROVIDER))) {
+      LOG.info("Blocks of a shuffle are not READ, because its job has {}={}", PROVIDER, OFF);
+    }
     driverSide.open(context);
+  }
+
+  /**
+   * Returns true if a job has turned READs off in an application that READs.
+   *
+   * @param provider local property of the job, which {@code SparkContext.setLocalProperty} sets,
+   *     and SQL's {@code SET} for all queries of a session
+   */
+  private static boolean isOff(@Nullable String provider) {
+    return OFF.equalsIgnoreCase(provider);
+  }
+
+  private ExecutorFetching fetching(TaskContext context) {
+    SluiceRuntime started = runtimes.of(context);
+    return isOff(context.getLocalProperty(PROVIDER)) ? started.withoutReads() : started.reading();
   }
 
   @Override
@@ -346,7 +364,7 @@ public final class SluiceShuffle extends RdmaShuffle {
 
   @Override
   public BlockStoreClient client(TaskContext context) {
-    return runtimes.of(context).reading().client();
+    return fetching(context).client();
   }
 
   @Override
@@ -356,7 +374,7 @@ public final class SluiceShuffle extends RdmaShuffle {
       TaskContext context,
       ShuffleReadMetricsReporter metrics,
       Supplier<ShuffleReader<K, C>> stock) {
-    ExecutorFetching reading = runtimes.of(context).reading();
+    ExecutorFetching reading = fetching(context);
     // Fetches locations while the task waits for the driver to list its blocks.
     reading.client().prepare(handle.shuffleId());
     MapOutputs outputs = mapOutputs(handle, blocks);

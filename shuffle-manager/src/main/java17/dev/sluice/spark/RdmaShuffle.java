@@ -45,7 +45,10 @@ import org.slf4j.LoggerFactory;
 public abstract class RdmaShuffle implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RdmaShuffle.class);
   private static final String IMPLEMENTATION = "dev.sluice.spark.SluiceShuffle";
-  private static final String PROVIDER = "spark.shuffle.rdma.provider";
+  static final String PROVIDER = "spark.shuffle.rdma.provider";
+
+  /** Value of that key with which nothing is READ. */
+  static final String OFF = "off";
 
   /** Not for other packages, because abstract methods may be added. */
   RdmaShuffle() {}
@@ -92,8 +95,8 @@ public abstract class RdmaShuffle implements AutoCloseable {
               () -> conf.remove(Platform.DRIVER_VERSION));
       NodeConfiguration.prepare(conf, lack);
     }
-    if (conf.get(PROVIDER, "auto").equals("off")) {
-      return new StockShuffle(stock, PROVIDER + " is \"off\"", PROVIDER);
+    if (conf.get(PROVIDER, "auto").equals(OFF)) {
+      return new StockShuffle(stock, PROVIDER + " is \"" + OFF + "\"", PROVIDER);
     }
     if (!lack.isEmpty()) {
       return without(conf, isDriver, stock, lack);

@@ -9,7 +9,6 @@ import dev.sluice.spark.locate.LocatorClient;
 import dev.sluice.spark.locate.UnresponsiveNodes;
 import dev.sluice.spark.metrics.ExecutorMetrics;
 import dev.sluice.spark.reduce.ExecutorFetching;
-import dev.sluice.spark.transport.FallbackReason;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
@@ -28,6 +27,7 @@ public final class FallbackRuntime extends SluiceRuntime {
 
   private final Optional<KeptOutputs> kept;
   private final Optional<LocatorClient> locator;
+  private final ShuffleClient client;
   private final String reason;
 
   /**
@@ -36,33 +36,19 @@ public final class FallbackRuntime extends SluiceRuntime {
   public FallbackRuntime(SluiceConf conf, Environment env, String reason) {
     super(env);
     this.reason = reason;
-    ExecutorFetching reading;
     if (conf.isNodeRequired()) {
       UnresponsiveNodes unresponsive = new UnresponsiveNodes(System::nanoTime);
       LocatorClient found = locator(conf, unresponsive);
       kept = Optional.of(keptOutputs(conf, env, Optional.empty()));
       locator = Optional.of(found);
-      reading =
-          ExecutorFetching.without(
-              started(
-                  ShuffleClient.fromNodes(
-                      env.network().client(),
-                      FallbackReason.OFF,
-                      found,
-                      nodes(conf, unresponsive),
-                      conf.readOptions(env.executor().cores()).readTimeoutMs(),
-                      counters)),
-              counters);
+      client = fromNodes(conf, found, unresponsive);
     } else {
       kept = Optional.empty();
       locator = Optional.empty();
-      reading =
-          ExecutorFetching.without(
-              ShuffleClient.without(env.network().client(), FallbackReason.OFF, counters),
-              counters);
+      client = fromExecutors();
     }
     ready(
-        reading,
+        ExecutorFetching.without(client, counters),
         new Started(
             env.executor().id(), OFF, "", "", env.executor().host(), reason, MemoryLimits.NONE),
         new ExecutorMetrics(counters));
@@ -84,6 +70,11 @@ public final class FallbackRuntime extends SluiceRuntime {
             _ -> {},
             System::nanoTime),
         unresponsive);
+  }
+
+  @Override
+  ShuffleClient off() {
+    return client;
   }
 
   @Override

@@ -317,6 +317,11 @@ public final class ReadingRuntime extends SluiceRuntime {
   }
 
   @Override
+  ShuffleClient off() {
+    return conf.isNodeRequired() ? fromNodes(conf, locator, unresponsiveNodes) : fromExecutors();
+  }
+
+  @Override
   public void aboutToWrite() {
     handOver.ifPresent(NodeHandOver::expect);
   }

@@ -7,6 +7,7 @@ import dev.sluice.doctor.Platform;
 import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.spark.conf.SluiceConf;
 import dev.sluice.spark.fetch.RdmaBlockStoreClient;
+import dev.sluice.spark.fetch.ShuffleClient;
 import dev.sluice.spark.locate.AwayNodes;
 import dev.sluice.spark.locate.Broadcasts;
 import dev.sluice.spark.locate.DirectoryMessage;
@@ -14,6 +15,7 @@ import dev.sluice.spark.locate.DirectoryMessage.OtherVersion;
 import dev.sluice.spark.locate.DirectoryMessage.Started;
 import dev.sluice.spark.locate.DriverChannel;
 import dev.sluice.spark.locate.ExecutorEndpoint;
+import dev.sluice.spark.locate.LocatorClient;
 import dev.sluice.spark.locate.OtherVersions;
 import dev.sluice.spark.locate.UnresponsiveNodes;
 import dev.sluice.spark.metrics.CountersReporter;
@@ -21,6 +23,7 @@ import dev.sluice.spark.metrics.ExecutorMetrics;
 import dev.sluice.spark.metrics.MetricsSource;
 import dev.sluice.spark.metrics.ShuffleCounters;
 import dev.sluice.spark.reduce.ExecutorFetching;
+import dev.sluice.spark.transport.FallbackReason;
 import dev.sluice.spark.write.RegisteringShuffleWriter.OpenWriters;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -34,6 +37,7 @@ import org.apache.spark.network.client.TransportClientBootstrap;
 import org.apache.spark.network.server.TransportServerBootstrap;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.network.util.TransportConf;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -113,6 +117,9 @@ public abstract sealed class SluiceRuntime implements AutoCloseable, CountersRep
 
   private final StartedParts parts = new StartedParts();
 
+  /** Null until the first task of a job that has turned READs off; guarded by this. */
+  private @Nullable ExecutorFetching withoutReads;
+
   // Set by ready(), before any thread gets the runtime.
   @SuppressWarnings("NullAway.Init")
   private ExecutorFetching reading;
@@ -150,6 +157,24 @@ public abstract sealed class SluiceRuntime implements AutoCloseable, CountersRep
             TimeUnit.MILLISECONDS.toNanos(conf.nodeAwayTimeoutMs()),
             AwayNodes::refuses,
             System::nanoTime));
+  }
+
+  /** Makes a client that fetches by Spark's own transfer from executors. */
+  final ShuffleClient fromExecutors() {
+    return ShuffleClient.without(env.network().client(), FallbackReason.OFF, counters);
+  }
+
+  /** Makes a client that also finds map outputs of lost executors at node daemons. */
+  final ShuffleClient fromNodes(
+      SluiceConf conf, LocatorClient locator, UnresponsiveNodes unresponsive) {
+    return started(
+        ShuffleClient.fromNodes(
+            env.network().client(),
+            FallbackReason.OFF,
+            locator,
+            nodes(conf, unresponsive),
+            conf.readOptions(env.executor().cores()).readTimeoutMs(),
+            counters));
   }
 
   /** Adds a part that {@link #close} closes, before the parts that were started earlier. */
@@ -214,6 +239,17 @@ public abstract sealed class SluiceRuntime implements AutoCloseable, CountersRep
     return reading;
   }
 
+  /** Returns the objects for tasks of jobs that have turned READs off. */
+  public final synchronized ExecutorFetching withoutReads() {
+    if (withoutReads == null) {
+      withoutReads = ExecutorFetching.without(off(), counters);
+    }
+    return withoutReads;
+  }
+
+  /** Returns the client that fetches by Spark's own transfer alone. */
+  abstract ShuffleClient off();
+
   public final ExecutorMetrics metrics() {
     return metrics;
   }
@@ -255,7 +291,7 @@ public abstract sealed class SluiceRuntime implements AutoCloseable, CountersRep
   }
 
   @Override
-  public final void close() {
+  public final synchronized void close() {
     parts.close();
   }
 }
