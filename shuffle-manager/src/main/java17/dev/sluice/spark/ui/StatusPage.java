@@ -33,8 +33,10 @@ final class StatusPage {
   /** A shorter time is never marked. */
   private static final long MIN_SLOW_MICROS = 1_000;
 
-  /** Shortest p50 of a peer that the log names as {@code SLOW_PEER}. */
+  /** Shortest p50 and fewest READs of a peer that the log names as {@code SLOW_PEER}. */
   private static final long MIN_SLOW_PEER_MICROS = 50_000;
+
+  private static final int MIN_SLOW_PEER_READS = 10;
 
   /** Reasons of fallbacks in an executor's row; the text that the mouse shows has all. */
   private static final int MAX_REASONS = 3;
@@ -333,11 +335,15 @@ final class StatusPage {
       return "lost: " + known.lost();
     }
     String name = "executor " + known.executor().id() + " ";
-    long limit = Math.max(SLOW_P50 * status.reads().p50Micros(), MIN_SLOW_PEER_MICROS);
     return status.slowPeers().stream()
-            .anyMatch(peer -> peer.peer().startsWith(name) && peer.reads().p50Micros() >= limit)
+            .anyMatch(peer -> peer.peer().startsWith(name) && isNamedAsSlow(peer.reads()))
         ? "live, slow peer"
         : "live";
+  }
+
+  private boolean isNamedAsSlow(Reads reads) {
+    long limit = Math.max(SLOW_P50 * status.reads().p50Micros(), MIN_SLOW_PEER_MICROS);
+    return reads.count() >= MIN_SLOW_PEER_READS && reads.p50Micros() >= limit;
   }
 
   /** Returns the reasons of an executor's fallbacks with their blocks, the most bytes first. */

@@ -177,10 +177,12 @@ class StatusPageTest {
                 0,
                 List.of(
                     new SlowPeer("executor 0 at host-0:4000", 4, 1, new Reads(20, 51_000, 300_000)),
+                    new SlowPeer("executor 2 at host-2:4000", 4, 1, new Reads(9, 51_000, 300_000)),
                     new SlowPeer(
                         "executor 3 at host-3:4000", 4, 1, new Reads(20, 49_000, 300_000))),
                 List.of()));
     assertThat(row(html, "sluice-executors", "0")).contains("<td>live, slow peer</td>");
+    assertThat(row(html, "sluice-executors", "2")).contains("<td>live</td>");
     assertThat(row(html, "sluice-executors", "3")).contains("<td>live</td>");
   }
 
