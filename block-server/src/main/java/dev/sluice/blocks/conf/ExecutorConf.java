@@ -18,11 +18,11 @@ import java.util.function.UnaryOperator;
 
 /**
  * Configuration of an executor as far as it can be read without Spark: provider, memory, devices
- * and limits. {@code SluiceConf} has one made of Spark's configuration, the doctor makes one of
- * {@code spark-defaults.conf}. Immutable; any thread. Memory limits are derived once; other methods
- * parse their keys at each call.
+ * and limits. {@code SluiceConf} extends it by what needs Spark, the doctor makes one of {@code
+ * spark-defaults.conf}. Immutable; any thread. Memory limits are derived once; other methods parse
+ * their keys at each call.
  */
-public final class ExecutorConf {
+public class ExecutorConf {
   /** Keys that make Spark encrypt its network; the first two only with spark.authenticate. */
   private static final List<String> WIRE_ENCRYPTION =
       List.of(
@@ -95,12 +95,12 @@ public final class ExecutorConf {
   }
 
   /** Returns {@code auto}, {@code verbs}, {@code soft} or {@code off}. */
-  public String provider() {
+  public final String provider() {
     return value(ExecutorSettings.PROVIDER);
   }
 
   /** Returns why blocks are not READ with any provider; empty if they are. */
-  public Optional<String> offReason() {
+  public final Optional<String> offReason() {
     return isTrue(OLD_FETCH_PROTOCOL)
         ? Optional.of(OLD_FETCH_PROTOCOL + " is true, and map ids are then not unique")
         : Optional.empty();
@@ -111,7 +111,7 @@ public final class ExecutorConf {
    * READs are neither encrypted nor authenticated, and the configuration does not allow that.
    * Encrypted files make no difference: their ciphers hide bytes, but do not reveal changes.
    */
-  public boolean readsForbidden() {
+  public final boolean readsForbidden() {
     return !value(ExecutorSettings.ALLOW_PLAINTEXT)
         && WIRE_ENCRYPTION.stream().anyMatch(this::isTrue);
   }
@@ -120,13 +120,13 @@ public final class ExecutorConf {
    * Returns true if Spark was told that map outputs outlive their executors. Node daemons serve
    * those that they take.
    */
-  public boolean isNodeRequired() {
+  public final boolean isNodeRequired() {
     String node = value(ExecutorSettings.NODE);
     return node.equals("on") || node.equals("required");
   }
 
   /** Returns the configured socket, else the one that a NodeManager of YARN gives. */
-  public Path nodeSocket() {
+  public final Path nodeSocket() {
     String given = environment.get(NODE_MANAGERS_SOCKET);
     return given == null || values.apply(ExecutorSettings.NODE_SOCKET.key()) != null
         ? value(ExecutorSettings.NODE_SOCKET)
@@ -134,17 +134,17 @@ public final class ExecutorConf {
   }
 
   /** Returns how map outputs become memory regions. */
-  public RegistrationMode registrationMode() {
+  public final RegistrationMode registrationMode() {
     return value(ExecutorSettings.REGISTRATION_MODE);
   }
 
   /** Returns the limits of registered memory as configured. */
-  public MemoryBudget budget() {
+  public final MemoryBudget budget() {
     return budget;
   }
 
   /** Returns the memory overhead as Spark's resource managers grant it, in bytes. */
-  public long overheadBytes() {
+  public final long overheadBytes() {
     return ExecutorMemory.overhead(values);
   }
 
@@ -153,7 +153,7 @@ public final class ExecutorConf {
    * software count here. If the configuration itself names ports, they reach each other, and
    * executors spread over them.
    */
-  public VerbsOptions verbsOptions() {
+  public final VerbsOptions verbsOptions() {
     return ExecutorSettings.VERBS
         .configure(
             new EnvironmentHints(environment, key -> values.apply(key) != null).verbsOptions(),
@@ -165,12 +165,12 @@ public final class ExecutorConf {
    * Returns the most bytes that may be locked: registered memory and queue pairs. With on-demand
    * paging of map outputs, the budget is that of partition tables, which are pinned.
    */
-  public long lockedBytes() {
+  public final long lockedBytes() {
     return budget.lockedBytes() + transferOptions().queuePairBytes();
   }
 
   /** Returns the limits and times of this process's RDMA endpoint. */
-  public TransferOptions transferOptions() {
+  public final TransferOptions transferOptions() {
     return TransferOptions.DEFAULT.with(
         o -> {
           o.bufferPoolBytes = budget.bufferBytes();
@@ -204,7 +204,7 @@ public final class ExecutorConf {
    *
    * @param cores cores of the executor
    */
-  public long gatherBytes(int cores) {
+  public final long gatherBytes(int cores) {
     if (!value(ExecutorSettings.GATHER) || !value(ExecutorSettings.VERIFY_CHECKSUMS)) {
       return 0;
     }
@@ -214,7 +214,7 @@ public final class ExecutorConf {
   }
 
   /** Returns the value that is set, else the default; only for a setting that has a default. */
-  public <T> T value(Setting<T> setting) {
+  public final <T> T value(Setting<T> setting) {
     return requireNonNull(setting.get(values));
   }
 

@@ -6,15 +6,10 @@ import static java.util.Objects.requireNonNull;
 import dev.sluice.blocks.conf.ExecutorConf;
 import dev.sluice.blocks.conf.ExecutorMemory;
 import dev.sluice.blocks.conf.ExecutorSettings;
-import dev.sluice.blocks.conf.MemoryBudget;
-import dev.sluice.blocks.conf.RegistrationMode;
-import dev.sluice.blocks.conf.Setting;
 import dev.sluice.blocks.directory.RegionLimit;
 import dev.sluice.blocks.handover.NodeClient;
 import dev.sluice.rdma.soft.FaultPlan;
 import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
-import dev.sluice.rdma.transfer.TransferOptions;
-import dev.sluice.rdma.verbs.VerbsOptions;
 import dev.sluice.spark.fetch.RdmaBlockStoreClient.ReadOptions;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -28,18 +23,17 @@ import org.apache.spark.util.RpcUtils;
 import scala.Tuple2;
 
 /**
- * The configuration as the code reads it: immutable, typed, validated. {@code SluiceShuffle}'s
- * constructor makes one, on the driver before executors start, so that errors are reported there.
- * {@code DriverRuntime}, each executor's start and the doctor make their own. Any thread. Memory
- * limits are derived once; other methods parse their keys at each call, so none is for use per
- * block.
+ * The configuration as the code reads it: immutable, typed, validated. It adds to {@link
+ * ExecutorConf} the values that need Spark. {@code SluiceShuffle}'s constructor makes one, on the
+ * driver before executors start, so that errors are reported there. {@code DriverRuntime}, each
+ * executor's start and the doctor make their own. Any thread. Memory limits are derived once; other
+ * methods parse their keys at each call, so none is for use per block.
  */
-public final class SluiceConf {
+public final class SluiceConf extends ExecutorConf {
   private static final long MIB = 1L << 20;
 
   private final SparkConf conf;
   private final Path root;
-  private final ExecutorConf executor;
 
   /**
    * @throws IllegalArgumentException for an unknown key and a value that is not allowed
@@ -49,14 +43,19 @@ public final class SluiceConf {
   }
 
   SluiceConf(SparkConf conf, Path root, Map<String, String> environment) {
-    ExecutorConf.validate(
-        Stream.of(conf.getAll()).collect(Collectors.toMap(Tuple2::_1, Tuple2::_2)));
-    this.conf = conf.clone();
+    this(root, environment, validated(conf));
+  }
+
+  private SluiceConf(Path root, Map<String, String> environment, SparkConf own) {
+    super(values(own), new Jvm(Runtime.getRuntime().maxMemory(), root, environment));
+    this.conf = own;
     this.root = root;
-    this.executor =
-        new ExecutorConf(
-            values(this.conf),
-            new ExecutorConf.Jvm(Runtime.getRuntime().maxMemory(), root, environment));
+  }
+
+  /** Returns a copy of an allowed configuration, which later changes do not reach. */
+  private static SparkConf validated(SparkConf conf) {
+    validate(Stream.of(conf.getAll()).collect(Collectors.toMap(Tuple2::_1, Tuple2::_2)));
+    return conf.clone();
   }
 
   /** Returns the texts that are set, under other names of their keys as well. */
@@ -74,24 +73,9 @@ public final class SluiceConf {
     conf.set(key, ExecutorMemory.overhead(values(conf)) / MIB + "m");
   }
 
-  /** Returns the part of it that can be read without Spark. */
-  public ExecutorConf executor() {
-    return executor;
-  }
-
-  /** Returns {@code auto}, {@code verbs}, {@code soft} or {@code off}. */
-  public String provider() {
-    return executor.provider();
-  }
-
   /** Returns true if the provider was asked for by name, so that no other may take its place. */
   public boolean isRequired() {
     return provider().equals("verbs") || provider().equals("soft");
-  }
-
-  /** Returns why blocks are not READ with any provider; empty if they are. */
-  public Optional<String> offReason() {
-    return executor.offReason();
   }
 
   /** Returns the way to the node daemon; empty if map outputs are not handed over. */
@@ -100,19 +84,11 @@ public final class SluiceConf {
         ? Optional.of(
             new NodeAccess(
                 conf.get(ExecutorSettings.NODE_INCARNATION.key(), ""),
-                executor.nodeSocket(),
+                nodeSocket(),
                 new NodeClient.Limits(
                     Duration.ofMillis(value(ExecutorSettings.NODE_TIMEOUT)),
                     Duration.ofMillis(nodeAwayTimeoutMs()))))
         : Optional.empty();
-  }
-
-  /**
-   * Returns true if Spark was told that map outputs outlive their executors. Node daemons serve
-   * those that they take.
-   */
-  public boolean isNodeRequired() {
-    return executor.isNodeRequired();
   }
 
   /** Returns how long a node daemon that takes no connections is waited for. */
@@ -148,11 +124,6 @@ public final class SluiceConf {
    */
   public int maxRegions(boolean asFiles) {
     return (asFiles ? RegionLimit.FILES : RegionLimit.MAPPINGS).derive(root);
-  }
-
-  /** Returns how map outputs become memory regions. */
-  public RegistrationMode registrationMode() {
-    return executor.registrationMode();
   }
 
   public long registrationIdleTimeoutMs() {
@@ -203,25 +174,6 @@ public final class SluiceConf {
   }
 
   /**
-   * Returns the options with which the verbs provider opens its device. Variables of other RDMA
-   * software count here. If the configuration itself names ports, they reach each other, and
-   * executors spread over them.
-   */
-  public VerbsOptions verbsOptions() {
-    return executor.verbsOptions();
-  }
-
-  /** Returns the limits of registered memory as configured. */
-  public MemoryBudget budget() {
-    return executor.budget();
-  }
-
-  /** Returns the limits and times of this process's RDMA endpoint. */
-  public TransferOptions transferOptions() {
-    return executor.transferOptions();
-  }
-
-  /**
    * Returns the options of reading.
    *
    * @param cores cores of this executor, on which its tasks run
@@ -233,21 +185,8 @@ public final class SluiceConf {
           o.readTimeoutMs = value(ExecutorSettings.READ_TIMEOUT);
           o.bufferWaitMs = value(ExecutorSettings.BUFFERS_WAIT_TIMEOUT);
           o.maxGroupBytes = value(ExecutorSettings.READ_MAX_BYTES).intValue();
-          o.gatherBytes = executor.gatherBytes(cores);
+          o.gatherBytes = gatherBytes(cores);
           o.hedge = value(ExecutorSettings.READ_HEDGE);
         });
-  }
-
-  /**
-   * Returns true if remote blocks stay on Spark's own transport: Spark has to encrypt its network,
-   * READs are neither encrypted nor authenticated, and the configuration does not allow that.
-   * Encrypted files make no difference: their ciphers hide bytes, but do not reveal changes.
-   */
-  public boolean readsForbidden() {
-    return executor.readsForbidden();
-  }
-
-  private <T> T value(Setting<T> setting) {
-    return executor.value(setting);
   }
 }

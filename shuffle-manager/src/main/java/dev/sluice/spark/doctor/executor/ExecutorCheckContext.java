@@ -30,7 +30,7 @@ final class ExecutorCheckContext {
         new CheckContext.Rdma(
             conf.provider(), conf.verbsOptions(), conf.softOptions(), conf.transferOptions()),
         new CheckContext.Memory(conf.budget(), conf.registrationMode(), localDirectories(env)),
-        new CheckContext.Spark(classPath(), settings(env), conf.executor(), Optional.empty()));
+        new CheckContext.Spark(classPath(), settings(env), conf, Optional.empty()));
   }
 
   /** Returns the host name by which other executors reach this one. */

@@ -43,7 +43,7 @@ class ExecutorMeshNodeTest {
         new CheckContext.Spark(
             List.of(),
             SparkSettings.NONE,
-            new SluiceConf(new SparkConf(false)).executor(),
+            new SluiceConf(new SparkConf(false)),
             Optional.empty()));
   }
 
