@@ -20,14 +20,13 @@ import org.junit.jupiter.api.Test;
 class SharedMessagesTest {
   private static final List<String> SHARED = List.of("rdma-net", "block-server");
 
-  /** One names the keys of each process, one documents keys, four are about keys of executors. */
+  /** One names the keys of each process, one documents keys, three are about keys of executors. */
   private static final Set<String> ALLOWED =
       Set.of(
           "ExecutorConf.java",
           "ExecutorSettings.java",
           "LockedMemory.java",
           "VerbsSettings.java",
-          "EnvironmentHints.java",
           "RegistrationProbe.java");
 
   private static final Pattern OF_SPARK = Pattern.compile("\"[^\"\n]*(Spark|spark\\.shuffle)");

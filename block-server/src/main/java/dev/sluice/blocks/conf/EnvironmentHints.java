@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
 public final class EnvironmentHints {
   private static final Logger LOG = LoggerFactory.getLogger(EnvironmentHints.class);
 
-  private static final String PREFIX = "spark.shuffle.rdma.";
+  private static final String PREFIX = ExecutorSettings.PREFIX;
   private static final String DEVICES = PREFIX + "devices";
 
   /**

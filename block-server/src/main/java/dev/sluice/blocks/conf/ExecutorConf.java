@@ -3,6 +3,7 @@ package dev.sluice.blocks.conf;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.sluice.blocks.conf.MemoryBudget.Grant;
 import dev.sluice.blocks.conf.SettingTable.Refusal;
 import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.transfer.TransferOptions;
@@ -15,12 +16,13 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 
 /**
  * Configuration of an executor as far as it can be read without Spark: provider, memory, devices
- * and limits. {@code SluiceConf} extends it by what needs Spark, the doctor makes one of {@code
- * spark-defaults.conf}. Immutable; any thread. Memory limits are derived once; other methods parse
- * their keys at each call.
+ * and limits. {@code SluiceConf} extends it by values that need Spark, the doctor makes one of
+ * {@code spark-defaults.conf}. Immutable; any thread. Memory limits are derived once; other methods
+ * parse their keys at each call.
  */
 public class ExecutorConf {
   /** Keys that make Spark encrypt its network; the first two only with spark.authenticate. */
@@ -30,7 +32,11 @@ public class ExecutorConf {
           "spark.authenticate.enableSaslEncryption",
           "spark.ssl.rpc.enabled");
 
-  private static final String OLD_FETCH_PROTOCOL = "spark.shuffle.useOldFetchProtocol";
+  /** Key with which map ids are not unique. */
+  public static final String OLD_FETCH_PROTOCOL = "spark.shuffle.useOldFetchProtocol";
+
+  private static final List<String> SPARKS_SWITCHES =
+      Stream.concat(WIRE_ENCRYPTION.stream(), Stream.of(OLD_FETCH_PROTOCOL)).toList();
 
   /**
    * Data of the auxiliary service sluice_node, from a NodeManager of YARN to its containers, in
@@ -40,6 +46,7 @@ public class ExecutorConf {
 
   private final UnaryOperator<String> values;
   private final Map<String, String> environment;
+  private final Grant grant;
   private final MemoryBudget budget;
 
   /**
@@ -58,11 +65,10 @@ public class ExecutorConf {
   public ExecutorConf(UnaryOperator<String> values, Jvm jvm) {
     this.values = values;
     this.environment = jvm.environment;
+    this.grant = ExecutorMemory.grant(values, jvm.heapBytes);
     MemoryBudget derived =
         MemoryBudget.derive(
-            ExecutorMemory.grant(values, jvm.heapBytes),
-            value(ExecutorSettings.MEMORY_SHARE),
-            new Cgroup(jvm.root).memoryMax());
+            grant, value(ExecutorSettings.MEMORY_SHARE), new Cgroup(jvm.root).memoryMax());
     this.budget =
         new MemoryBudget(
             readsForbidden()
@@ -73,24 +79,30 @@ public class ExecutorConf {
   }
 
   /**
-   * Checks all keys and values.
+   * Checks all keys of ours, and Spark's keys that decide whether blocks are READ.
    *
    * @param all settings of Spark; those of other software are ignored
    * @throws IllegalArgumentException for an unknown key of ours and a value that is not allowed
    */
   public static void validate(Map<String, String> all) {
     ExecutorSettings.validate(all);
+    SPARKS_SWITCHES.forEach(key -> SparkUnits.isTrue(all::get, key));
   }
 
   /**
-   * Returns refusals of all keys of ours, and of Spark's keys that decide an executor's memory and
-   * its division. An executor can be configured by the other settings.
+   * Returns refusals of all keys of ours, of Spark's keys that decide an executor's memory and its
+   * division, and of those that decide whether blocks are READ. An executor can be configured by
+   * the other settings.
    *
    * @param all settings of Spark; those of other software are ignored
    */
   public static SortedMap<String, Refusal> refusals(Map<String, String> all) {
     SortedMap<String, Refusal> refusals = ExecutorSettings.refusals(all);
     refusals.putAll(ExecutorMemory.refusals(all));
+    for (String key : SPARKS_SWITCHES) {
+      Refusal.of(() -> SparkUnits.isTrue(all::get, key))
+          .ifPresent(refused -> refusals.put(key, refused));
+    }
     return refusals;
   }
 
@@ -112,8 +124,12 @@ public class ExecutorConf {
    * Encrypted files make no difference: their ciphers hide bytes, but do not reveal changes.
    */
   public final boolean readsForbidden() {
-    return !value(ExecutorSettings.ALLOW_PLAINTEXT)
-        && WIRE_ENCRYPTION.stream().anyMatch(this::isTrue);
+    return !value(ExecutorSettings.ALLOW_PLAINTEXT) && wireEncryption().isPresent();
+  }
+
+  /** Returns the key that makes Spark encrypt its network; empty if none does. */
+  public final Optional<String> wireEncryption() {
+    return WIRE_ENCRYPTION.stream().filter(this::isTrue).findFirst();
   }
 
   /**
@@ -145,7 +161,12 @@ public class ExecutorConf {
 
   /** Returns the memory overhead as Spark's resource managers grant it, in bytes. */
   public final long overheadBytes() {
-    return ExecutorMemory.overhead(values);
+    return grant.overheadBytes();
+  }
+
+  /** Returns the memory of this executor as Spark and its resource manager grant it. */
+  public final Grant grant() {
+    return grant;
   }
 
   /**
@@ -224,6 +245,6 @@ public class ExecutorConf {
   }
 
   private boolean isTrue(String key) {
-    return "true".equalsIgnoreCase(values.apply(key));
+    return SparkUnits.isTrue(values, key);
   }
 }

@@ -16,7 +16,8 @@ import java.util.stream.Collectors;
  * Any thread: nothing changes after the class is loaded.
  */
 public final class ExecutorSettings {
-  static final String PREFIX = "spark.shuffle.rdma.";
+  /** Prefix of all keys of ours. */
+  public static final String PREFIX = "spark.shuffle.rdma.";
 
   static final SettingTable TABLE =
       new SettingTable(PREFIX, "%1$s is \"%2$s\", but there is no such key%3$s; allowed are %4$s");

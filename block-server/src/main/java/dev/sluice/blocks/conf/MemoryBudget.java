@@ -29,6 +29,9 @@ public record MemoryBudget(long registrationBytes, long bufferBytes, long stagin
 
   private static final long MIB = 1L << 20;
 
+  /** More than any executor has, and so little that sums of it do not overflow. */
+  private static final long MOST_BYTES = 1L << 60;
+
   /** Least value of each limit. With less nothing works, and the executor fails anyway. */
   private static final long LEAST_BYTES = 4 * MIB;
 
@@ -54,17 +57,14 @@ public record MemoryBudget(long registrationBytes, long bufferBytes, long stagin
 
   /**
    * Returns the least overhead, in whole MiB, from which {@link #derive} derives these limits or
-   * more.
+   * more; 1 EiB at most.
    *
    * @param share share of the overhead, as for {@link #derive}
    */
   public static long overheadFor(long registrationBytes, long stagingBytes, double share) {
-    long eighth = Math.max(ceil(registrationBytes, 5), stagingBytes);
-    return ceil((long) Math.ceil(eighth * 8 / share), MIB) * MIB;
-  }
-
-  private static long ceil(long dividend, long divisor) {
-    return (dividend + divisor - 1) / divisor;
+    long eighth = Math.max(Math.ceilDiv(registrationBytes, 5), stagingBytes);
+    double bytes = Math.min(eighth * 8.0 / share, MOST_BYTES);
+    return Math.ceilDiv((long) Math.ceil(bytes), MIB) * MIB;
   }
 
   /** Returns true if the limits are the least with which anything works. */

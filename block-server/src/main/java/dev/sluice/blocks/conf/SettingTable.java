@@ -100,7 +100,7 @@ public final class SettingTable {
    */
   public record Refusal(String reason, String nearest) {
     /** Returns the refusal of a value by its parser; empty if the value is allowed. */
-    static Optional<Refusal> of(Runnable parse) {
+    public static Optional<Refusal> of(Runnable parse) {
       try {
         parse.run();
         return Optional.empty();

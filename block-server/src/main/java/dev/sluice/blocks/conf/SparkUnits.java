@@ -4,13 +4,14 @@ package dev.sluice.blocks.conf;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Parses sizes and times in the syntax of Spark's {@code JavaUtils}, without Spark: the doctor has
- * none. {@link Type} and {@link ExecutorMemory} parse settings with it, and the doctor its options.
- * A test compares it with Spark's parser. Any thread.
+ * Parses sizes and times in the syntax of Spark's {@code JavaUtils}, and Spark's switches, without
+ * Spark: the doctor has none. {@link Type} and {@link ExecutorMemory} parse settings with it, and
+ * the doctor its options. A test compares it with Spark's parser. Any thread.
  */
 public final class SparkUnits {
   /** Binary prefixes, each 1,024 times the one before. */
@@ -32,6 +33,17 @@ public final class SparkUnits {
           "d", TimeUnit.DAYS);
 
   private SparkUnits() {}
+
+  /**
+   * Returns the value of a switch; false if it is not set.
+   *
+   * @param values returns the text that is set for a key; null if none is
+   * @throws IllegalArgumentException if it is neither true nor false; the message names the key
+   */
+  public static boolean isTrue(UnaryOperator<String> values, String key) {
+    String text = values.apply(key);
+    return text != null && Type.FLAG.parse(key, text);
+  }
 
   /**
    * Parses a size such as 64m; without a unit it is in bytes.

@@ -23,6 +23,7 @@ import java.util.stream.Stream;
  * @param parser throws IllegalArgumentException for a value that is not allowed
  */
 public record Type<T>(String allowed, Function<String, T> parser) {
+  /** A switch as Spark has them: upper case is allowed, other words are not. */
   public static final Type<Boolean> FLAG = new Type<>("true or false", Type::flag);
 
   public static final Type<Double> SHARE =
@@ -162,7 +163,7 @@ public record Type<T>(String allowed, Function<String, T> parser) {
   }
 
   private static Boolean flag(String text) {
-    return switch (text) {
+    return switch (text.toLowerCase(Locale.ROOT)) {
       case "true" -> true;
       case "false" -> false;
       default -> throw new IllegalArgumentException("neither true nor false");

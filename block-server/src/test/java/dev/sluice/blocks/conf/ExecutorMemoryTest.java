@@ -5,9 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ExecutorMemoryTest {
   private static final long MIB = 1L << 20;
@@ -98,6 +101,59 @@ class ExecutorMemoryTest {
     assertThatThrownBy(() -> ExecutorMemory.overhead(conf::get))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContainingAll("spark.executor.memoryOverhead", "2 potatoes");
+  }
+
+  /** Spark refuses such a factor, and a product of it is no overhead. */
+  @ParameterizedTest
+  @ValueSource(strings = {"0", "-0.1", "NaN", "Infinity", "1e30", "tenth"})
+  void aFactorIsANumberAboveZero(String factor) {
+    conf.put("spark.executor.memoryOverheadFactor", factor);
+    assertThatThrownBy(() -> ExecutorMemory.overhead(conf::get))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContainingAll("spark.executor.memoryOverheadFactor", "\"" + factor + "\"");
+    assertThat(ExecutorMemory.refusals(conf))
+        .containsOnlyKeys("spark.executor.memoryOverheadFactor");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "spark.executor.memory",
+        "spark.executor.memoryOverhead",
+        "spark.executor.pyspark.memory",
+        "spark.memory.offHeap.size"
+      })
+  void sizesThatNoExecutorHasAreRefused(String key) {
+    for (String size : List.of("65t", "-1g", "8191p", "1.5g")) {
+      conf.put(key, size);
+      assertThat(ExecutorMemory.refusals(conf)).containsOnlyKeys(key);
+      assertThat(ExecutorMemory.refusals(conf).get(key).reason()).contains(key, size);
+    }
+  }
+
+  /** Resource managers grant whole MiB. */
+  @Test
+  void theDerivedOverheadIsInWholeMebibytes() {
+    conf.put("spark.executor.memory", "5001m");
+    assertThat(ExecutorMemory.overhead(conf::get)).isEqualTo(500 * MIB);
+  }
+
+  @Test
+  void offHeapMemoryHasASwitchAndASize() {
+    conf.put("spark.memory.offHeap.size", "1g");
+    assertThat(ExecutorMemory.offHeap(conf::get)).isZero();
+    conf.put("spark.memory.offHeap.enabled", " True ");
+    assertThat(ExecutorMemory.offHeap(conf::get)).isEqualTo(1024 * MIB);
+    conf.remove("spark.memory.offHeap.size");
+    assertThat(ExecutorMemory.refusals(conf)).containsOnlyKeys("spark.memory.offHeap.enabled");
+    conf.put("spark.memory.offHeap.enabled", "on");
+    assertThat(ExecutorMemory.refusals(conf)).containsOnlyKeys("spark.memory.offHeap.enabled");
+  }
+
+  @Test
+  void anOverheadForMoreThanThereIsDoesNotOverflow() {
+    assertThat(MemoryBudget.overheadFor(1L << 60, MIB, 1e-300)).isEqualTo(1L << 60);
+    assertThat(MemoryBudget.overheadFor(5 * MIB, MIB, 0.5)).isEqualTo(16 * MIB);
   }
 
   private MemoryBudget derive(double share, OptionalLong containerLimit) {

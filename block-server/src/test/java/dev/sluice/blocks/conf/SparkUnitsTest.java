@@ -4,6 +4,7 @@ package dev.sluice.blocks.conf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.apache.spark.network.util.JavaUtils;
 import org.junit.jupiter.api.Test;
@@ -75,5 +76,19 @@ class SparkUnitsTest {
         .isInstanceOf(IllegalArgumentException.class);
     assertThatThrownBy(() -> SparkUnits.time(text, TimeUnit.SECONDS))
         .isInstanceOf(NumberFormatException.class);
+  }
+
+  @Test
+  void switchesAreSparks() {
+    for (String text : new String[] {"true", "TRUE", " True ", "false", "False "}) {
+      assertThat(SparkUnits.isTrue(Map.of("a.key", text)::get, "a.key"))
+          .isEqualTo(Boolean.parseBoolean(text.strip()));
+    }
+    assertThat(SparkUnits.isTrue(Map.<String, String>of()::get, "a.key")).isFalse();
+    for (String text : new String[] {"", "yes", "1", "on", "t", "truefalse"}) {
+      assertThatThrownBy(() -> SparkUnits.isTrue(Map.of("a.key", text)::get, "a.key"))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessage("a.key is \"" + text + "\", but must be true or false");
+    }
   }
 }

@@ -151,7 +151,7 @@ class SettingsChecksTest {
                 + FixLine.setting("spark.shuffle.rdma.provider", "verbs").text());
     assertThat(Contexts.conf(directory, wrong).overheadBytes())
         .as("a tenth of the heap, and not the wrong value")
-        .isEqualTo((long) (0.1 * (16L << 30)));
+        .isEqualTo(1638L << 20);
   }
 
   @Test

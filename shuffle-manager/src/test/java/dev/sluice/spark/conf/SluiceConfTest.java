@@ -121,6 +121,29 @@ class SluiceConfTest {
     assertThat(allowed.registrationMaxBytes()).isPositive();
   }
 
+  /** A word that is not understood must not expose bytes. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "spark.network.crypto.enabled",
+        "spark.authenticate.enableSaslEncryption",
+        "spark.ssl.rpc.enabled",
+        "spark.shuffle.useOldFetchProtocol"
+      })
+  void aSwitchThatIsNeitherTrueNorFalseIsRefused(String key) {
+    conf.set(key, "yes");
+    assertThatThrownBy(() -> new SluiceConf(conf))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage(key + " is \"yes\", but must be true or false");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"TRUE", " true", "True "})
+  void aSwitchIsParsedAsSparkParsesIt(String text) {
+    conf.set("spark.network.crypto.enabled", text);
+    assertThat(new SluiceConf(conf).readsForbidden()).isTrue();
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"spark.authenticate", "spark.io.encryption.enabled", "spark.ssl.enabled"})
   void settingsThatDoNotEncryptTheNetworkAllowReads(String key) {

@@ -41,10 +41,7 @@ class ExecutorMeshNodeTest {
         new CheckContext.Rdma(provider, VerbsOptions.DEFAULT, SoftOptions.DEFAULT, transfer),
         new CheckContext.Memory(new MemoryBudget(1, 1, 1), RegistrationMode.AUTO, List.of()),
         new CheckContext.Spark(
-            List.of(),
-            SparkSettings.NONE,
-            new SluiceConf(new SparkConf(false)),
-            Optional.empty()));
+            List.of(), SparkSettings.NONE, new SluiceConf(new SparkConf(false)), Optional.empty()));
   }
 
   private static ExecutorMeshNode node() throws IOException {
