@@ -89,8 +89,14 @@ public record Finding(
         name, level, said, set, values, new Cause(names, effect), consequences, lines);
   }
 
-  /** Returns this finding with a line of a file that mends it. */
+  /**
+   * Returns this finding with a line of a file that mends it. A line that would change the
+   * protection of an application is left out: its operator decides.
+   */
   public Finding mendedBy(FixLine line) {
+    if (line.isProtection()) {
+      return this;
+    }
     List<FixLine> more = new ArrayList<>(lines);
     more.add(line);
     return new Finding(name, level, said, set, values, cause, consequences, List.copyOf(more));

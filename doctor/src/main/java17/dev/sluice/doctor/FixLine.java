@@ -10,7 +10,7 @@ import java.util.List;
  * the finding's message as the reason. Immutable.
  *
  * @param place file to paste it into
- * @param name systemd's name of the unit; empty for other places
+ * @param name systemd's name of the unit, or the key of a setting; empty for other places
  * @param text the line itself
  */
 public record FixLine(Place place, String name, String text) implements Serializable {
@@ -60,6 +60,26 @@ public record FixLine(Place place, String name, String text) implements Serializ
     }
   }
 
+  /** Keys that protect an application's bytes, or tell peers from strangers, begin with these. */
+  private static final List<String> PROTECTION =
+      List.of(
+          "spark.authenticate",
+          "spark.io.encryption.",
+          "spark.network.crypto.",
+          "spark.network.sasl.",
+          "spark.shuffle.rdma.allowPlaintext",
+          "spark.ssl.");
+
+  /** Returns true for a key that protects an application. Only its operator may change it. */
+  public static boolean isProtection(String key) {
+    return PROTECTION.stream().anyMatch(key::startsWith);
+  }
+
+  /** Returns true if the line sets a key that protects an application. */
+  boolean isProtection() {
+    return place == Place.SPARK_DEFAULTS && isProtection(name);
+  }
+
   /** Returns a line of a file with one section. */
   public static FixLine of(Place place, String text) {
     return new FixLine(place, "", text);
@@ -67,13 +87,13 @@ public record FixLine(Place place, String name, String text) implements Serializ
 
   /** Returns a line of spark-defaults.conf. */
   public static FixLine setting(String key, String value) {
-    return of(Place.SPARK_DEFAULTS, String.format("%-42s %s", key, value));
+    return new FixLine(Place.SPARK_DEFAULTS, key, String.format("%-42s %s", key, value));
   }
 
   /** Returns a line of spark-defaults.conf in place of that of a wrong key. */
   public static FixLine inPlaceOf(String wrong, String key, String value) {
-    return of(
-        Place.SPARK_DEFAULTS, "# remove " + wrong + ", and add:\n" + setting(key, value).text);
+    return new FixLine(
+        Place.SPARK_DEFAULTS, key, "# remove " + wrong + ", and add:\n" + setting(key, value).text);
   }
 
   /** Returns a line of a drop-in of systemd. */

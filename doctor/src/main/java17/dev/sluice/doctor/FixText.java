@@ -11,8 +11,8 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Text of {@code --fix}: for each file its lines, each below its reasons as comments. Findings that
- * no line mends follow as comments. {@link Table} makes it on the doctor's main thread, adds the
+ * Text of {@code --fix}: for each file its lines, below their reasons as comments. Findings that no
+ * line mends follow as comments. {@link Table} makes it on the doctor's main thread, adds the
  * findings and prints it.
  */
 final class FixText {
@@ -48,6 +48,7 @@ final class FixText {
   public String toString() {
     List<String> text = new ArrayList<>();
     List<String> above = List.of();
+    Set<String> given = Set.of();
     for (Map.Entry<FixLine, Set<String>> entry : reasons.entrySet()) {
       FixLine line = entry.getKey();
       List<String> head = line.head();
@@ -56,8 +57,11 @@ final class FixText {
         text.add("");
       }
       text.addAll(head.subList(known, head.size()));
+      if (!above.equals(head) || !given.equals(entry.getValue())) {
+        entry.getValue().forEach(reason -> text.add(line.indent() + "# " + reason));
+      }
       above = head;
-      entry.getValue().forEach(reason -> text.add(line.indent() + "# " + reason));
+      given = entry.getValue();
       text.add(line.indent() + line.text());
     }
     if (!rest.isEmpty()) {

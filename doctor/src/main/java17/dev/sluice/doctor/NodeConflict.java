@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.doctor;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -27,7 +29,9 @@ public record NodeConflict(String key, String wanted, String reason) {
       "org.apache.spark.shuffle.sort.io.LocalDiskShuffleDataIO";
 
   private static final String PROVIDER = "spark.shuffle.rdma.provider";
-  private static final String SPARKS_SERVICE = "spark.shuffle.service.enabled";
+
+  /** Switch of Spark's external shuffle service. */
+  public static final String SPARKS_SERVICE = "spark.shuffle.service.enabled";
 
   /** Spark's encryption as node daemons have it; the ends of a connection do not negotiate it. */
   private static final Map<String, String> OF_CRYPTO =
@@ -38,16 +42,17 @@ public record NodeConflict(String key, String wanted, String reason) {
           "AES/CTR/NoPadding");
 
   /**
-   * Returns the first conflict; empty if there is none.
+   * Returns all conflicts; none if the settings go with node daemons.
    *
    * @param values returns the text that is set for a key; null if none is
    */
-  public static Optional<NodeConflict> of(UnaryOperator<String> values) {
-    if ("off".equals(values.apply(PROVIDER))) {
-      return Optional.of(new NodeConflict(PROVIDER, "auto", PROVIDER + " is \"off\""));
+  public static List<NodeConflict> all(UnaryOperator<String> values) {
+    List<NodeConflict> conflicts = new ArrayList<>();
+    if (text(values, PROVIDER).equals("off")) {
+      conflicts.add(new NodeConflict(PROVIDER, "auto", PROVIDER + " is \"off\""));
     }
-    if ("true".equalsIgnoreCase(values.apply(SPARKS_SERVICE))) {
-      return Optional.of(
+    if (isTrue(values, SPARKS_SERVICE)) {
+      conflicts.add(
           new NodeConflict(
               SPARKS_SERVICE,
               "false",
@@ -55,32 +60,42 @@ public record NodeConflict(String key, String wanted, String reason) {
                   + " is true: map outputs go either to Spark's external shuffle service or to node"
                   + " daemons"));
     }
-    return notSpoken(values).or(() -> plugin(values));
+    conflicts.addAll(notSpoken(values));
+    plugin(text(values, PLUGIN)).ifPresent(conflicts::add);
+    return conflicts;
   }
 
-  /** Returns a setting of Spark's encryption that node daemons do not support. */
-  private static Optional<NodeConflict> notSpoken(UnaryOperator<String> values) {
+  private static boolean isTrue(UnaryOperator<String> values, String key) {
+    return text(values, key).equalsIgnoreCase("true");
+  }
+
+  /** Returns the text without spaces around it, which Spark drops; empty if none is set. */
+  private static String text(UnaryOperator<String> values, String key) {
+    String text = values.apply(key);
+    return text == null ? "" : text.strip();
+  }
+
+  /** Returns settings of Spark's encryption that node daemons do not support. */
+  private static List<NodeConflict> notSpoken(UnaryOperator<String> values) {
     Map<String, String> spoken = new TreeMap<>(Map.of("spark.ssl.rpc.enabled", "false"));
-    if ("true".equalsIgnoreCase(values.apply("spark.network.crypto.enabled"))) {
+    if (isTrue(values, "spark.network.crypto.enabled")) {
       spoken.putAll(OF_CRYPTO);
     }
-    for (Map.Entry<String, String> entry : spoken.entrySet()) {
-      String key = entry.getKey();
-      String value = values.apply(key);
-      if (value != null && !value.equalsIgnoreCase(entry.getValue())) {
-        return Optional.of(
-            new NodeConflict(
-                key,
-                entry.getValue(),
-                key + " is " + value + ", which node daemons do not support"));
-      }
-    }
-    return Optional.empty();
+    List<NodeConflict> conflicts = new ArrayList<>();
+    spoken.forEach(
+        (key, wanted) -> {
+          String value = text(values, key);
+          if (!value.isEmpty() && !value.equalsIgnoreCase(wanted)) {
+            conflicts.add(
+                new NodeConflict(
+                    key, wanted, key + " is " + value + ", which node daemons do not support"));
+          }
+        });
+    return conflicts;
   }
 
-  private static Optional<NodeConflict> plugin(UnaryOperator<String> values) {
-    String plugin = values.apply(PLUGIN);
-    return plugin == null || plugin.equals(OUR_PLUGIN) || plugin.equals(SPARKS_PLUGIN)
+  private static Optional<NodeConflict> plugin(String plugin) {
+    return plugin.isEmpty() || plugin.equals(OUR_PLUGIN) || plugin.equals(SPARKS_PLUGIN)
         ? Optional.empty()
         : Optional.of(
             new NodeConflict(

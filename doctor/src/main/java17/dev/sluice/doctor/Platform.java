@@ -40,8 +40,8 @@ public final class Platform {
   public static String lack(int javaVersion, String sparkVersion) {
     if (SPARKS.stream().noneMatch(line -> isOf(line, sparkVersion))) {
       return String.format(
-          "this version of the RDMA shuffle is for Spark %s to %s, and this is Spark %s",
-          SPARKS.get(0), SPARKS.get(SPARKS.size() - 1), sparkVersion);
+          "this version of the RDMA shuffle is for %s, and this is Spark %s",
+          sparks(), sparkVersion);
     }
     return lack(javaVersion);
   }
@@ -51,6 +51,11 @@ public final class Platform {
     return javaVersion < JAVA
         ? String.format("RDMA shuffle needs Java %d, this JVM is Java %d", JAVA, javaVersion)
         : "";
+  }
+
+  /** Returns the versions of Spark that Sluice runs on, in words. */
+  public static String sparks() {
+    return String.format("Spark %s to %s", SPARKS.get(0), SPARKS.get(SPARKS.size() - 1));
   }
 
   private static boolean isOf(String line, String version) {

@@ -7,6 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class TableTest {
   private final Table table = new Table();
@@ -141,6 +143,38 @@ class TableTest {
             # warn: port: is DOWN
             #   fix: check the cable
             """);
+  }
+
+  @Test
+  void linesWithOneReasonStandTogether() {
+    table.add(
+        Finding.warn("manager", "is sort", "set it")
+            .mendedBy(FixLine.setting("spark.shuffle.manager", "dev.sluice.X"))
+            .mendedBy(FixLine.setting("spark.jars", "/x.jar")));
+    assertThat(table.fix().lines().skip(1))
+        .containsExactly(
+            "# is sort",
+            "spark.jars                                 /x.jar",
+            "spark.shuffle.manager                      dev.sluice.X");
+  }
+
+  /** Whatever a check proposes, the protection of an application is its operator's decision. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "spark.authenticate",
+        "spark.authenticate.enableSaslEncryption",
+        "spark.io.encryption.enabled",
+        "spark.network.crypto.authEngineVersion",
+        "spark.network.crypto.cipher",
+        "spark.network.crypto.enabled",
+        "spark.network.sasl.serverAlwaysEncrypt",
+        "spark.shuffle.rdma.allowPlaintext",
+        "spark.ssl.rpc.enabled"
+      })
+  void noLineChangesTheProtectionOfAnApplication(String key) {
+    Finding finding = Finding.fail("a", "b", "decide").mendedBy(FixLine.setting(key, "x"));
+    assertThat(finding.mendedBy(FixLine.inPlaceOf("wrong", key, "x")).lines()).isEmpty();
   }
 
   @Test

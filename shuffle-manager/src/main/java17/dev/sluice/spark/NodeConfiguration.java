@@ -4,8 +4,8 @@ package dev.sluice.spark;
 import dev.sluice.doctor.NodeConflict;
 import java.security.SecureRandom;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import org.apache.spark.SparkConf;
@@ -47,7 +47,7 @@ final class NodeConfiguration {
   private NodeConfiguration() {}
 
   static boolean isRequired(SparkConf conf) {
-    return ON.contains(conf.get(NODE, "off"));
+    return ON.contains(conf.get(NODE, "off").strip());
   }
 
   /**
@@ -74,9 +74,9 @@ final class NodeConfiguration {
     if (!lack.isEmpty()) {
       throw refusal(conf, lack);
     }
-    Optional<NodeConflict> conflict = NodeConflict.of(key -> conf.get(key, null));
-    if (conflict.isPresent()) {
-      throw refusal(conf, conflict.get().reason());
+    List<NodeConflict> conflicts = NodeConflict.all(key -> conf.get(key, null));
+    if (!conflicts.isEmpty()) {
+      throw refusal(conf, conflicts.get(0).reason());
     }
     OF_SPARK.forEach(conf::set);
     conf.set(INCARNATION, HexFormat.of().toHexDigits(new SecureRandom().nextLong()));

@@ -5,12 +5,12 @@ import dev.sluice.blocks.conf.ExecutorConf;
 import dev.sluice.blocks.conf.ExecutorMemory;
 import dev.sluice.doctor.Options;
 import dev.sluice.doctor.check.CheckContext;
+import dev.sluice.doctor.check.Installation;
 import dev.sluice.doctor.check.SparkHome;
 import dev.sluice.doctor.check.SparkSettings;
 import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
 import java.io.IOException;
 import java.net.InetAddress;
-import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -52,7 +52,7 @@ final class ThisNode {
             conf.budget(),
             conf.registrationMode(),
             options.localDirectories(settings.get("spark.local.dir").orElse(""))),
-        new CheckContext.Spark(sparkJars(), settings, conf, Optional.of(ownJar())));
+        new CheckContext.Spark(sparkJars(), settings, conf, Installation.ownJar()));
   }
 
   /** Returns the provider to check. Where blocks are not READ at all, it is that of the default. */
@@ -60,14 +60,6 @@ final class ThisNode {
     return options
         .provider()
         .orElseGet(() -> conf.provider().equals("off") ? "auto" : conf.provider());
-  }
-
-  private static Path ownJar() throws IOException {
-    try {
-      return Path.of(ThisNode.class.getProtectionDomain().getCodeSource().getLocation().toURI());
-    } catch (URISyntaxException e) {
-      throw new IOException(e);
-    }
   }
 
   /** Returns the address that Spark would take. */

@@ -12,8 +12,9 @@ import java.util.List;
  * Check of the memory that an executor takes for each purpose.
  *
  * @param overheadBytes memory overhead of an executor, of which it is a share
+ * @param pins true if registered map outputs take memory
  */
-record BudgetCheck(MemoryBudget budget, long overheadBytes) implements Check {
+record BudgetCheck(MemoryBudget budget, long overheadBytes, boolean pins) implements Check {
   private static final String RAISE =
       "raise " + ExecutorMemory.OVERHEAD + " (docs/sizing.md, Memory)";
 
@@ -31,23 +32,25 @@ record BudgetCheck(MemoryBudget budget, long overheadBytes) implements Check {
                 budget.bufferBytes() >> 20,
                 budget.stagingBytes() >> 20,
                 overheadBytes >> 20);
-    Finding finding =
-        budget.isLeast()
-            ? mended(Finding.warn(name(), said, RAISE).causedBy(List.of(CgroupCheck.NAME), said))
-            : Finding.ok(name(), said);
     return List.of(
-        finding
+        judged(said)
             .with("overhead_bytes", overheadBytes)
             .with("registration_bytes", budget.registrationBytes())
             .with("buffer_bytes", budget.bufferBytes())
             .with("staging_bytes", budget.stagingBytes()));
   }
 
-  /** Adds a line if the overhead is less than Spark's least one, which is then the cause. */
-  private Finding mended(Finding finding) {
-    String least = ExecutorMemory.LEAST_OVERHEAD;
-    return overheadBytes < SparkUnits.bytes(least)
-        ? finding.mendedBy(FixLine.setting(ExecutorMemory.OVERHEAD, least))
-        : finding;
+  private Finding judged(String said) {
+    if (budget.isLeast()) {
+      Finding least = Finding.warn(name(), said, RAISE).causedBy(List.of(CgroupCheck.NAME), said);
+      // With the overhead that Spark derives at least, another setting is the cause.
+      return overheadBytes < SparkUnits.bytes(ExecutorMemory.LEAST_OVERHEAD)
+          ? least.mendedBy(FixLine.setting(ExecutorMemory.OVERHEAD, ExecutorMemory.LEAST_OVERHEAD))
+          : least;
+    }
+    long taken = budget.lockedBytes() - (pins ? 0 : budget.registrationBytes());
+    return taken > overheadBytes
+        ? Finding.warn(name(), said + ", which is less", RAISE + ", or lower limits that are set")
+        : Finding.ok(name(), said);
   }
 }

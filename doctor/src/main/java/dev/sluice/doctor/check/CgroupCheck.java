@@ -2,7 +2,10 @@
 package dev.sluice.doctor.check;
 
 import dev.sluice.blocks.conf.Cgroup;
+import dev.sluice.blocks.conf.ExecutorMemory;
+import dev.sluice.blocks.conf.ExecutorSettings;
 import dev.sluice.blocks.conf.MemoryBudget;
+import dev.sluice.blocks.conf.MemoryBudget.Grant;
 import dev.sluice.doctor.Finding;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,9 +17,10 @@ import java.util.regex.Pattern;
  * Check of the container's limits: memory.max and rdma.max. {@link Checks} makes it, and {@link
  * CheckRunner} asks it once, on a thread of its own.
  *
+ * @param grant memory that Spark and its resource manager grant
  * @param objects most queue pairs, regions and completion queues that an executor may have
  */
-record CgroupCheck(Cgroup cgroup, MemoryBudget budget, long objects) implements Check {
+record CgroupCheck(Cgroup cgroup, MemoryBudget budget, Grant grant, long objects) implements Check {
   static final String NAME = "cgroup";
 
   private static final String RDMA = "rdma.max";
@@ -42,12 +46,15 @@ record CgroupCheck(Cgroup cgroup, MemoryBudget budget, long objects) implements 
       return Finding.ok(name(), "no memory limit");
     }
     String said = "memory.max is " + (limit.getAsLong() >> 20) + " MiB";
+    long left = Math.max(0, limit.getAsLong() - grant.heapBytes() - grant.offHeapBytes());
     Finding finding =
-        budget.isLeast()
+        budget.isLeast() && left < grant.overheadBytes()
             ? Finding.warn(
                 name(),
-                said + ", which heap and off-heap memory fill",
-                "raise spark.executor.memoryOverhead (docs/sizing.md, Memory)")
+                "%s: beside heap and off-heap memory it leaves %d of the %d MiB of overhead"
+                    .formatted(said, left >> 20, grant.overheadBytes() >> 20),
+                "lower %s, or raise %s and the container's limit (docs/sizing.md, Memory)"
+                    .formatted(ExecutorMemory.HEAP, ExecutorMemory.OVERHEAD))
             : Finding.ok(name(), said);
     return finding.with("memory_max_bytes", limit.getAsLong());
   }
@@ -65,7 +72,7 @@ record CgroupCheck(Cgroup cgroup, MemoryBudget budget, long objects) implements 
         ? Finding.warn(
             RDMA,
             said + ", but an executor may need " + objects + " objects",
-            "set hca_object=max, or lower spark.shuffle.rdma.connections.max")
+            "set hca_object=max, or lower " + ExecutorSettings.CONNECTIONS_MAX.key())
         : Finding.ok(RDMA, said);
   }
 

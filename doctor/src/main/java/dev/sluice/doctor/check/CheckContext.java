@@ -51,7 +51,7 @@ public record CheckContext(Path root, InetAddress address, Rdma rdma, Memory mem
    * @param jars Spark's jars and their dependencies; empty if their place is not known
    * @param settings settings as they are, those that are refused included
    * @param conf configuration of an executor by settings that are not refused
-   * @param ownJar jar of this doctor; empty in a job, whose executors have one
+   * @param ownJar drop-in jar that this doctor runs from; empty in a job, whose executors have one
    */
   public record Spark(
       List<Path> jars, SparkSettings settings, ExecutorConf conf, Optional<Path> ownJar) {}

@@ -2,6 +2,8 @@
 package dev.sluice.doctor.check;
 
 import dev.sluice.blocks.conf.Cgroup;
+import dev.sluice.blocks.conf.MemoryBudget;
+import dev.sluice.blocks.conf.RegistrationMode;
 import dev.sluice.blocks.directory.RegionLimit;
 import dev.sluice.rdma.verbs.VerbsOptions.ConnectMode;
 import java.util.ArrayList;
@@ -32,21 +34,30 @@ public final class Checks {
       return List.of(reads);
     }
     List<Check> checks = new ArrayList<>();
+    SparkSettings accepted = spark.settings().accepted();
+    Installation installation = new Installation(spark.jars(), accepted, spark.ownJar());
     checks.add(new JavaCheck(Runtime.version(), JvmDefect.collectorIsG1()));
     checks.add(new SparkCheck(spark.jars()));
-    checks.add(new NativeAccessCheck(SparkCheck.spark(spark.jars()).orElse(""), spark.settings()));
+    checks.add(new NativeAccessCheck(SparkCheck.spark(spark.jars()).orElse(""), accepted));
     checks.add(new SettingsCheck(spark.settings()));
-    checks.add(new ManagerCheck(spark.settings()));
-    spark.ownJar().ifPresent(jar -> checks.add(new JarCheck(spark.jars(), spark.settings(), jar)));
+    checks.add(new ManagerCheck(installation));
+    if (spark.ownJar().isPresent()) { // Executors of a job have their jar.
+      checks.add(new JarCheck(installation));
+    }
+    checks.add(new EnginesCheck(accepted));
     checks.add(reads);
     if (context.rdma().triesVerbs()) {
       checks.addAll(ofVerbs(context));
     }
+    MemoryBudget budget = context.memory().budget();
     checks.add(
-        new CgroupCheck(new Cgroup(context.root()), context.memory().budget(), objects(context)));
-    checks.add(new BudgetCheck(context.memory().budget(), spark.conf().overheadBytes()));
+        new CgroupCheck(
+            new Cgroup(context.root()), budget, spark.conf().grant(), objects(context)));
+    boolean pins = context.rdma().triesVerbs() && context.memory().mode() == RegistrationMode.AUTO;
+    checks.add(new BudgetCheck(budget, spark.conf().grant().overheadBytes(), pins));
     checks.add(new ProviderCheck(context));
-    checks.add(new NodeConflictCheck(spark.settings(), spark.conf()));
+    checks.add(new PortsCheck(accepted, spark.conf()));
+    checks.add(new NodeConflictCheck(accepted, spark.conf()));
     checks.add(new DaemonCheck(spark.conf().isNodeRequired(), spark.conf().nodeSocket()));
     context.memory().localDirectories().stream()
         .map(directory -> new RegistrationCheck(context, directory))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.doctor.check;
 
+import dev.sluice.blocks.conf.ExecutorSettings;
 import dev.sluice.blocks.handover.NodeSocket;
 import dev.sluice.doctor.Finding;
 import dev.sluice.doctor.FixLine;
@@ -19,16 +20,17 @@ import java.util.List;
  * @param socket Unix domain socket at which executors look for the daemon
  */
 record DaemonCheck(boolean required, Path socket) implements Check {
-  private static final String NODE = "spark.shuffle.rdma.node";
+  private static final String NAME = "daemon";
+  private static final String NODE = ExecutorSettings.NODE.key();
 
   private static final String START =
       "start it as the executors' user (docs/node-daemon.md), or name its socket in "
-          + NODE
-          + ".socket; in a pod mount the socket's folder (conf/kubernetes/executor-pod.yaml)";
+          + ExecutorSettings.NODE_SOCKET.key()
+          + "; in a pod mount the socket's folder (conf/kubernetes/executor-pod.yaml)";
 
   @Override
   public String name() {
-    return "daemon";
+    return NAME;
   }
 
   @Override
@@ -64,12 +66,15 @@ record DaemonCheck(boolean required, Path socket) implements Check {
             "none: " + reason + "; " + NODE + " is off, so executors serve their map outputs");
   }
 
-  /** Makes the finding about a daemon of another user. */
-  private Finding unusable(String said, String self) {
-    return Finding.fail(
-            name(),
+  /** Makes the finding about a daemon of another user. No line makes the daemon root's. */
+  static Finding unusable(String said, String self) {
+    Finding finding =
+        Finding.fail(
+            NAME,
             said + ", and refuses executors of user " + self,
-            "run daemon and executors as one user, such as " + self)
-        .mendedBy(FixLine.ofUnit("sluice-node.service", "User=" + self));
+            "run daemon and executors as one user, and the doctor as that user");
+    return self.equals("root")
+        ? finding
+        : finding.mendedBy(FixLine.ofUnit("sluice-node.service", "User=" + self));
   }
 }

@@ -3,6 +3,7 @@ package dev.sluice.doctor.check;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.sluice.blocks.conf.ExecutorSettings;
 import dev.sluice.doctor.Finding;
 import dev.sluice.doctor.FixLine;
 import dev.sluice.rdma.verbs.VerbsSurvey;
@@ -21,6 +22,8 @@ import java.util.stream.Collectors;
 record DevicesCheck(CheckContext context) implements Check {
   static final String NAME = "devices";
   static final String PORT = "port";
+
+  private static final String GID_INDEX = ExecutorSettings.PREFIX + "gid.index";
 
   private static final String OWN_GID =
       "give this container a network device of its own at the RDMA port (a virtual function,"
@@ -76,9 +79,8 @@ record DevicesCheck(CheckContext context) implements Check {
         : Finding.warn(
                 "gid",
                 said,
-                "set spark.shuffle.rdma.gid.index=auto, and remove NCCL_IB_GID_INDEX from the"
-                    + " environment")
-            .mendedBy(FixLine.setting("spark.shuffle.rdma.gid.index", "auto"));
+                "set " + GID_INDEX + "=auto, and remove NCCL_IB_GID_INDEX from the environment")
+            .mendedBy(FixLine.setting(GID_INDEX, "auto"));
   }
 
   /** Returns the remedy for the reason why the port was refused. */

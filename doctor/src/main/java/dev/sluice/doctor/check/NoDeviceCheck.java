@@ -48,7 +48,7 @@ record NoDeviceCheck(Path root) implements Check {
                     ? "the kernel has no RDMA device, although RDMA modules are loaded"
                     : "the kernel has no RDMA device: no RDMA module is loaded",
                 "none needed if blocks may go by software; otherwise modprobe ib_uverbs and the"
-                    + " device's driver on the host")
+                    + " device's driver, such as mlx5_ib of ConnectX, on the host")
             .with("devices", 0)
             .with("modules_loaded", hasRdma()));
   }

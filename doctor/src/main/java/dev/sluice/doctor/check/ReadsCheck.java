@@ -2,8 +2,10 @@
 package dev.sluice.doctor.check;
 
 import dev.sluice.blocks.conf.ExecutorConf;
+import dev.sluice.blocks.conf.ExecutorSettings;
 import dev.sluice.doctor.Finding;
 import dev.sluice.doctor.FixLine;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -11,37 +13,43 @@ import java.util.List;
  * Checks} makes it, and {@link CheckRunner} asks it once, on a thread of its own.
  */
 record ReadsCheck(ExecutorConf conf) implements Check {
-  private static final String PROVIDER = "spark.shuffle.rdma.provider";
+  private static final String PROVIDER = ExecutorSettings.PROVIDER.key();
+  private static final String PLAINTEXT = ExecutorSettings.ALLOW_PLAINTEXT.key();
+
+  static final String NAME = "reads";
 
   @Override
   public String name() {
-    return "reads";
+    return NAME;
   }
 
   @Override
   public List<Finding> findings() {
-    if (isOff(conf)) {
-      return List.of(
-          warn(PROVIDER + " is off", "set " + PROVIDER + "=auto")
-              .mendedBy(FixLine.setting(PROVIDER, "auto")));
+    List<Finding> findings = new ArrayList<>();
+    if (conf.provider().equals("off")) {
+      findings.add(mended(PROVIDER + " is off", PROVIDER, "auto"));
     }
     if (conf.readsForbidden()) {
       // No line to paste: it would expose the bytes of blocks.
-      return List.of(
+      findings.add(
           warn(
-              "Spark encrypts its network, and spark.shuffle.rdma.allowPlaintext is not set",
-              "docs/security.md has the price of spark.shuffle.rdma.allowPlaintext=true"));
+              "%s is true, so Spark encrypts its network, and %s is not set"
+                  .formatted(conf.wireEncryption().orElse(""), PLAINTEXT),
+              "decide by docs/security.md: with %s=true READs are neither encrypted nor authenticated"
+                  .formatted(PLAINTEXT)));
     }
-    return conf.offReason().stream()
-        .map(
-            reason ->
-                warn(reason, "remove spark.shuffle.useOldFetchProtocol")
-                    .mendedBy(FixLine.setting("spark.shuffle.useOldFetchProtocol", "false")))
-        .toList();
+    conf.offReason()
+        .ifPresent(
+            reason -> findings.add(mended(reason, ExecutorConf.OLD_FETCH_PROTOCOL, "false")));
+    return List.copyOf(findings);
   }
 
-  static boolean isOff(ExecutorConf conf) {
-    return conf.provider().equals("off");
+  /** Makes the finding that a setting mends. No line turns READs on where Spark encrypts. */
+  private Finding mended(String reason, String key, String value) {
+    Finding finding = warn(reason, "set " + key + "=" + value);
+    return conf.wireEncryption().isPresent()
+        ? finding
+        : finding.mendedBy(FixLine.setting(key, value));
   }
 
   private Finding warn(String reason, String set) {

@@ -42,7 +42,9 @@ record SparkCheck(List<Path> jars, int java) implements Check {
   public List<Finding> findings() {
     Optional<String> spark = spark(jars);
     if (spark.isEmpty()) {
-      return List.of(Finding.ok(name(), "not checked: " + lack()));
+      return List.of(
+          Finding.ok(
+              name(), "not checked, Sluice is for %s: %s".formatted(Platform.sparks(), lack())));
     }
     return Stream.concat(
             Stream.of(spark(spark.get())), version(jars, HADOOP).map(this::hadoop).stream())

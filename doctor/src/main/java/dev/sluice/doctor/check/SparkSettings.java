@@ -3,11 +3,14 @@ package dev.sluice.doctor.check;
 
 import dev.sluice.blocks.conf.ExecutorConf;
 import dev.sluice.blocks.conf.SettingTable.Refusal;
+import dev.sluice.blocks.conf.SparkUnits;
+import dev.sluice.doctor.NodeConflict;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
@@ -27,6 +30,11 @@ public record SparkSettings(String place, Map<String, String> values) {
   public static final SparkSettings NONE = new SparkSettings("", Map.of());
 
   private static final String FILE = "spark-defaults.conf";
+
+  /** Switches that only checks look at. */
+  private static final List<String> SWITCHES =
+      Stream.concat(EnginesCheck.SWITCHES.stream(), Stream.of(NodeConflict.SPARKS_SERVICE))
+          .toList();
 
   public SparkSettings {
     values = Map.copyOf(values);
@@ -83,13 +91,26 @@ public record SparkSettings(String place, Map<String, String> values) {
     return Optional.ofNullable(values.get(key));
   }
 
-  public boolean isTrue(String key) {
-    return "true".equalsIgnoreCase(values.get(key));
+  /**
+   * Returns the value of a switch.
+   *
+   * @param otherwise its default
+   * @throws IllegalArgumentException for a value that is refused
+   */
+  boolean isOn(String key, boolean otherwise) {
+    return values.containsKey(key) ? SparkUnits.isTrue(values::get, key) : otherwise;
   }
 
-  /** Returns the settings that an executor of Sluice refuses, with the reasons. */
+  /** Returns the settings that an executor of Sluice or a check refuses, with the reasons. */
   public SortedMap<String, Refusal> refusals() {
-    return ExecutorConf.refusals(values);
+    SortedMap<String, Refusal> refusals = ExecutorConf.refusals(values);
+    for (String key : SWITCHES) {
+      Refusal.of(() -> SparkUnits.isTrue(values::get, key))
+          .ifPresent(refused -> refusals.put(key, refused));
+    }
+    Refusal.of(() -> PortsCheck.retries(this))
+        .ifPresent(refused -> refusals.put(PortsCheck.RETRIES, refused));
+    return refusals;
   }
 
   /** Returns the settings without those that are refused. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.doctor.Finding;
 import dev.sluice.doctor.Finding.Level;
+import dev.sluice.doctor.FixLine;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
@@ -61,6 +62,14 @@ class DaemonCheckTest {
     assertThat(finding(true).level()).isEqualTo(Level.FAIL);
     assertThat(finding(true).said()).contains("no process takes connections at", "refused");
     assertThat(finding(false).level()).isEqualTo(Level.OK);
+  }
+
+  /** A doctor that root runs must not make the daemon root's. */
+  @Test
+  void aDaemonOfAnotherUserIsGivenToTheExecutorsButNotToRoot() {
+    assertThat(DaemonCheck.unusable("it is there", "spark").lines())
+        .containsExactly(FixLine.ofUnit("sluice-node.service", "User=spark"));
+    assertThat(DaemonCheck.unusable("it is there", "root").lines()).isEmpty();
   }
 
   @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.blocks.conf.Cgroup;
 import dev.sluice.blocks.conf.MemoryBudget;
+import dev.sluice.blocks.conf.MemoryBudget.Grant;
 import dev.sluice.blocks.conf.RegistrationMode;
 import dev.sluice.doctor.Finding;
 import dev.sluice.doctor.Finding.Level;
@@ -27,6 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 class NodeChecksTest {
   private static final long MIB = 1 << 20;
   private static final MemoryBudget BUDGET = new MemoryBudget(120 * MIB, 48 * MIB, 24 * MIB);
+  private static final Grant GRANT = new Grant(1024 * MIB, 0, 384 * MIB);
   private static final MemoryBudget LEAST = new MemoryBudget(4 * MIB, 4 * MIB, 4 * MIB);
 
   @TempDir private Path root;
@@ -77,7 +79,8 @@ class NodeChecksTest {
     assertThat(new SparkCheck(jars("4.2.0", "3.5.0"), 26).findings())
         .extracting(Finding::level)
         .containsExactly(Level.WARN, Level.OK);
-    assertFinding(new SparkCheck(List.of()), Level.OK, "SPARK_HOME is not set");
+    assertFinding(
+        new SparkCheck(List.of()), Level.OK, "for Spark 4.0 to 4.2", "SPARK_HOME is not set");
   }
 
   @Test
@@ -293,14 +296,28 @@ class NodeChecksTest {
     write("proc/self/status", "CapEff:\t" + effective + "\nCapBnd:\t" + bounding + "\n");
   }
 
+  private CgroupCheck cgroup(MemoryBudget budget, Grant grant) {
+    return new CgroupCheck(new Cgroup(root), budget, grant, 100);
+  }
+
+  /** A budget may be small for other reasons, such as a small overhead. */
   @Test
-  void cgroupsLimitMemoryAndDevices() throws Exception {
-    assertFinding(new CgroupCheck(new Cgroup(root), BUDGET, 100), Level.OK, "no memory limit");
+  void aContainerIsOnlyBlamedIfItsLimitIsTheCause() throws Exception {
     write("proc/self/cgroup", "0::/pod\n");
     write("sys/fs/cgroup/pod/memory.max", "1073741824\n");
-    assertFinding(new CgroupCheck(new Cgroup(root), BUDGET, 100), Level.OK, "1024 MiB");
-    assertFinding(
-        new CgroupCheck(new Cgroup(root), LEAST, 100), Level.WARN, "1024 MiB", "memoryOverhead");
+    Grant small = new Grant(512 * MIB, 128 * MIB, 16 * MIB);
+    assertFinding(cgroup(LEAST, small), Level.OK, "1024 MiB");
+    Grant full = new Grant(512 * MIB, 508 * MIB, 384 * MIB);
+    assertFinding(cgroup(LEAST, full), Level.WARN, "leaves 4 of the 384 MiB");
+  }
+
+  @Test
+  void cgroupsLimitMemoryAndDevices() throws Exception {
+    assertFinding(cgroup(BUDGET, GRANT), Level.OK, "no memory limit");
+    write("proc/self/cgroup", "0::/pod\n");
+    write("sys/fs/cgroup/pod/memory.max", "1073741824\n");
+    assertFinding(cgroup(BUDGET, GRANT), Level.OK, "1024 MiB");
+    assertFinding(cgroup(LEAST, GRANT), Level.WARN, "1024 MiB", "memoryOverhead");
     write(
         "sys/fs/cgroup/pod/rdma.max",
         """
@@ -308,7 +325,7 @@ class NodeChecksTest {
         mlx5_1 hca_handle=2 hca_object=50
         mlx5_2 hca_handle=0 hca_object=0
         """);
-    assertThat(new CgroupCheck(new Cgroup(root), BUDGET, 100).findings())
+    assertThat(cgroup(BUDGET, GRANT).findings())
         .extracting(Finding::level)
         .containsExactly(Level.OK, Level.OK, Level.WARN, Level.FAIL);
   }
@@ -326,14 +343,27 @@ class NodeChecksTest {
   @Test
   void aBudgetAtItsFloorIsAWarning() throws Exception {
     assertFinding(
-        new BudgetCheck(BUDGET, 384 * MIB),
+        new BudgetCheck(BUDGET, 384 * MIB, true),
         Level.OK,
         "120 MiB for map outputs, 48 MiB for buffers, 24 MiB",
         "overhead is 384 MiB");
-    assertFinding(new BudgetCheck(LEAST, 384 * MIB), Level.WARN, "4 MiB", "memoryOverhead");
-    assertThat(only(new BudgetCheck(LEAST, 384 * MIB)).lines()).as("it is large enough").isEmpty();
-    assertThat(only(new BudgetCheck(LEAST, 16 * MIB)).lines())
+    assertFinding(new BudgetCheck(LEAST, 384 * MIB, true), Level.WARN, "4 MiB", "memoryOverhead");
+    assertThat(only(new BudgetCheck(LEAST, 384 * MIB, true)).lines())
+        .as("it is large enough")
+        .isEmpty();
+    assertThat(only(new BudgetCheck(LEAST, 16 * MIB, true)).lines())
         .containsExactly(FixLine.setting("spark.executor.memoryOverhead", "384m"));
+  }
+
+  /** The kernel ends a container that takes more than it was granted. */
+  @Test
+  void aBudgetAboveTheOverheadIsAWarning() throws Exception {
+    BudgetCheck above = new BudgetCheck(BUDGET, 191 * MIB, true);
+    assertFinding(above, Level.WARN, "overhead is 191 MiB, which is less", "memoryOverhead");
+    assertThat(only(above).lines())
+        .as("limits that are derived grow with the overhead, so one line may not be enough")
+        .isEmpty();
+    assertFinding(new BudgetCheck(BUDGET, 191 * MIB, false), Level.OK, "overhead is 191 MiB");
   }
 
   @Test

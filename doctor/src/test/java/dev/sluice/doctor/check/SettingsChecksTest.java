@@ -25,9 +25,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Checks of Spark's settings, read from a file as spark-submit does. */
 class SettingsChecksTest {
-  private static final String OURS = "dev.sluice.spark.RdmaShuffleManager";
-  private static final Path OWN = Path.of("/opt/sluice/sluice-spark-4-0.1.0.jar");
-
   @TempDir private Path directory;
 
   private SparkSettings settings(String text) throws IOException {
@@ -149,115 +146,54 @@ class SettingsChecksTest {
         .isEqualTo(
             "# remove spark.shuffle.rdma.provder, and add:\n"
                 + FixLine.setting("spark.shuffle.rdma.provider", "verbs").text());
-    assertThat(Contexts.conf(directory, wrong).overheadBytes())
-        .as("a tenth of the heap, and not the wrong value")
+    assertThat(Contexts.conf(directory, wrong).grant().overheadBytes())
+        .as("a tenth of the heap in whole MiB, and not the wrong value")
         .isEqualTo(1638L << 20);
   }
 
-  @Test
-  void oursIsTheRightManager() throws Exception {
-    Finding finding = only(new ManagerCheck(settings("spark.shuffle.manager " + OURS + "\n")));
-    assertThat(finding.level()).isEqualTo(Level.OK);
-    assertThat(only(new ManagerCheck(SparkSettings.NONE)).level()).isEqualTo(Level.OK);
-  }
-
+  /** A line that is refused in turn, or that changes what is right already, mends nothing. */
   @ParameterizedTest
-  @CsvSource({
-    "sort, Spark's own",
-    "org.apache.spark.shuffle.sort.SortShuffleManager, Spark's own",
-    "org.apache.spark.shuffle.celeborn.SparkShuffleManager, Apache Celeborn",
-    "org.apache.spark.shuffle.RssShuffleManager, Apache Uniffle",
-    "com.nvidia.spark.rapids.spark400.RapidsShuffleManager, RAPIDS",
-    "org.apache.spark.sql.comet.execution.shuffle.CometShuffleManager, DataFusion Comet",
-    "org.apache.spark.shuffle.sort.ColumnarShuffleManager, Gluten"
-  })
-  void anotherManagerIsNamedWithItsProject(String manager, String project) throws Exception {
-    Finding finding = only(new ManagerCheck(settings("spark.shuffle.manager " + manager + "\n")));
-    assertThat(finding.level()).isEqualTo(Level.WARN);
-    assertThat(finding.said()).contains(manager, project);
-    assertThat(finding.lines()).containsExactly(FixLine.setting("spark.shuffle.manager", OURS));
-  }
-
-  /** It may be built on RdmaShuffle, so no line replaces it. */
-  @Test
-  void aManagerThatIsNotKnownIsAQuestion() throws Exception {
-    Finding finding = only(new ManagerCheck(settings("spark.shuffle.manager com.example.Own\n")));
-    assertThat(finding.level()).isEqualTo(Level.WARN);
-    assertThat(finding.set()).contains("dev.sluice.spark.RdmaShuffle");
+  @ValueSource(
+      strings = {
+        "spark.shuffle.rdma.memryShare 7",
+        "spark.shuffle.rdma.memryShare 0.4\nspark.shuffle.rdma.memoryShare 0.3",
+        "spark.shuffle.rdma.allowPlaintex true"
+      })
+  void noLineForAMisspeltKeyDoesHarm(String text) throws Exception {
+    Finding finding = only(new SettingsCheck(settings(text + "\n")));
+    assertThat(finding.said()).contains("did you mean");
     assertThat(finding.lines()).isEmpty();
   }
 
-  @Test
-  void aMissingManagerIsSparksOwn() throws Exception {
-    Finding finding = only(new ManagerCheck(settings("spark.executor.cores 8\n")));
-    assertThat(finding.level()).isEqualTo(Level.WARN);
-    assertThat(finding.said()).contains("does not set spark.shuffle.manager");
-    assertThat(finding.lines()).containsExactly(FixLine.setting("spark.shuffle.manager", OURS));
-  }
-
-  @Test
-  void enginesThatGiveWayToNoOtherManagerAreNamed() throws Exception {
-    String ours = "spark.shuffle.manager " + OURS + "\n";
-    String comet = ours + "spark.plugins org.apache.spark.CometPlugin\n";
-    assertThat(new ManagerCheck(settings(comet)).findings())
-        .last()
-        .satisfies(
-            finding -> assertThat(finding.name()).isEqualTo("comet"),
-            finding ->
-                assertThat(finding.lines())
-                    .containsExactly(FixLine.setting("spark.comet.exec.shuffle.enabled", "false")));
-    assertThat(
-            new ManagerCheck(settings(comet + "spark.comet.exec.shuffle.enabled false\n"))
-                .findings())
-        .extracting(Finding::level)
-        .containsExactly(Level.OK);
-    assertThat(
-            new ManagerCheck(
-                    settings(
-                        ours
-                            + "spark.plugins org.apache.gluten.GlutenPlugin\n"
-                            + "spark.shuffle.push.enabled true\n"))
-                .findings())
-        .extracting(Finding::name)
-        .containsExactly("manager", "gluten", "push");
-  }
-
-  @Test
-  void theJarIsFoundWhereAnApplicationFindsIt() throws Exception {
-    SparkSettings ours = settings("spark.shuffle.manager " + OURS + "\n");
-    Path installed = Path.of("/opt/spark/jars/sluice-spark-4-0.1.0.jar");
-    assertThat(only(new JarCheck(List.of(installed), ours, OWN)).said())
-        .isEqualTo("Sluice's jar comes from sluice-spark-4-0.1.0.jar");
-    SparkSettings named =
-        settings("spark.shuffle.manager " + OURS + "\nspark.jars /x.jar," + OWN + "\n");
-    assertThat(only(new JarCheck(List.of(), named, OWN)).level()).isEqualTo(Level.OK);
-    SparkSettings image =
-        settings(
-            "spark.shuffle.manager "
-                + OURS
-                + "\nspark.kubernetes.container.image registry/spark-sluice:4.1.3\n");
-    assertThat(only(new JarCheck(List.of(), image, OWN)).level()).isEqualTo(Level.OK);
-    assertThat(new JarCheck(List.of(), SparkSettings.NONE, OWN).findings()).isEmpty();
-  }
-
-  @Test
-  void aMissingJarIsNamedWithOthers() throws Exception {
-    SparkSettings ours =
-        settings("spark.shuffle.manager " + OURS + "\nspark.jars /opt/other.jar\n");
-    Finding finding = only(new JarCheck(List.of(), ours, OWN));
-    assertThat(finding.level()).isEqualTo(Level.WARN);
-    assertThat(finding.lines())
-        .containsExactly(FixLine.setting("spark.jars", "/opt/other.jar," + OWN));
-  }
-
-  @Test
-  void twoVersionsOfTheJarAreAFailure() throws Exception {
-    List<Path> two =
-        List.of(
-            Path.of("/jars/sluice-spark-4-0.2.0.jar"), Path.of("/jars/sluice-spark-4-0.1.0.jar"));
-    Finding finding = only(new JarCheck(two, SparkSettings.NONE, OWN));
-    assertThat(finding.level()).isEqualTo(Level.FAIL);
-    assertThat(finding.said()).endsWith("sluice-spark-4-0.1.0.jar, sluice-spark-4-0.2.0.jar");
+  /** Spark takes the same words, and ends an application with others. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "spark.network.crypto.enabled",
+        "spark.authenticate.enableSaslEncryption",
+        "spark.ssl.rpc.enabled",
+        "spark.shuffle.useOldFetchProtocol",
+        "spark.memory.offHeap.enabled",
+        "spark.shuffle.service.enabled",
+        "spark.shuffle.push.enabled",
+        "spark.comet.enabled",
+        "spark.comet.exec.shuffle.enabled",
+        "spark.gluten.enabled"
+      })
+  void aSwitchIsTrueOrFalse(String key) throws Exception {
+    for (String word : List.of("True", "FALSE", " false ")) {
+      SparkSettings right =
+          SparkSettings.read(
+              Optional.empty(), Map.of(key, word, "spark.memory.offHeap.size", "1g"));
+      assertThat(right.refusals()).as(word).isEmpty();
+    }
+    for (String word : List.of("yes", "1", "")) {
+      SparkSettings wrong = SparkSettings.read(Optional.empty(), Map.of(key, word));
+      assertThat(wrong.refusals()).containsOnlyKeys(key);
+      assertThat(only(new SettingsCheck(wrong)).said())
+          .contains(key + " is \"" + word + "\", but must be true or false");
+      assertThat(wrong.accepted().values()).isEmpty();
+    }
   }
 
   @Test
@@ -290,9 +226,27 @@ class SettingsChecksTest {
     assertThat(reads(settings(key + " true\n")))
         .singleElement()
         .satisfies(
-            finding -> assertThat(finding.said()).contains("Spark encrypts its network"),
+            finding -> assertThat(finding.said()).contains(key, "Spark encrypts its network"),
             finding -> assertThat(finding.set()).contains("docs/security.md"),
             finding -> assertThat(finding.lines()).isEmpty());
+  }
+
+  /** The operator may have turned READs off because of the encryption. */
+  @Test
+  void noLineTurnsReadsOnWhereSparkEncrypts() throws Exception {
+    String encrypted =
+        """
+        spark.network.crypto.enabled TRUE
+        spark.shuffle.rdma.allowPlaintext true
+        spark.shuffle.rdma.provider off
+        spark.shuffle.useOldFetchProtocol true
+        """;
+    assertThat(reads(settings(encrypted)))
+        .hasSize(2)
+        .allSatisfy(finding -> assertThat(finding.lines()).isEmpty());
+    assertThat(node(encrypted + "spark.shuffle.rdma.node on\n"))
+        .isNotEmpty()
+        .allSatisfy(finding -> assertThat(finding.lines()).isEmpty());
   }
 
   private List<Finding> node(String text) throws IOException {
@@ -304,7 +258,6 @@ class SettingsChecksTest {
   @CsvSource({
     "spark.shuffle.service.enabled, true, false",
     "spark.shuffle.rdma.provider, off, auto",
-    "spark.ssl.rpc.enabled, true, false",
     "spark.shuffle.sort.io.plugin.class, com.example.Remote,"
         + " org.apache.spark.shuffle.sort.io.LocalDiskShuffleDataIO"
   })
@@ -319,6 +272,82 @@ class SettingsChecksTest {
             finding -> assertThat(finding.level()).isEqualTo(Level.FAIL),
             finding -> assertThat(finding.said()).contains(key, "applications do not start"),
             finding -> assertThat(finding.lines()).containsExactly(FixLine.setting(key, wanted)));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "spark.ssl.rpc.enabled, true",
+    "spark.network.crypto.authEngineVersion, 2",
+    "spark.network.crypto.cipher, AES/GCM/NoPadding"
+  })
+  void noLineGivesUpEncryptionForNodeDaemons(String key, String value) throws Exception {
+    assertThat(
+            node(
+                """
+                spark.shuffle.rdma.node on
+                spark.network.crypto.enabled true
+                spark.shuffle.rdma.allowPlaintext true
+                %s %s
+                """
+                    .formatted(key, value)))
+        .singleElement()
+        .satisfies(
+            finding -> assertThat(finding.level()).isEqualTo(Level.FAIL),
+            finding -> assertThat(finding.said()).contains(key, value),
+            finding ->
+                assertThat(finding.set())
+                    .contains("docs/security.md", "spark.shuffle.rdma.node=off", key),
+            finding -> assertThat(finding.lines()).isEmpty());
+  }
+
+  /** A file with two conflicts is mended in one go. */
+  @Test
+  void allConflictsAreNamed() throws Exception {
+    assertThat(
+            node(
+                """
+                spark.shuffle.rdma.node on
+                spark.shuffle.rdma.provider off
+                spark.shuffle.service.enabled True
+                """))
+        .hasSize(2);
+  }
+
+  private Finding ports(String text) throws Exception {
+    SparkSettings settings = settings(text);
+    return only(new PortsCheck(settings, Contexts.conf(directory, settings)));
+  }
+
+  @Test
+  void portsForAFirewallAreNamed() throws Exception {
+    assertThat(ports("").said())
+        .contains("any free TCP port (spark.shuffle.rdma.port)", "UDP port 4791");
+    Finding set =
+        ports(
+            """
+            spark.shuffle.rdma.port 7400
+            spark.shuffle.rdma.dataPort 7420
+            """);
+    assertThat(set.level()).isEqualTo(Level.OK);
+    assertThat(set.said()).contains("TCP ports 7400 to 7416", "TCP ports 7420 to 7436");
+  }
+
+  @Test
+  void portsThatMeetAreAWarning() throws Exception {
+    Finding meets =
+        ports(
+            """
+            spark.shuffle.rdma.port 7400
+            spark.shuffle.rdma.dataPort 7410
+            """);
+    assertThat(meets.level()).isEqualTo(Level.WARN);
+    assertThat(meets.lines())
+        .containsExactly(FixLine.setting("spark.shuffle.rdma.dataPort", "7417"));
+    assertThat(ports("spark.shuffle.rdma.port 7330\n").level()).isEqualTo(Level.WARN);
+    assertThat(ports("spark.shuffle.rdma.port 7330\nspark.port.maxRetries 7\n").level())
+        .isEqualTo(Level.OK);
+    assertThat(only(new SettingsCheck(settings("spark.port.maxRetries many\n"))).said())
+        .contains("spark.port.maxRetries is \"many\"");
   }
 
   @Test

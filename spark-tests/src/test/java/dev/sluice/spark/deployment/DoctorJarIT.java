@@ -140,8 +140,9 @@ final class DoctorJarIT {
     assertThat(lines.output().lines())
         .filteredOn(line -> !line.startsWith("#"))
         .containsExactly(
-            "spark.shuffle.rdma.memoryShare             0.4",
-            "spark.shuffle.manager                      dev.sluice.spark.RdmaShuffleManager");
+            "spark.jars                                 " + DropInJar.path(),
+            "spark.shuffle.manager                      dev.sluice.spark.RdmaShuffleManager",
+            "spark.shuffle.rdma.memoryShare             0.4");
     assertThat(lines.output()).contains("# remove spark.shuffle.rdma.memryShare, and add:");
     assertThat(Files.readString(file)).as("no file is changed").contains("memryShare");
     assertThat(lines.exitCode()).isEqualTo(2);
@@ -176,7 +177,10 @@ final class DoctorJarIT {
             "--link",
             "100");
     assertThat(result.output())
-        .contains("registration  1.0 GiB", "spark.executor.memoryOverhead              3276m");
+        .contains(
+            "registration  1.0 GiB",
+            "spark.jars                                 " + DropInJar.path(),
+            "spark.executor.memoryOverhead              3276m");
     assertThat(result.exitCode()).isZero();
     Result wrong = run("size", "--shuffle", "10x");
     assertThat(wrong.output()).startsWith("--shuffle is 10x, not a size");
