@@ -159,11 +159,6 @@ public class ExecutorConf {
     return budget;
   }
 
-  /** Returns the memory overhead as Spark's resource managers grant it, in bytes. */
-  public final long overheadBytes() {
-    return grant.overheadBytes();
-  }
-
   /** Returns the memory of this executor as Spark and its resource manager grant it. */
   public final Grant grant() {
     return grant;

@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 
 /**
  * Options of {@code doctor size} on a command line. {@link SizeCommand} parses them on the main
@@ -37,16 +38,22 @@ final class SizeOptions {
         --partitions N           reduce tasks of the shuffle (one for each 128 MiB)
         --conf KEY=VALUE         setting of Spark, as for spark-submit; may be repeated
         --json                   print one object
-      Sizes are in Spark's syntax: 512m, 32g, 10t. Without a unit, memory is in MiB, a shuffle in bytes.
+      Sizes are in Spark's syntax, with a unit: 512m, 32g, 10t.
       Exit status: 0, or 2 with wrong options.
       """;
 
   /** Bytes that a task usually reads (spark.sql.files.maxPartitionBytes). */
   private static final long TASK_BYTES = 128 << 20;
 
+  /** Least heap with which Spark starts an executor. */
+  private static final String LEAST_HEAP = "450m";
+
+  private static final Pattern WITH_UNIT = Pattern.compile(".*[a-zA-Z]");
+  private static final Pattern RATE = Pattern.compile("[0-9]{1,5}(?:\\.[0-9]{1,3})?");
+
   private static final int MOST = 1_000_000;
   private static final int MOST_TASKS = 100_000_000;
-  private static final long MOST_BYTES = 1L << 60;
+  private static final String MOST_SHUFFLE = "1024p";
 
   static final String INSTANCES = "spark.executor.instances";
   static final String CORES = "spark.executor.cores";
@@ -94,9 +101,9 @@ final class SizeOptions {
 
   private void set(String option, Iterator<String> rest) {
     switch (option) {
-      case "--executor-memory" -> addMemory(ExecutorMemory.HEAP, option, rest);
-      case "--memory-overhead" -> addMemory(ExecutorMemory.OVERHEAD, option, rest);
-      case "--shuffle" -> shuffleBytes = size(option, value(option, rest));
+      case "--executor-memory" -> addMemory(ExecutorMemory.HEAP, option, rest, LEAST_HEAP);
+      case "--memory-overhead" -> addMemory(ExecutorMemory.OVERHEAD, option, rest, "1m");
+      case "--shuffle" -> shuffleBytes = shuffle(option, value(option, rest));
       case "--executors" -> executors = number(option, rest, MOST);
       case "--cores" -> cores = number(option, rest, 4096);
       case "--nodes" -> nodes = Optional.of(number(option, rest, MOST));
@@ -122,6 +129,10 @@ final class SizeOptions {
       throw new IllegalArgumentException(
           "--nodes is %d, more than the %d of --executors".formatted(nodes(), executors));
     }
+    if (maps() > shuffleBytes) {
+      throw new IllegalArgumentException(
+          "--maps is %d, more than the %d bytes of --shuffle".formatted(maps(), shuffleBytes));
+    }
     Optional<Refusal> refusal = ExecutorConf.refusals(settings).values().stream().findFirst();
     if (refusal.isPresent()) {
       throw new IllegalArgumentException("--conf: " + refusal.get().reason());
@@ -132,42 +143,75 @@ final class SizeOptions {
             throw new IllegalArgumentException("--conf sets " + key + ": give it by " + option);
           }
         });
-    String provider = settings.getOrDefault(ExecutorSettings.PROVIDER.key(), "");
+    int taskCpus = ExecutorMemory.taskCpus(settings::get);
+    if (taskCpus > cores) {
+      throw new IllegalArgumentException(
+          "--cores is %d, less than the %d of %s"
+              .formatted(cores, taskCpus, ExecutorMemory.TASK_CPUS));
+    }
+    check(Sizing.conf(Sizing.settings(this)));
+  }
+
+  /** Refuses a configuration with which executors READ nothing, or take more than they have. */
+  private static void check(ExecutorConf conf) {
+    String provider = conf.provider();
     if (provider.equals("soft") || provider.equals("off")) {
       throw new IllegalArgumentException(
           "--conf: %s is %s, but sizes are those of verbs"
               .formatted(ExecutorSettings.PROVIDER.key(), provider));
     }
-  }
-
-  private void addMemory(String key, String option, Iterator<String> rest) {
-    String value = value(option, rest);
-    try {
-      if (SparkUnits.wholeMebibytes(value) > 0) {
-        Options.addSetting(settings, key + "=" + value);
-        return;
-      }
-    } catch (NumberFormatException e) {
-      // Reported below.
+    if (conf.readsForbidden()) {
+      throw new IllegalArgumentException(
+          "--conf: %s is true, so Spark encrypts its network and no block is READ"
+              .formatted(conf.wireEncryption().orElse("")));
     }
-    throw notASize(option, value);
+    if (conf.offReason().isPresent()) {
+      throw new IllegalArgumentException("--conf: no block is READ: " + conf.offReason().get());
+    }
+    if (conf.isNodeRequired()) {
+      throw new IllegalArgumentException(
+          "--conf: %s is on, but sizes are those of executors that serve their map outputs"
+              .formatted(ExecutorSettings.NODE.key()));
+    }
+    long taken = conf.budget().lockedBytes();
+    if (taken > conf.grant().overheadBytes()) {
+      throw new IllegalArgumentException(
+          "registration, buffers and staging take %d MiB, more than the overhead of %d MiB: give a"
+                  .formatted(taken >> 20, conf.grant().overheadBytes() >> 20)
+              + " larger --memory-overhead");
+    }
   }
 
+  private void addMemory(String key, String option, Iterator<String> rest, String least) {
+    String value = value(option, rest);
+    long bytes = size(option, value);
+    if (bytes < SparkUnits.bytes(least) || bytes > SparkUnits.bytes(ExecutorMemory.MOST)) {
+      throw new IllegalArgumentException(
+          "%s is %s, not from %s to %s".formatted(option, value, least, ExecutorMemory.MOST));
+    }
+    Options.addSetting(settings, key + "=" + value);
+  }
+
+  private static long shuffle(String option, String value) {
+    long bytes = size(option, value);
+    if (bytes < 1 || bytes > SparkUnits.bytes(MOST_SHUFFLE)) {
+      throw new IllegalArgumentException(
+          "%s is %s, not from 1b to %s".formatted(option, value, MOST_SHUFFLE));
+    }
+    return bytes;
+  }
+
+  /** Returns a size. A number alone would be MiB for one option and bytes for another. */
   private static long size(String option, String value) {
     try {
-      long bytes = SparkUnits.bytes(value);
-      if (bytes > 0 && bytes <= MOST_BYTES) {
-        return bytes;
+      if (WITH_UNIT.matcher(value).matches()) {
+        return SparkUnits.bytes(value);
       }
     } catch (NumberFormatException e) {
       // Reported below.
     }
-    throw notASize(option, value);
-  }
-
-  private static IllegalArgumentException notASize(String option, String value) {
-    return new IllegalArgumentException(
-        "%s is %s, not a size such as 512m, 32g or 10t".formatted(option, value));
+    throw new IllegalArgumentException(
+        "%s is %s, not a size with a unit such as 512m, 32g or 10t".formatted(option, value));
   }
 
   private static int number(String option, Iterator<String> rest, int most) {
@@ -185,16 +229,12 @@ final class SizeOptions {
   }
 
   private static double rate(String option, String value) {
-    try {
-      double rate = Double.parseDouble(value);
-      if (rate > 0 && rate <= 100_000) {
-        return rate;
-      }
-    } catch (NumberFormatException e) {
-      // Reported below.
+    double rate = RATE.matcher(value).matches() ? Double.parseDouble(value) : 0;
+    if (rate < 1) {
+      throw new IllegalArgumentException(
+          "%s is %s, not a rate from 1 to 99999 Gb/s such as 100".formatted(option, value));
     }
-    throw new IllegalArgumentException(
-        "%s is %s, not a rate in Gb/s such as 100".formatted(option, value));
+    return rate;
   }
 
   private static String value(String option, Iterator<String> rest) {

@@ -3,7 +3,9 @@ package dev.sluice.doctor.size;
 
 import dev.sluice.blocks.conf.ExecutorMemory;
 import dev.sluice.blocks.conf.ExecutorSettings;
+import dev.sluice.blocks.conf.SparkUnits;
 import dev.sluice.blocks.directory.RegionLimit;
+import dev.sluice.doctor.check.Installation;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -14,7 +16,6 @@ import java.util.TreeMap;
  */
 record SizeText(SizeOptions options, Sizing sizing) {
   private static final long MIB = 1L << 20;
-  private static final String MANAGER = "spark.shuffle.manager";
 
   /** Returns a table, and the lines of spark-defaults.conf below it. */
   String text() {
@@ -116,6 +117,9 @@ record SizeText(SizeOptions options, Sizing sizing) {
     if (!decides || !isStaged && !isSlow) {
       return "";
     }
+    if (sizing.overheadForAllBytes() > SparkUnits.bytes(ExecutorMemory.MOST)) {
+      return "# No overhead registers all map outputs: give the shuffle more executors\n";
+    }
     return "# This overhead %s; the container then has %s\n# "
             .formatted(
                 isStaged ? "registers all map outputs" : "has enough staging memory",
@@ -162,7 +166,8 @@ record SizeText(SizeOptions options, Sizing sizing) {
   /** Returns the settings of the executors, which spark-defaults.conf has to have. */
   private Map<String, String> defaults() {
     Map<String, String> defaults = new LinkedHashMap<>();
-    defaults.put(MANAGER, "dev.sluice.spark.RdmaShuffleManager");
+    defaults.put(Installation.JARS, Installation.path(Installation.ownJar()));
+    defaults.put(Installation.MANAGER, Installation.OURS);
     defaults.put(SizeOptions.INSTANCES, Integer.toString(options.executors()));
     defaults.put(SizeOptions.CORES, Integer.toString(options.cores()));
     new TreeMap<>(Sizing.settings(options)).forEach(defaults::putIfAbsent);

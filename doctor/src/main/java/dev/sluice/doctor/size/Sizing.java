@@ -96,9 +96,7 @@ record Sizing(
 
   static Sizing of(SizeOptions options) {
     Map<String, String> settings = settings(options);
-    long heap = ExecutorMemory.heap(settings::get);
-    ExecutorConf conf =
-        new ExecutorConf(settings::get, new ExecutorConf.Jvm(heap, NO_LIMITS, Map.of()));
+    ExecutorConf conf = conf(settings);
     Outputs outputs =
         new Outputs(
             ceil(options.maps(), options.executors()),
@@ -109,8 +107,8 @@ record Sizing(
     Cost room = new Cost(conf.budget().registrationBytes(), RegionLimit.MAPPINGS.byDefault());
     long enough = (long) Math.ceil(options.linkGigabits() * BYTES_PER_GIGABIT * STAGING_SECONDS);
     return new Sizing(
-        heap,
-        conf.overheadBytes(),
+        conf.grant().heapBytes(),
+        conf.grant().overheadBytes(),
         ExecutorMemory.container(settings::get),
         conf.budget(),
         ExecutorMemory.tasks(settings::get, options.cores()),
@@ -124,6 +122,12 @@ record Sizing(
             all.cost().bytes(), enough, conf.value(ExecutorSettings.MEMORY_SHARE)),
         QueuePairs.of(options, conf.transferOptions().maxQueuePairs()),
         networkSeconds(options));
+  }
+
+  /** Returns the configuration of an executor in a container of its own. */
+  static ExecutorConf conf(Map<String, String> settings) {
+    long heap = ExecutorMemory.heap(settings::get);
+    return new ExecutorConf(settings::get, new ExecutorConf.Jvm(heap, NO_LIMITS, Map.of()));
   }
 
   /**

@@ -57,6 +57,7 @@ class SizeCommandTest {
             queue pairs   1598 of an executor, 1598 of a node, 1598 of an adapter; with node daemons 1598 of a node
 
             # spark-defaults.conf
+            spark.jars                                 /PATH/TO/sluice-spark-4-VERSION.jar
             spark.shuffle.manager                      dev.sluice.spark.RdmaShuffleManager
             spark.executor.instances                   800
             spark.executor.cores                       8
@@ -88,7 +89,7 @@ class SizeCommandTest {
         .startsWith("{\"executors\": 800, ")
         .endsWith("}\n")
         .contains("\"overhead_bytes\": 3435134976", "\"queue_pairs_per_executor\": 1598")
-        .contains("\"spark_defaults\": {\"spark.shuffle.manager\": ");
+        .contains("\"spark_defaults\": {\"spark.jars\": ");
     assertThat(result.status()).isZero();
   }
 
@@ -98,15 +99,23 @@ class SizeCommandTest {
     "--executor-memory 32g --executors 8, --shuffle is missing",
     "--executor-memory 32g --shuffle 1t, --executors is missing",
     "--executor-memory, --executor-memory needs a value",
-    "--executor-memory 32x, '--executor-memory is 32x, not a size such as 512m, 32g or 10t'",
+    "--executor-memory 32x, '--executor-memory is 32x, not a size with a unit such as 512m, 32g or 10t'",
     "--executor-memory 1.5g, --executor-memory is 1.5g",
     "--executor-memory 0, --executor-memory is 0",
     "--executor-memory -1g, --executor-memory is -1g",
-    "--executor-memory 512k, --executor-memory is 512k",
+    "--executor-memory 32, '--executor-memory is 32, not a size with a unit'",
+    "--executor-memory 0g, '--executor-memory is 0g, not from 450m to 64t'",
+    "--executor-memory 449m, '--executor-memory is 449m, not from 450m to 64t'",
+    "--executor-memory 65t, '--executor-memory is 65t, not from 450m to 64t'",
+    "--executor-memory 9007199254740992k, --executor-memory is 9007199254740992k",
+    "--memory-overhead 4096, '--memory-overhead is 4096, not a size with a unit'",
+    "--memory-overhead 512k, '--memory-overhead is 512k, not from 1m to 64t'",
+    "--memory-overhead 65t, '--memory-overhead is 65t, not from 1m to 64t'",
     "--memory-overhead many, --memory-overhead is many",
     "--shuffle 10tt, --shuffle is 10tt",
-    "--shuffle 0, --shuffle is 0",
-    "--shuffle 8191p, --shuffle is 8191p",
+    "--shuffle 10, '--shuffle is 10, not a size with a unit'",
+    "--shuffle 0b, '--shuffle is 0b, not from 1b to 1024p'",
+    "--shuffle 8191p, '--shuffle is 8191p, not from 1b to 1024p'",
     "--shuffle 99999999999999999999t, --shuffle is 99999999999999999999t",
     "--executors 0, '--executors is 0, not a number from 1 to 1000000'",
     "--executors many, --executors is many",
@@ -116,7 +125,11 @@ class SizeCommandTest {
     "--adapters -1, --adapters is -1",
     "--partitions 16777217, --partitions is 16777217",
     "--maps 0, --maps is 0",
-    "--link fast, '--link is fast, not a rate in Gb/s such as 100'",
+    "--link fast, '--link is fast, not a rate from 1 to 99999 Gb/s such as 100'",
+    "--link 1e3, --link is 1e3",
+    "--link 0x1p4, --link is 0x1p4",
+    "--link 0.5, --link is 0.5",
+    "--link 100000, --link is 100000",
     "--link 0, --link is 0",
     "--link NaN, --link is NaN",
     "--link -100, --link is -100",
@@ -140,10 +153,41 @@ class SizeCommandTest {
     "--conf spark.shuffle.rdma.provider=soft, sizes are those of verbs",
     "--conf spark.task.cpus=x, spark.task.cpus is \"x\"",
     "--conf spark.task.cpus=0, spark.task.cpus is \"0\"",
-    "--conf spark.executor.memoryOverheadFactor=x, spark.executor.memoryOverheadFactor is \"x\""
+    "--conf spark.executor.memoryOverheadFactor=x, spark.executor.memoryOverheadFactor is \"x\"",
+    "--conf spark.executor.memoryOverheadFactor=-1, spark.executor.memoryOverheadFactor is \"-1\"",
+    "--conf spark.executor.memoryOverheadFactor=NaN, memoryOverheadFactor is \"NaN\"",
+    "--conf spark.executor.memoryOverheadFactor=1e30, memoryOverheadFactor is \"1e30\"",
+    "--conf spark.executor.memoryOverhead=65t, spark.executor.memoryOverhead is \"65t\"",
+    "--conf spark.executor.memoryOverhead=-1g, spark.executor.memoryOverhead is \"-1g\"",
+    "--conf spark.executor.pyspark.memory=99999t, spark.executor.pyspark.memory is \"99999t\"",
+    "--conf spark.memory.offHeap.enabled=yes, spark.memory.offHeap.enabled is \"yes\"",
+    "--conf spark.memory.offHeap.enabled=true, but spark.memory.offHeap.size is less than 1m",
+    "--conf spark.memory.offHeap.size=99999t, spark.memory.offHeap.size is \"99999t\"",
+    "--conf spark.task.cpus=2, '--cores is 1, less than the 2 of spark.task.cpus'",
+    "--conf spark.ssl.rpc.enabled=TRUE, no block is READ",
+    "--conf spark.shuffle.useOldFetchProtocol=true, no block is READ",
+    "--conf spark.shuffle.rdma.node=on, spark.shuffle.rdma.node is on",
+    "--conf spark.shuffle.rdma.registration.maxBytes=20g, more than the overhead of 3276 MiB",
+    "--memory-overhead 8m, 'take 12 MiB, more than the overhead of 8 MiB'"
   })
   void optionsThatContradictAreNamed(String arguments, String words) {
     assertRefused(BASE + " " + arguments, words);
+  }
+
+  @Test
+  void moreMapOutputsThanBytesAreRefused() {
+    assertRefused(
+        "--executor-memory 1g --executors 1 --shuffle 8b --maps 9",
+        "--maps is 9, more than the 8 bytes of --shuffle");
+  }
+
+  /** A line that nobody can follow would be worse than none. */
+  @Test
+  void anOverheadThatNoExecutorHasIsNotPrinted() {
+    String out = run("--executor-memory 1g --executors 1 --shuffle 1024p --maps 1000").out();
+    assertThat(out)
+        .contains("# No overhead registers all map outputs")
+        .doesNotContain("This overhead registers");
   }
 
   private static void assertRefused(String arguments, String words) {

@@ -100,7 +100,8 @@ class SizingTest {
     assertThat(
             sizing(
                     "--executor-memory 1g --shuffle 1g --executors 8 --link 400 --memory-overhead "
-                        + overhead)
+                        + overhead
+                        + "m")
                 .budget()
                 .stagingBytes())
         .isGreaterThanOrEqualTo(fast.stagingEnoughBytes());
@@ -150,6 +151,19 @@ class SizingTest {
     assertThat(few.dataBytes()).isEqualTo(10 * GIB);
   }
 
+  /** Spark's keys without a unit are in MiB, but off-heap memory is in bytes. */
+  @Test
+  void memoryIsInSparksUnits() {
+    Sizing sizing =
+        sizing(
+            "--executor-memory 32g --shuffle 10t --executors 800"
+                + " --conf spark.executor.memoryOverhead=4096"
+                + " --conf spark.memory.offHeap.enabled=True"
+                + " --conf spark.memory.offHeap.size=8589934592");
+    assertThat(sizing.overheadBytes()).isEqualTo(4 * GIB);
+    assertThat(sizing.containerBytes()).isEqualTo(44 * GIB);
+  }
+
   @Test
   void theLargestAnswersAreComputed() {
     Sizing large =
@@ -157,5 +171,11 @@ class SizingTest {
     assertThat(large.overheadForAllBytes()).isPositive();
     assertThat(large.pairs().limit()).isEqualTo(65_536);
     assertThat(large.pairs().peers()).isEqualTo(999_999);
+    Sizing one =
+        sizing(
+            "--executor-memory 1g --shuffle 1024p --executors 1 --maps 1000"
+                + " --conf spark.shuffle.rdma.memoryShare=0.1");
+    assertThat(one.overheadForAllBytes()).isPositive();
+    assertThat(one.containerForAllBytes()).isPositive();
   }
 }
