@@ -15,6 +15,9 @@ public final class Main {
   /** Word after doctor that asks for memory and limits. */
   public static final String SIZE = "size";
 
+  /** Word after doctor that asks for the gain of an application. */
+  public static final String QUALIFY = "qualify";
+
   private static final String DOCTOR = "dev.sluice.doctor.alone.AloneLoader";
 
   private Main() {}
@@ -27,8 +30,8 @@ public final class Main {
       System.exit(Finding.Level.FAIL.ordinal());
     }
     List<String> rest = List.of(args).subList(1, args.length);
-    boolean isSize = !rest.isEmpty() && rest.get(0).equals(SIZE);
-    if (!isSize && isAnswered(rest)) {
+    boolean isCommand = !rest.isEmpty() && List.of(SIZE, QUALIFY).contains(rest.get(0));
+    if (!isCommand && isAnswered(rest)) {
       return;
     }
     String lack = Platform.lack(Runtime.version().feature());

@@ -30,6 +30,7 @@ public final class Options {
           """
           java -jar <this jar> doctor [option...]
           java -jar <this jar> doctor size [--help]    memory and limits for a shuffle
+          java -jar <this jar> doctor qualify EVENTLOG stages of an application that would gain
             --conf KEY=VALUE       setting of Spark, as for spark-submit; may be repeated
             --properties-file FILE settings of Spark (spark-defaults.conf in SPARK_CONF_DIR or in
                                    SPARK_HOME/conf), as spark-submit without --load-spark-defaults

@@ -4,6 +4,7 @@ package dev.sluice.doctor;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.doctor.qualify.QualifyCommand;
 import dev.sluice.doctor.size.SizeCommand;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -27,6 +28,15 @@ class DoctorDocumentTest {
   @Test
   void theHelpIsThatOfTheOptions() throws IOException {
     assertThat(DOCS.resolve("doctor.md")).content().contains("```\n" + Options.HELP + "```\n");
+  }
+
+  @Test
+  void theHelpOfAnEventLogIsThatOfTheCommand() throws IOException {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    QualifyCommand.run(List.of("--help"), new PrintStream(out, true, UTF_8), System.err);
+    assertThat(DOCS.resolve("doctor.md"))
+        .content()
+        .contains("```\n" + out.toString(UTF_8) + "```\n");
   }
 
   @Test

@@ -32,6 +32,7 @@ class ArchitectureTest {
   private static final String NODE_SERVER = "dev.sluice.node..";
   private static final String SHUFFLE_MANAGER = "dev.sluice.spark..";
   private static final String DOCTOR = "dev.sluice.doctor..";
+  private static final String EVENT_LOGS = "dev.sluice.doctor.qualify..";
   private static final String VERBS = "dev.sluice.verbs..";
 
   @ArchTest
@@ -204,9 +205,28 @@ class ArchitectureTest {
       classes()
           .that()
           .resideInAPackage(DOCTOR)
+          .and()
+          .resideOutsideOfPackage(EVENT_LOGS)
           .should()
           .onlyDependOnClassesThat()
           .resideInAnyPackage("dev.sluice..", "java..");
+
+  /** The doctor takes these libraries from Spark's jars on the machine. */
+  @ArchTest
+  static final ArchRule EVENT_LOGS_NEED_JACKSON_AND_CODECS =
+      classes()
+          .that()
+          .resideInAPackage(EVENT_LOGS)
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(
+              "dev.sluice..",
+              "java..",
+              "com.fasterxml.jackson.core..",
+              "com.github.luben.zstd..",
+              "com.ning.compress.lzf..",
+              "net.jpountz.lz4..",
+              "org.xerial.snappy..");
 
   /** Covers the packages of all modules. */
   @ArchTest

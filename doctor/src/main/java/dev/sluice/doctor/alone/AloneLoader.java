@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.doctor.alone;
 
+import dev.sluice.doctor.Main;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
@@ -9,6 +10,9 @@ import java.io.InputStream;
 import java.lang.reflect.InvocationTargetException;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * Starts the doctor from the drop-in jar alone, which has our classes only. This class loader loads
@@ -29,10 +33,16 @@ public final class AloneLoader extends URLClassLoader {
   /**
    * @param args arguments of {@link CommandLine}
    */
-  public static void main(String[] args) throws ReflectiveOperationException {
+  public static void main(String[] args) throws ReflectiveOperationException, IOException {
+    List<URL> jars = new ArrayList<>();
+    jars.add(AloneLoader.class.getProtectionDomain().getCodeSource().getLocation());
+    if (args.length > 1 && args[1].equals(Main.QUALIFY)) {
+      for (Path jar : EventLogJars.of(System.getenv())) {
+        jars.add(jar.toUri().toURL());
+      }
+    }
     // Not closed: threads that hang may still need it.
-    AloneLoader loader =
-        new AloneLoader(AloneLoader.class.getProtectionDomain().getCodeSource().getLocation());
+    AloneLoader loader = new AloneLoader(jars.toArray(URL[]::new));
     try {
       loader
           .loadClass("dev.sluice.doctor.alone.CommandLine")
@@ -44,10 +54,10 @@ public final class AloneLoader extends URLClassLoader {
   }
 
   /**
-   * @param jar jar with our classes
+   * @param jars jar with our classes, and jars of Spark that they need
    */
-  AloneLoader(URL jar) {
-    super("doctor", new URL[] {jar}, ClassLoader.getPlatformClassLoader());
+  AloneLoader(URL... jars) {
+    super("doctor", jars, ClassLoader.getPlatformClassLoader());
   }
 
   @Override

@@ -13,6 +13,7 @@ import dev.sluice.doctor.check.Checks;
 import dev.sluice.doctor.check.SparkSettings;
 import dev.sluice.doctor.peer.PeerCheck;
 import dev.sluice.doctor.peer.PeerServer;
+import dev.sluice.doctor.qualify.QualifyCommand;
 import dev.sluice.doctor.size.SizeCommand;
 import dev.sluice.rdma.transfer.PeerAddress;
 import java.io.IOException;
@@ -35,13 +36,16 @@ public final class CommandLine {
   private CommandLine() {}
 
   /**
-   * @param args the word doctor, then options that {@link Main} has checked, or the word size and
-   *     its options
+   * @param args the word doctor, then options that {@link Main} has checked, or the word size or
+   *     qualify and its options
    */
   public static void main(String[] args) throws Exception {
     List<String> rest = List.of(args).subList(1, args.length);
     if (!rest.isEmpty() && rest.getFirst().equals(Main.SIZE)) {
       System.exit(SizeCommand.run(rest.subList(1, rest.size()), System.out, System.err));
+    }
+    if (!rest.isEmpty() && rest.getFirst().equals(Main.QUALIFY)) {
+      System.exit(QualifyCommand.run(rest.subList(1, rest.size()), System.out, System.err));
     }
     Options options = Options.parse(rest);
     Table table = new Table();
