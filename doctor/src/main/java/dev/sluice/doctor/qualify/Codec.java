@@ -45,7 +45,7 @@ enum Codec {
   /**
    * Opens a file.
    *
-   * @throws IOException also if a library is missing; the message says what to do then
+   * @throws IOException also if a library is missing; the message then has a remedy
    */
   static InputStream open(Path file) throws IOException {
     InputStream in = new BufferedInputStream(Files.newInputStream(file), BUFFER_BYTES);

@@ -11,7 +11,7 @@ import java.util.Set;
  * An answer about a stage or an application, with its reason. {@link QualifyText} makes it on the
  * main thread and prints it. Immutable.
  *
- * @param saving estimated time of tasks; empty if the log lacks what the estimate needs
+ * @param saving estimated time of tasks; empty if the log lacks numbers for it
  */
 record Gain(Verdict verdict, Optional<Range> saving, String reason) {
   /** Share of the task time that a saving or a cost has to reach to count. */

@@ -19,7 +19,7 @@ final class Stage {
   }
 
   /**
-   * Notes what the log says about the stage itself.
+   * Notes the name and the times of the stage.
    *
    * @param submittedMs 0 if the log lacks it
    * @param completedMs 0 if the stage has not ended
