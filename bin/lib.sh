@@ -14,6 +14,12 @@ die() {
   exit 1
 }
 
+# Prints the first value of an element of a POM: the version of the project, or a property.
+#   pom_value FILE ELEMENT
+pom_value() {
+  sed -nE "/^ *<$2>/{s:^ *<$2>(.*)</$2>.*:\\1:p;q}" "$1"
+}
+
 # Prints the columns of the terminal that a file descriptor is; nothing if it is a file or a pipe.
 #   terminal_columns DESCRIPTOR
 terminal_columns() {
@@ -240,11 +246,11 @@ tools_classpath() {
   echo "$jars:$root/verbs-tools/target/lib/*"
 }
 
-# Replaces this process by the command-line tools.
-exec_verbs() {
-  build_jars verbs-tools examples/verbs verbs
-  exec "$JAVA_HOME/bin/java" -XX:+UseSerialGC --enable-native-access=ALL-UNNAMED \
-    -cp "$(tools_classpath)" dev.sluice.verbs.tools.VerbsCommand "$@"
+# True in the installation of a release, which has jars and builds none. Finds a JRE for it.
+installed() {
+  [[ -d $root/jars ]] || return
+  java_release=21 java_programs=(java)
+  find_jdk
 }
 
 # Creates a folder with links to the jars of another Spark version, and to the other jars that a
