@@ -50,6 +50,7 @@ export default defineConfig({
   srcDir: 'src',
   head: [['link', { rel: 'icon', href: 'data:,' }]],
   markdown: {
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     attrs: { disable: true },
     anchor: { slugify: slug },
     // As GitHub: a URL becomes a link, the name of a file does not.
