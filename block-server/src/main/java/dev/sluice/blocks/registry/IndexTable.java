@@ -14,11 +14,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Partition table of a staged map output, read from its index and checksum files. {@link
- * ShuffleOutputs} creates it. {@link MapOutputIndex} checked these as a whole at registration, and
- * each page is checked again when it is read ({@link TableReading}). The {@link IndexCache} keeps
- * recent pages until others replace them, even of a map output that is gone. Any thread, which may
- * be interrupted.
+ * Partition table of a staged or unserved map output, read from its index and checksum files.
+ * {@link ShuffleOutputs} creates it. {@link MapOutputIndex} checked those of a staged one as a
+ * whole at registration. Each page is checked when it is read ({@link TableReading}). The {@link
+ * IndexCache} keeps recent pages until others replace them, even of a map output that is gone. Any
+ * thread, which may be interrupted.
  */
 final class IndexTable implements PartitionTable {
   /** Number of partitions of a page, which is the unit of reading: 2 KiB of each file. */
@@ -29,11 +29,14 @@ final class IndexTable implements PartitionTable {
   private final int partitions;
   private final long dataBytes;
 
-  IndexTable(IndexCache cache, MapOutputFiles.Files files, MapOutputIndex index) {
+  /**
+   * @param dataBytes length of the data file
+   */
+  IndexTable(IndexCache cache, MapOutputFiles.Files files, int partitions, long dataBytes) {
     this.cache = cache;
     this.files = files;
-    this.partitions = index.partitions();
-    this.dataBytes = index.dataBytes();
+    this.partitions = partitions;
+    this.dataBytes = dataBytes;
   }
 
   @Override

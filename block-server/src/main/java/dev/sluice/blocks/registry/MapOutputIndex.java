@@ -89,6 +89,17 @@ public final class MapOutputIndex {
     }
   }
 
+  /**
+   * Returns the number of partitions by the index file's length, without opening the file; less
+   * than 1 if no index has this length, or there is no file.
+   */
+  static int partitions(MapOutputFiles.Files files) {
+    long bytes = files.index().toFile().length();
+    return bytes % Long.BYTES == 0 && bytes <= MAX_BYTES
+        ? files.format().partitions((int) (bytes / Long.BYTES))
+        : -1;
+  }
+
   private static ByteBuffer read(FileGuard guard, Path file) throws IOException {
     try (FileGuard.Guarded guarded = guard.open(file)) {
       checkSize(file, Files.size(guarded.path()));
@@ -116,10 +127,6 @@ public final class MapOutputIndex {
 
   int partitions() {
     return partitions;
-  }
-
-  boolean hasChecksums() {
-    return checksums != null;
   }
 
   /** Fills in the partition table. */

@@ -23,6 +23,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -145,23 +146,24 @@ public final class MapOutputRegistry implements AutoCloseable {
 
   /** Registers a committed map output soon, on threads of the registry. Never blocks. */
   public void add(int shuffleId, long mapId) {
-    add(shuffleId, mapId, true);
+    commit(shuffleId, mapId, shuffle -> queue.add(shuffle, mapId));
   }
 
   /**
    * Takes a committed map output that another process serves. This process reads it from its files,
-   * and registers it only when a peer resolves it here. Never blocks.
+   * and registers it only when a peer resolves it here. Asks for the files' lengths on this thread,
+   * and opens none of them: the first reader reads the index.
    */
-  public void addUnserved(int shuffleId, long mapId) {
-    add(shuffleId, mapId, false);
+  public void addUnserved(int shuffleId, long mapId, MapOutputFiles.Files files) {
+    commit(shuffleId, mapId, shuffle -> shuffle.addUnserved(mapId, files));
   }
 
-  private void add(int shuffleId, long mapId, boolean served) {
+  private void commit(int shuffleId, long mapId, Consumer<ShuffleOutputs> action) {
     ShuffleOutputs shuffle = epochs.enterForCommit(shuffleId);
     if (shuffle != null) {
       try {
         shuffle.committed(mapId);
-        queue.add(shuffle, mapId, served);
+        action.accept(shuffle);
       } finally {
         epochs.leave(shuffle);
       }

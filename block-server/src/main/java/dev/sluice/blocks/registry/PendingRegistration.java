@@ -44,7 +44,6 @@ final class PendingRegistration implements AutoCloseable {
 
   private final ShuffleOutputs shuffle;
   private final long mapId;
-  private final boolean served;
 
   /** Null before {@link #open}. */
   private @Nullable Opened opened;
@@ -52,13 +51,9 @@ final class PendingRegistration implements AutoCloseable {
   /** Null if no file was opened. */
   private @Nullable DataFile data;
 
-  /**
-   * @param served true if peers may READ the map output here
-   */
-  PendingRegistration(ShuffleOutputs shuffle, long mapId, boolean served) {
+  PendingRegistration(ShuffleOutputs shuffle, long mapId) {
     this.shuffle = shuffle;
     this.mapId = mapId;
-    this.served = served;
   }
 
   ShuffleOutputs shuffle() {
@@ -67,10 +62,6 @@ final class PendingRegistration implements AutoCloseable {
 
   long mapId() {
     return mapId;
-  }
-
-  boolean served() {
-    return served;
   }
 
   /** Finds and opens the files; waits for their disks. {@link #found} throws its exception. */
@@ -94,7 +85,7 @@ final class PendingRegistration implements AutoCloseable {
       throw new NoSuchFileException("map output " + mapId + " of shuffle " + shuffle.id());
     }
     MapOutputIndex index = MapOutputIndex.read(files);
-    if (served && index.dataBytes() > 0) {
+    if (index.dataBytes() > 0) {
       try {
         RegistrationMethod form = directories.form(files.data(), nowMs);
         DataFile opened = DataFile.open(files.data(), files.guard(), index.dataBytes(), form);
@@ -104,7 +95,7 @@ final class PendingRegistration implements AutoCloseable {
       }
     }
     checkLength(files, index);
-    return new Found(files, index, null, served && index.dataBytes() == 0);
+    return new Found(files, index, null, index.dataBytes() == 0);
   }
 
   /** Spark writes no data file if every partition is empty. */

@@ -44,25 +44,13 @@ final class PendingRegistrations {
     return registrations.containsKey(mapId);
   }
 
-  /**
-   * @param served true if the registration has to be one for peers
-   */
-  boolean has(long mapId, boolean served) {
-    PendingRegistration registration = registrations.get(mapId);
-    return registration != null && (registration.served() || !served);
-  }
-
   boolean has(PendingRegistration registration) {
     return registrations.get(registration.mapId()) == registration;
   }
 
-  /** Returns false if its map output has one already. One for peers replaces one that is not. */
+  /** Returns false if its map output has one already. */
   boolean add(PendingRegistration registration) {
-    return registrations.merge(
-            registration.mapId(),
-            registration,
-            (old, added) -> old.served() || !added.served() ? old : added)
-        == registration;
+    return registrations.putIfAbsent(registration.mapId(), registration) == null;
   }
 
   boolean isEmpty() {

@@ -104,13 +104,11 @@ final class Registrar {
     }
     if (output != null) {
       counters.add(RegistryCounter.REGISTRATIONS, 1);
-      if (output.served()) {
-        MapOutputLocation location = output.location();
-        if (!location.segment().isRegistered()) {
-          counters.add(RegistryCounter.STAGED_OUTPUTS, 1);
-        }
-        announce(() -> listener.registered(shuffle.id(), location));
+      MapOutputLocation location = output.location();
+      if (!location.segment().isRegistered()) {
+        counters.add(RegistryCounter.STAGED_OUTPUTS, 1);
       }
+      announce(() -> listener.registered(shuffle.id(), location));
     }
   }
 

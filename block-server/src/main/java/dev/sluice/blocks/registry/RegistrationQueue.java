@@ -127,15 +127,13 @@ final class RegistrationQueue {
   /**
    * Registers a map output soon, unless it is registered or pending already, or it is too early to
    * try again. The caller has entered the shuffle's epoch.
-   *
-   * @param served true if peers may READ it here, false if only this process reads it
    */
-  void add(ShuffleOutputs shuffle, long mapId, boolean served) {
-    if (!shuffle.lacks(mapId, served)) {
+  void add(ShuffleOutputs shuffle, long mapId) {
+    if (!shuffle.lacks(mapId)) {
       return;
     }
     BitSet places = places(shuffle.id(), mapId);
-    PendingRegistration registration = new PendingRegistration(shuffle, mapId, served);
+    PendingRegistration registration = new PendingRegistration(shuffle, mapId);
     if (openers.waiting(places) >= MAX_WAITING || !shuffle.pending().add(registration)) {
       return;
     }
@@ -156,7 +154,7 @@ final class RegistrationQueue {
   CompletableFuture<List<@Nullable MapOutputLocation>> resolve(
       ShuffleOutputs shuffle, long[] mapIds) {
     for (long mapId : mapIds) {
-      add(shuffle, mapId, true);
+      add(shuffle, mapId);
     }
     if (requests.incrementAndGet() > MAX_REQUESTS) {
       requests.decrementAndGet();

@@ -41,8 +41,9 @@ import org.slf4j.LoggerFactory;
  *
  * <p>The {@link RegistrationQueue} adds pending registrations, and has each opened on a thread that
  * may wait for a disk. The registry's thread then adds the map output, and any thread looks it up.
- * The {@link ShuffleLock} is held while map outputs are added or removed, so that {@link #close}
- * and {@link #invalidate} leave no half-done registration behind. They also cancel pending ones.
+ * The {@link ShuffleLock} is held while map outputs are registered or removed, so that {@link
+ * #close} and {@link #invalidate} leave no half-done registration behind. They also cancel pending
+ * ones. An unserved map output holds no memory and no file, and is added without the lock.
  */
 final class ShuffleOutputs {
   private static final Logger LOG = LoggerFactory.getLogger(ShuffleOutputs.class);
@@ -64,12 +65,14 @@ final class ShuffleOutputs {
 
   private volatile long lastReadMs;
 
+  /** Set with the lock held, before the map outputs are removed. */
+  private volatile boolean closed;
+
   private final ShuffleLock lock;
 
   // Guarded by the lock.
   private @Nullable ShuffleMemory memory;
   private @Nullable TableSegments tables;
-  private boolean closed;
 
   ShuffleOutputs(
       int id,
@@ -184,23 +187,45 @@ final class ShuffleOutputs {
   }
 
   /**
-   * Returns true if the map output is neither here nor pending, and may be tried. One that failed
+   * Returns true if the map output is neither served nor pending, and may be tried. One that failed
    * for a reason of its own is not tried again for a while: a failing disk is slow, and every
    * reader would ask it. Never blocks.
    */
-  boolean lacks(long mapId, boolean served) {
-    return !has(mapId, served) && !pending.has(mapId, served) && mayBeTried(mapId);
+  boolean lacks(long mapId) {
+    return !isServed(mapId) && !pending.has(mapId) && mayBeTried(mapId);
   }
 
-  /** Returns true if the map output is here. A served one will do if {@code served} is false. */
-  private boolean has(long mapId, boolean served) {
+  private boolean isServed(long mapId) {
     MapOutput output = outputs.get(mapId);
-    return output != null && (output.served() || !served);
+    return output != null && output.served();
   }
 
   private boolean mayBeTried(long mapId) {
     CircuitBreaker failure = failures.get(mapId);
     return failure == null || !failure.isOpen(clockMs.getAsLong());
+  }
+
+  /**
+   * Adds a map output that only this process reads, unless it is here. Trusts its committed files,
+   * and asks for their lengths alone: a reader's {@link IndexTable} checks the pages that it reads.
+   * Does not wait for the lock, which a registration may hold while it waits for a disk.
+   */
+  void addUnserved(long mapId, MapOutputFiles.Files files) {
+    touch();
+    int partitions = MapOutputIndex.partitions(files);
+    if (partitions < 1) {
+      LOG.debug("Shuffle {}: {} is not an index; map output {}", id, files.index(), mapId);
+      return;
+    }
+    long dataBytes = files.data().toFile().length(); // 0 without a file, as Spark leaves it
+    if (outputs.putIfAbsent(mapId, unregistered(false, mapId, files, partitions, dataBytes))
+        == null) {
+      counters.add(RegistryCounter.REGISTERED_OUTPUTS, 1);
+      counters.add(RegistryCounter.REGISTRATIONS, 1);
+      if (closed) { // The close may have missed it.
+        remove(mapId);
+      }
+    }
   }
 
   /**
@@ -217,8 +242,7 @@ final class ShuffleOutputs {
 
   /**
    * Adds an opened map output without registering anything: blocks are copied when a reader asks
-   * for them. The node daemon serves an unserved map output; this process reads its own copy from
-   * the files. Threads, null and exceptions as {@link #register}.
+   * for them. Threads, null and exceptions as {@link #register}.
    */
   @Nullable MapOutput stage(PendingRegistration registration) throws IOException {
     return add(registration, false);
@@ -229,13 +253,13 @@ final class ShuffleOutputs {
     long mapId = registration.mapId();
     lock.lock();
     try {
-      if (closed || has(mapId, registration.served()) || !pending.has(registration)) {
+      if (closed || isServed(mapId) || !pending.has(registration)) {
         return null;
       }
       MapOutput output = registers ? registered(registration) : staged(registration);
-      remove(mapId); // The unserved one, if any.
-      outputs.put(mapId, output);
-      counters.add(RegistryCounter.REGISTERED_OUTPUTS, 1);
+      if (outputs.put(mapId, output) == null) { // else it replaces the unserved one
+        counters.add(RegistryCounter.REGISTERED_OUTPUTS, 1);
+      }
       Path index = registration.found().files().index();
       if (!Files.exists(index)) {
         remove(mapId);
@@ -267,23 +291,34 @@ final class ShuffleOutputs {
   }
 
   private MapOutput staged(PendingRegistration registration) throws IOException {
-    MapOutputFiles.Files files = registration.found().files();
     MapOutputIndex index = registration.found().index();
+    return unregistered(
+        true,
+        registration.mapId(),
+        registration.found().files(),
+        index.partitions(),
+        index.dataBytes());
+  }
+
+  private MapOutput unregistered(
+      boolean served, long mapId, MapOutputFiles.Files files, int partitions, long dataBytes) {
     MapOutputData data =
-        new MapOutputData.Unregistered(openFiles, files.data(), files.guard(), index.dataBytes());
-    return output(registration, data, new IndexTable(indexes, files, index));
+        new MapOutputData.Unregistered(openFiles, files.data(), files.guard(), dataBytes);
+    return output(
+        served, mapId, files, data, new IndexTable(indexes, files, partitions, dataBytes));
   }
 
   private MapOutput output(
-      PendingRegistration registration, MapOutputData data, PartitionTable table)
-      throws IOException {
-    PendingRegistration.Found found = registration.found();
-    MapOutputFiles.Files files = found.files();
+      boolean served,
+      long mapId,
+      MapOutputFiles.Files files,
+      MapOutputData data,
+      PartitionTable table) {
     ChecksumAlgorithm algorithm =
-        found.index().hasChecksums() ? files.checksumAlgorithm() : ChecksumAlgorithm.NONE;
+        files.checksums() == null ? ChecksumAlgorithm.NONE : files.checksumAlgorithm();
     return new MapOutput(
-        registration.served(),
-        new MapOutputHeader(registration.mapId(), data.remote(), algorithm),
+        served,
+        new MapOutputHeader(mapId, data.remote(), algorithm),
         files,
         directories.disks(files.data(), table.files()),
         data,
@@ -309,7 +344,7 @@ final class ShuffleOutputs {
               ? new MapOutputData.Unregistered(
                   openFiles, found.files().data(), found.files().guard(), 0)
               : memory.register(file);
-      MapOutput output = output(registration, data, table);
+      MapOutput output = output(true, registration.mapId(), found.files(), data, table);
       table.set(output.header());
       tables.keep(table);
       registered = true;

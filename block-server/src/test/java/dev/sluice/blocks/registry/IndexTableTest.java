@@ -40,7 +40,7 @@ class IndexTableTest {
 
   private IndexTable table() throws IOException {
     MapOutputFiles.Files files = outputs.find(SHUFFLE, 7);
-    return new IndexTable(cache, files, MapOutputIndex.read(files));
+    return new IndexTable(cache, files, PARTITIONS, data.length);
   }
 
   private void assertEntries(int start, int end) throws IOException {

@@ -196,13 +196,14 @@ class MapOutputRegistryRaceTest {
   private void step(MapOutputRegistry registry, Random random) throws Exception {
     int shuffleId = random.nextInt(SHUFFLES);
     int mapId = random.nextInt(MAPS);
-    switch (random.nextInt(10)) {
+    switch (random.nextInt(11)) {
       case 0 -> registry.unregister(shuffleId);
       case 1 -> registry.invalidate(shuffleId, mapId);
       case 2, 3 -> registry.add(shuffleId, mapId);
       case 4 -> registry.touch(shuffleId);
       case 5 -> checkSegment(registry, shuffleId, mapId);
       case 6 -> checkCopy(registry, shuffleId, mapId);
+      case 7 -> registry.addUnserved(shuffleId, mapId, outputs.find(shuffleId, mapId));
       default -> checkRead(registry, shuffleId, mapId);
     }
   }

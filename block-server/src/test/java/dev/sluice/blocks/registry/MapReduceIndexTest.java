@@ -69,7 +69,8 @@ class MapReduceIndexTest {
   }
 
   private IndexTable table() throws IOException {
-    return new IndexTable(new IndexCache(0), files, MapOutputIndex.read(files));
+    MapOutputIndex index = MapOutputIndex.read(files);
+    return new IndexTable(new IndexCache(0), files, index.partitions(), index.dataBytes());
   }
 
   private void assertEntries(IndexTable table, int start, int end) throws IOException {

@@ -153,45 +153,46 @@ public final class NodeHandOver implements AutoCloseable {
    * Called when a map task has committed. Returns when the node has the map output, or the driver
    * knows that it stays with this executor.
    *
-   * @return true if the executor serves the map output, false if its node does so instead
+   * @return the executor's own files of the map output if its node serves it; empty if the executor
+   *     has to serve it
    * @throws IOException if the driver does not answer, or the task is killed meanwhile
    */
-  boolean committed(int shuffleId, long mapId) throws IOException {
+  Optional<MapOutputFiles.Files> committed(int shuffleId, long mapId) throws IOException {
     Optional<String> reason = refusal;
-    if (reason.isPresent()) {
-      counters.add(ShuffleCounter.NODE_REFUSED, 1);
-    } else {
-      reason = handOver(shuffleId, mapId);
+    if (reason.isEmpty()) {
+      return handOver(shuffleId, mapId);
     }
-    if (reason.isPresent()) {
-      kept.keep(shuffleId, mapId, reason.get());
-    }
-    return reason.isPresent();
+    counters.add(ShuffleCounter.NODE_REFUSED, 1);
+    kept.keep(shuffleId, mapId, reason.get());
+    return Optional.empty();
   }
 
-  /** Returns empty if the node took it, else the reason, which may concern this map output only. */
-  private Optional<String> handOver(int shuffleId, long mapId) throws IOException {
+  /** Returns as {@link #committed}. A refusal may concern this map output only. */
+  private Optional<MapOutputFiles.Files> handOver(int shuffleId, long mapId) throws IOException {
     boolean taken = false;
+    String reason;
     try {
-      node.handOver(shuffleId, mapId, find(shuffleId, mapId));
+      MapOutputFiles.Files found = find(shuffleId, mapId);
+      node.handOver(shuffleId, mapId, found);
       if (node.isKnown()) { // else no map output had a byte
         publish();
       }
       taken = true;
-      return Optional.empty();
+      return Optional.of(found);
     } catch (IOException | RuntimeException e) {
-      Optional<String> reason = Optional.of(reason(e));
+      reason = reason(e);
       if (Thread.currentThread().isInterrupted()) {
-        throw new IOException(reason.get(), e);
+        throw new IOException(reason, e);
       }
       if (!node.isKnown()) { // It has taken none yet, and asking it again takes as long.
-        refusal = reason;
+        refusal = Optional.of(reason);
       }
       askSoon();
-      return reason;
     } finally {
       counters.add(taken ? ShuffleCounter.NODE_TAKEN : ShuffleCounter.NODE_REFUSED, 1);
     }
+    kept.keep(shuffleId, mapId, reason);
+    return Optional.empty();
   }
 
   private MapOutputFiles.Files find(int shuffleId, long mapId) throws IOException {

@@ -8,6 +8,7 @@ import dev.sluice.blocks.directory.LocalDirectories;
 import dev.sluice.blocks.directory.RegistrationUnavailableException;
 import dev.sluice.blocks.directory.RegistryLimits;
 import dev.sluice.blocks.handover.ExecutorFolders;
+import dev.sluice.blocks.registry.MapOutputFiles;
 import dev.sluice.blocks.registry.MapOutputRegistry;
 import dev.sluice.blocks.server.BlockServer;
 import dev.sluice.blocks.staging.Stager;
@@ -328,11 +329,13 @@ public final class ReadingRuntime extends SluiceRuntime {
 
   @Override
   public void committed(int shuffleId, long mapId) throws IOException {
-    if (handOver.isEmpty() || handOver.get().committed(shuffleId, mapId)) {
+    Optional<MapOutputFiles.Files> handedOver =
+        handOver.isPresent() ? handOver.get().committed(shuffleId, mapId) : Optional.empty();
+    if (handedOver.isPresent()) {
+      registry.addUnserved(shuffleId, mapId, handedOver.get());
+    } else {
       publisher.start(server);
       registry.add(shuffleId, mapId);
-    } else {
-      registry.addUnserved(shuffleId, mapId);
     }
   }
 

@@ -167,7 +167,7 @@ class RefusedHandOverTest {
   void theDriverHearsOfNoMapOutputThatTheNodeTakes() throws Exception {
     handOver.ask();
     handOver.expect();
-    assertThat(handOver.committed(0, 1)).as("the executor serves the map output").isFalse();
+    assertThat(handOver.committed(0, 1)).as("files that the node serves").isPresent();
     assertThat(taken).containsExactly(1L);
     assertThat(told).isEmpty();
     assertThat(questions()).isZero();
@@ -179,8 +179,8 @@ class RefusedHandOverTest {
     refusal = "the disk is full";
     driverFailures.set(1);
     try (LogCapture log = new LogCapture(KeptOutputs.class, Level.WARN)) {
-      assertThat(handOver.committed(0, 1)).as("the executor serves the map output").isTrue();
-      assertThat(handOver.committed(0, 2)).isTrue();
+      assertThat(handOver.committed(0, 1)).as("files that the node serves").isEmpty();
+      assertThat(handOver.committed(0, 2)).isEmpty();
       assertThat(log.messages()).singleElement().asString().contains("the disk is full");
     }
     assertTold("the disk is full", 1L, 2L);
@@ -231,7 +231,7 @@ class RefusedHandOverTest {
         _ -> {
           throw new InternalError("thrown by a test: no thread can be created");
         };
-    assertThat(handOver.committed(0, REFUSED)).as("the executor serves the map output").isTrue();
+    assertThat(handOver.committed(0, REFUSED)).as("files that the node serves").isEmpty();
     assertTold("its directory is full", REFUSED);
 
     threads = started;
