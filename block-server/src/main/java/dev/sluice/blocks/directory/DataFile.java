@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A data file that becomes a memory region. Its {@code PendingRegistration} opens it on a thread
  * that may wait for the disk, and closes it after registering it. If the region is the open file,
- * the region owns it from then on. {@code ShuffleOutputs} registers it on the registry's thread.
- * {@link RegistrationProbe} does both on one thread.
+ * the region owns it from then on. {@code ShuffleOutputs} and {@link RegistrationProbe} register it
+ * on the same thread.
  *
  * <p>The file's length is compared with the index three times: when the file is opened, right
  * before it is mapped and right afterwards. Access to a mapping beyond the end of its file is a

@@ -4,9 +4,9 @@ package dev.sluice.blocks.registry;
 import dev.sluice.blocks.wire.MapOutputLocation;
 
 /**
- * Learns which map outputs can be READ, in order to publish them. Called on the registry's thread
- * with no lock held; must not block. It is not told of unregistered shuffles: their caller knows.
- * An executor's publisher implements it; a node daemon has {@link #NONE}.
+ * Learns which map outputs can be READ, in order to publish them. Called one at a time, on threads
+ * of the registry; must not block. It is not told of unregistered shuffles: their caller knows. An
+ * executor's publisher implements it; a node daemon has {@link #NONE}.
  */
 public interface MapOutputListener {
   /** Publishes nothing: readers ask for locations. */

@@ -33,12 +33,12 @@ import org.slf4j.LoggerFactory;
  * Registers map outputs as memory regions and evicts them again. An executor has one registry, a
  * node daemon one for each application.
  *
- * <p>Any thread may call any method. The daemon thread {@code sluice-register} registers one map
- * output after the other, so that committing tasks do not wait for mapping and pinning; a {@link
- * RegistrationQueue} has their files opened. The registry's thread still waits for a disk in two
- * cases: when it pins pages that are not in the page cache, and when it asks whether opened files
- * still exist. The creator of the registry closes it, before the protection domain. Each entered
- * epoch must be left.
+ * <p>Any thread may call any method. A {@link RegistrationQueue} has one map output after the other
+ * registered on threads of the registry, so that committing tasks do not wait for mapping and
+ * pinning. A registration waits for a disk in two cases: when it pins pages that are not in the
+ * page cache, and when it asks whether opened files still exist. The daemon thread {@code
+ * sluice-register} tidies up. The creator of the registry closes it, before the protection domain.
+ * Each entered epoch must be left.
  *
  * <p>A budget limits the registered memory. Before it is used up, the registry evicts the shuffle
  * that was READ least recently, if it is idle, and never one in use. A map output that finds no
@@ -55,7 +55,7 @@ public final class MapOutputRegistry implements AutoCloseable {
   /** Interval of {@link Registrar#tidy} and {@link OpenFiles#expire}. */
   private static final long TICK_MS = 1_000;
 
-  /** Half of it is for the threads that open, half for the registry's thread. */
+  /** Half of it is for the threads that open files, half for {@code sluice-register}. */
   private static final long CLOSE_TIMEOUT_MS = 10_000;
 
   /**

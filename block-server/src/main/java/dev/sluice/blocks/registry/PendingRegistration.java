@@ -18,9 +18,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A pending registration of a map output. The {@link RegistrationQueue} creates it. It is
- * {@linkplain #open opened} on a thread that may wait for disks and holds no lock, and registered
- * on the registry's thread. One thread at a time uses it. The queue closes it, whether it
- * succeeded, failed or was cancelled.
+ * {@linkplain #open opened} on a thread that may wait for disks and holds no lock. The same thread
+ * has it registered. The queue closes it, whether it succeeded, failed or was cancelled.
  */
 final class PendingRegistration implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(PendingRegistration.class);

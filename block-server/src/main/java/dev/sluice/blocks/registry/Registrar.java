@@ -29,8 +29,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Registers map outputs one after the other or has them staged, makes room for them, and announces
- * them. The {@link MapOutputRegistry} creates it. It and the {@link RegistrationQueue} call it on
- * the thread {@code sluice-register} only, so its fields are plain. It has nothing to close.
+ * them. The {@link MapOutputRegistry} creates it, and calls it on the thread {@code
+ * sluice-register}. The {@link RegistrationQueue} calls it on threads that have opened files. This
+ * guards all fields, also while a registration waits for a disk. It has nothing to close.
  *
  * <p>A READ of deregistered memory breaks the peer's queue pair and fails all other READs on it.
  * Eviction therefore has two steps: a shuffle is withdrawn, and deregistered when no reader has
@@ -77,7 +78,7 @@ final class Registrar {
   }
 
   /** Registers an opened map output. Counts and logs it if it cannot be registered. */
-  void register(PendingRegistration registration) {
+  synchronized void register(PendingRegistration registration) {
     registration.shuffle().touch(); // A new map output shows that the shuffle is in use.
     tidy();
     registerNew(registration.shuffle(), registration);
@@ -136,7 +137,7 @@ final class Registrar {
    * Deregisters withdrawn shuffles whose grace period is over, and withdraws more if room gets
    * short. Called every second and before each registration.
    */
-  void tidy() {
+  synchronized void tidy() {
     endGraces();
     makeRoom(null, leaving -> !budget.isTight(leaving));
   }
@@ -205,13 +206,13 @@ final class Registrar {
   }
 
   /** Withdraws the shuffle and announces that. Its map outputs may be registered again later. */
-  void evict(ShuffleOutputs shuffle) {
+  synchronized void evict(ShuffleOutputs shuffle) {
     if (!withdrawn.containsKey(shuffle)) {
       withdraw(shuffle, "no known reader needs it any more");
     }
   }
 
-  /** Calls the listener. The caller holds no lock. */
+  /** Calls the listener, which never blocks. The caller holds no shuffle's lock. */
   private static void announce(Runnable call) {
     try {
       call.run();

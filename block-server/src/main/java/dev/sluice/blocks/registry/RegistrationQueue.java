@@ -21,9 +21,9 @@ import org.slf4j.LoggerFactory;
  * MapOutputRegistry} creates and stops it. Any thread adds map outputs and never waits.
  *
  * <p>With several local directories, {@link #OPENERS} threads {@code sluice-open} open the files,
- * so that a disk that does not answer delays only its own map outputs ({@link DiskThreads}). Then
- * the registry's thread registers one after the other. Readers wait for a registration that has
- * begun, so each comes to {@link #finish}.
+ * so that a disk that does not answer delays only its own map outputs ({@link DiskThreads}). Each
+ * then has the {@link Registrar} register what it has opened. Readers wait for a registration that
+ * has begun, so each comes to {@link #finish}.
  */
 final class RegistrationQueue {
   private static final Logger LOG = LoggerFactory.getLogger(RegistrationQueue.class);
@@ -54,7 +54,6 @@ final class RegistrationQueue {
   private final RegistryLimits limits;
   private final ShuffleEpochs epochs;
   private final Registrar registrar;
-  private final ExecutorService thread;
   private final LongSupplier clockMs;
 
   /** With a single directory it uses the registry's thread, since that delays nothing else. */
@@ -76,21 +75,12 @@ final class RegistrationQueue {
       try {
         if (registration.shuffle().pending().has(registration)) {
           registration.open(outputs, directories, clockMs.getAsLong());
-          register();
+          registrar.register(registration);
         }
       } catch (Throwable e) { // Errors too: readers wait for the end of this registration.
         failure = e;
       }
       finish(registration, failure);
-    }
-
-    /** Waits for the registry's thread, so that few opened files wait for their registration. */
-    private void register() {
-      if (directories.count() > 1) {
-        CompletableFuture.runAsync(() -> registrar.register(registration), thread).join();
-      } else {
-        registrar.register(registration);
-      }
     }
 
     @Override
@@ -115,7 +105,6 @@ final class RegistrationQueue {
     this.limits = limits;
     this.epochs = epochs;
     this.registrar = registrar;
-    this.thread = thread;
     this.clockMs = clockMs;
     int places = directories.count() + 1; // one more for files outside
     openers =

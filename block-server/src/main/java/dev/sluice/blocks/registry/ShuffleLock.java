@@ -11,12 +11,12 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Lock of a shuffle's map outputs, which are added and removed with the lock held. Each {@link
- * ShuffleOutputs} has one. The registry's thread holds it while it registers an opened map output,
+ * ShuffleOutputs} has one. The {@link Registrar} holds it while it registers an opened map output,
  * so that a deregistration leaves no half-done registration behind.
  *
  * <p>Pinning pages that are not in the page cache reads the disk; if the disk does not answer, the
- * registry's thread may hold the lock for ever. A thread that does not get the lock within 10 s
- * therefore leaves its deregistration to the holder. Not reentrant.
+ * registrar may hold the lock for ever. A thread that does not get the lock within 10 s therefore
+ * leaves its deregistration to the holder. Not reentrant.
  */
 final class ShuffleLock {
   private static final Logger LOG = LoggerFactory.getLogger(ShuffleLock.class);

@@ -40,7 +40,7 @@ import org.slf4j.LoggerFactory;
  * unregistered, and ends with {@link #close}. Nothing is registered in it afterwards.
  *
  * <p>The {@link RegistrationQueue} adds pending registrations, and has each opened on a thread that
- * may wait for a disk. The registry's thread then adds the map output, and any thread looks it up.
+ * may wait for a disk. The {@link Registrar} then adds the map output, and any thread looks it up.
  * The {@link ShuffleLock} is held while map outputs are registered or removed, so that {@link
  * #close} and {@link #invalidate} leave no half-done registration behind. They also cancel pending
  * ones. An unserved map output holds no memory and no file, and is added without the lock.
@@ -133,7 +133,7 @@ final class ShuffleOutputs {
   }
 
   /**
-   * Returns the cost that deregistering this shuffle would release. Only the registry's thread
+   * Returns the cost that deregistering this shuffle would release. Only the {@link Registrar}
    * calls this.
    */
   Cost cost() {
@@ -229,7 +229,7 @@ final class ShuffleOutputs {
   }
 
   /**
-   * Registers an opened map output. Only the registry's thread calls this.
+   * Registers an opened map output. Only the {@link Registrar} calls this.
    *
    * @return null if the registration was cancelled, or the map output was registered meanwhile
    * @throws RegistrationUnavailableException if it finds no room, or a limit is reached

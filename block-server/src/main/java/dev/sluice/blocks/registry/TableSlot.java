@@ -12,8 +12,8 @@ import java.nio.ByteOrder;
 
 /**
  * A map output's slot of a {@link TableSegment}, where peers READ it. {@link TableSegments} makes
- * it on the registry's thread; {@link MapOutput} reads it on any thread that has retained the
- * memory. A thread that writes it holds the lock of the {@link ShuffleOutputs}.
+ * it; {@link MapOutput} reads it on any thread that has retained the memory. A thread that writes
+ * it holds the lock of the {@link ShuffleOutputs}.
  *
  * @param owner owner of the memory
  * @param memory memory of the whole segment

@@ -20,11 +20,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells the driver in batches which map outputs this executor has registered. The registry's thread
- * announces changes, and {@link LocatorClient} flushes on tasks' threads. Neither waits; the thread
- * {@code sluice-publisher} sends, from {@link #start} on. The executor's runtime starts and closes
- * it. An entry is added to the queue before {@code sends} is read, and {@code sends} is cleared
- * before the queue is: so no flush is left without an answer.
+ * Tells the driver in batches which map outputs this executor has registered. The registry's
+ * threads announce changes, and {@link LocatorClient} flushes on tasks' threads. Neither waits; the
+ * thread {@code sluice-publisher} sends, from {@link #start} on. The executor's runtime starts and
+ * closes it. An entry is added to the queue before {@code sends} is read, and {@code sends} is
+ * cleared before the queue is: so no flush is left without an answer.
  *
  * <p>Correctness does not depend on it: readers ask this executor's block server for locations that
  * the driver lacks. Therefore changes that cannot be sent within the deadline are dropped.
