@@ -28,7 +28,6 @@ import scala.runtime.BoxedUnit;
 public final class DirectoryEndpoint implements ThreadSafeRpcEndpoint, AutoCloseable {
   static final String NAME = "SluiceLocationDirectory";
 
-  private final DirectoryCodec codec = new DirectoryCodec();
   private final RpcEnv rpcEnv;
   private final LocationDirectory directory;
   private final Function<PeerAddress, CompletableFuture<Void>> nodeCheck;
@@ -89,9 +88,9 @@ public final class DirectoryEndpoint implements ThreadSafeRpcEndpoint, AutoClose
 
   private void answer(byte[] message, RpcCallContext context) {
     try {
-      DirectoryMessage question = codec.decode(message);
+      DirectoryMessage question = DirectoryMessage.decode(message);
       if (question instanceof Silent(PeerAddress node)) {
-        byte[] checked = codec.encode(new Ack());
+        byte[] checked = new Ack().encode();
         nodeCheck.apply(node).whenComplete((_, _) -> context.reply(checked));
       } else {
         directory
@@ -109,7 +108,7 @@ public final class DirectoryEndpoint implements ThreadSafeRpcEndpoint, AutoClose
       return;
     }
     try {
-      context.reply(codec.encode(answer));
+      context.reply(answer.encode());
     } catch (Throwable e) { // Errors too: no other code sees them, and the asker waits.
       fail(context, e);
     }

@@ -3,6 +3,9 @@ package dev.sluice.spark.locate;
 
 import dev.sluice.blocks.wire.Fields.ShuffleId;
 import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.blocks.wire.MessageCodec;
+import dev.sluice.blocks.wire.MessageException;
+import dev.sluice.blocks.wire.MessageType;
 import dev.sluice.rdma.transfer.PeerAddress;
 import java.util.List;
 import java.util.Map;
@@ -10,12 +13,53 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Messages between executors and the driver's {@link LocationDirectory}. {@link DirectoryCodec}
- * turns them into {@code byte[]} for the wire; a new one needs an id there. They are encoded as
- * their components, in their order, which never changes. Any thread; no array is changed after it
- * is in a message.
+ * Messages between executors and the driver's {@link LocationDirectory}, and their encoding. {@link
+ * RpcDriverChannel} encodes questions on executors, and {@link DirectoryEndpoint} answers on the
+ * driver. Spark's RPC carries only {@code byte[]}: its serializer captures the class loader before
+ * the jars of {@code --jars} are added, so a message of our own class would end in
+ * ClassNotFoundException.
+ *
+ * <p>Messages are encoded as their components, in their order. This order, ids and their classes
+ * never change. Any thread; no array is changed after it is in a message.
  */
 public sealed interface DirectoryMessage {
+  /** The block server's messages have smaller ids, those of node daemons ids from 64 on. */
+  MessageCodec CODEC =
+      new MessageCodec(
+          List.of(
+              new MessageType<>(32, Ack.class),
+              new MessageType<>(33, Publish.class),
+              new MessageType<>(34, Locate.class),
+              new MessageType<>(35, Table.class),
+              new MessageType<>(36, Report.class),
+              new MessageType<>(37, Failure.class),
+              new MessageType<>(38, Over.class),
+              new MessageType<>(39, Find.class),
+              new MessageType<>(40, Found.class),
+              new MessageType<>(41, Silent.class),
+              new MessageType<>(42, Kept.class),
+              new MessageType<>(43, OtherVersion.class),
+              new MessageType<>(44, Started.class),
+              new MessageType<>(45, ReadTimes.class),
+              new MessageType<>(46, PeerFallbacks.class)));
+
+  /**
+   * Returns the message of these bytes.
+   *
+   * @throws MessageException for bytes that are not a message
+   */
+  static DirectoryMessage decode(byte[] bytes) throws MessageException {
+    return (DirectoryMessage) CODEC.decode(bytes);
+  }
+
+  /**
+   * Returns the message as bytes.
+   *
+   * @throws MessageException if it does not fit a frame
+   */
+  default byte[] encode() throws MessageException {
+    return CODEC.encode(this);
+  }
 
   /**
    * Announces map outputs of an executor; the answer is {@link Ack}.

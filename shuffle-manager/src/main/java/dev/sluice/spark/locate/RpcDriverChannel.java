@@ -24,7 +24,6 @@ import scala.reflect.ClassTag$;
 public final class RpcDriverChannel implements DriverChannel {
   private static final ClassTag<byte[]> BYTES = ClassTag$.MODULE$.apply(byte[].class);
 
-  private final DirectoryCodec codec = new DirectoryCodec();
   private final SparkConf conf;
   private final RpcEnv rpcEnv;
   private final RpcTimeout timeout;
@@ -44,8 +43,8 @@ public final class RpcDriverChannel implements DriverChannel {
   @Override
   public DirectoryMessage ask(DirectoryMessage message) throws IOException {
     try {
-      byte[] answer = directory().askSync(codec.encode(message), timeout, BYTES);
-      return codec.decode(answer);
+      byte[] answer = directory().askSync(message.encode(), timeout, BYTES);
+      return DirectoryMessage.decode(answer);
     } catch (Exception e) {
       // Scala's methods throw checked exceptions without declaring them.
       if (e instanceof InterruptedException) {

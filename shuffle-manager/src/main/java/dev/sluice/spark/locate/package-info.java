@@ -1,11 +1,10 @@
 /**
  * Locations of map outputs: the driver's directory, and the copies of it on executors.
  *
- * <p>An executor's {@link Publisher} sends new locations to the driver in batches. Messages are
- * {@link DirectoryMessage}s, which {@link DirectoryCodec} encodes and {@link RpcDriverChannel}
- * sends over Spark's RPC. On the driver, {@link DirectoryEndpoint} passes them to the {@link
- * LocationDirectory}. It has a {@link PublishedShuffle} with a {@link LocationLog} for each
- * shuffle, and an {@link ExecutorTable}.
+ * <p>An executor's {@link Publisher} sends new locations to the driver in batches. {@link
+ * RpcDriverChannel} sends encoded {@link DirectoryMessage}s over Spark's RPC. On the driver, {@link
+ * DirectoryEndpoint} passes them to the {@link LocationDirectory}. It has a {@link
+ * PublishedShuffle} with a {@link LocationLog} for each shuffle, and an {@link ExecutorTable}.
  *
  * <p>Readers ask a {@link Locator}. Its implementation {@link LocatorClient} has a {@link
  * ShuffleTable} for each shuffle. A {@link DirectoryClient} fetches the shuffle's log from the

@@ -39,8 +39,6 @@ public final class DirectoryFuzz {
   private static final int KNOWN = 3;
   private static final long GENERATION = 1;
 
-  private static final DirectoryCodec CODEC = new DirectoryCodec();
-
   private DirectoryFuzz() {}
 
   /** Step that may throw an IOException. */
@@ -53,7 +51,7 @@ public final class DirectoryFuzz {
   }
 
   private static void run(byte[] input) {
-    within(input, () -> CODEC.decode(input));
+    within(input, () -> DirectoryMessage.decode(input));
     DirectoryMessage message = decode(input);
     if (message == null) {
       return;
@@ -86,7 +84,7 @@ public final class DirectoryFuzz {
 
   private static DirectoryMessage decode(byte[] input) {
     try {
-      return CODEC.decode(input);
+      return DirectoryMessage.decode(input);
     } catch (MessageException e) {
       return null;
     }
@@ -94,9 +92,9 @@ public final class DirectoryFuzz {
 
   private static void assertComesBack(DirectoryMessage message) {
     try {
-      byte[] encoded = CODEC.encode(message);
-      DirectoryMessage decoded = CODEC.decode(encoded);
-      if (!decoded.equals(message) && !Arrays.equals(CODEC.encode(decoded), encoded)) {
+      byte[] encoded = message.encode();
+      DirectoryMessage decoded = DirectoryMessage.decode(encoded);
+      if (!decoded.equals(message) && !Arrays.equals(decoded.encode(), encoded)) {
         throw new AssertionError(decoded + " comes back of " + message);
       }
     } catch (MessageException e) {
@@ -154,7 +152,7 @@ public final class DirectoryFuzz {
     messages.add(new Failure("1", "no device"));
     List<byte[]> encoded = new ArrayList<>();
     for (DirectoryMessage message : messages) {
-      encoded.add(CODEC.encode(message));
+      encoded.add(message.encode());
     }
     return encoded;
   }

@@ -35,7 +35,6 @@ import org.junit.jupiter.api.Test;
 class LocatorClientTest {
   private static final Duration DEADLINE = Duration.ofSeconds(20);
 
-  private final DirectoryCodec codec = new DirectoryCodec();
   private final FakeBroadcasts broadcasts = new FakeBroadcasts();
   private final LocationDirectory directory =
       new LocationDirectory(broadcasts.shipping(), 1000, _ -> true, _ -> {});
@@ -671,8 +670,8 @@ class LocatorClientTest {
       await(driverAnswers);
       return new Ack();
     }
-    byte[] answer = codec.encode(directory.handle(codec.decode(codec.encode(question))).join());
-    return codec.decode(answer);
+    byte[] answer = directory.handle(DirectoryMessage.decode(question.encode())).join().encode();
+    return DirectoryMessage.decode(answer);
   }
 
   private static void await(CountDownLatch latch) throws IOException {

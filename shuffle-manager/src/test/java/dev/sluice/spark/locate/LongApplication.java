@@ -78,7 +78,6 @@ final class LongApplication implements AutoCloseable {
   private long nowNanos;
 
   // Parts of the driver.
-  private final DirectoryCodec codec = new DirectoryCodec();
   private final ApplicationTotals totals = new ApplicationTotals();
   private final LocationDirectory locations =
       new LocationDirectory(
@@ -186,8 +185,8 @@ final class LongApplication implements AutoCloseable {
   }
 
   private DirectoryMessage ask(DirectoryMessage message) throws IOException {
-    byte[] answer = codec.encode(locations.handle(codec.decode(codec.encode(message))).join());
-    return codec.decode(answer);
+    byte[] answer = locations.handle(DirectoryMessage.decode(message.encode())).join().encode();
+    return DirectoryMessage.decode(answer);
   }
 
   /**

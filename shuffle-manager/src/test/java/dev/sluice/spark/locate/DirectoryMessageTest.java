@@ -41,9 +41,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-class DirectoryCodecTest {
-  private final DirectoryCodec codec = new DirectoryCodec();
-
+class DirectoryMessageTest {
   static Stream<DirectoryMessage> messages() {
     return Stream.of(
         new Ack(),
@@ -86,7 +84,7 @@ class DirectoryCodecTest {
   @ParameterizedTest
   @MethodSource("messages")
   void encodedMessagesAreDecoded(DirectoryMessage message) throws MessageException {
-    assertThat(codec.decode(codec.encode(message))).isEqualTo(message);
+    assertThat(DirectoryMessage.decode(message.encode())).isEqualTo(message);
   }
 
   static Stream<Table> tables() {
@@ -104,7 +102,7 @@ class DirectoryCodecTest {
   @ParameterizedTest
   @MethodSource("tables")
   void aTableKeepsItsBytes(Table table) throws MessageException {
-    assertThat(codec.decode(codec.encode(table))).usingRecursiveComparison().isEqualTo(table);
+    assertThat(DirectoryMessage.decode(table.encode())).usingRecursiveComparison().isEqualTo(table);
   }
 
   /** Peers of the previous version read and write these bytes. */
@@ -113,7 +111,7 @@ class DirectoryCodecTest {
     List<DirectoryMessage> messages = Stream.concat(messages(), tables()).toList();
     List<String> encoded = new ArrayList<>();
     for (DirectoryMessage message : messages) {
-      String hex = HexFormat.of().formatHex(codec.encode(message));
+      String hex = HexFormat.of().formatHex(message.encode());
       encoded.add(message.getClass().getSimpleName() + " " + hex);
     }
     try (InputStream pinned = getClass().getResourceAsStream("messages.txt")) {
@@ -128,16 +126,16 @@ class DirectoryCodecTest {
   @ParameterizedTest
   @MethodSource("messages")
   void truncatedMessagesAreRefused(DirectoryMessage message) throws MessageException {
-    byte[] bytes = codec.encode(message);
+    byte[] bytes = message.encode();
     for (int length = 0; length < bytes.length; length++) {
       byte[] cut = Arrays.copyOf(bytes, length);
-      assertThatThrownBy(() -> codec.decode(cut)).isInstanceOf(MessageException.class);
+      assertThatThrownBy(() -> DirectoryMessage.decode(cut)).isInstanceOf(MessageException.class);
     }
   }
 
   @Test
   void unknownTypesAreRefused() {
-    assertThatThrownBy(() -> codec.decode(new byte[] {1, 99, 0}))
+    assertThatThrownBy(() -> DirectoryMessage.decode(new byte[] {1, 99, 0}))
         .isInstanceOf(MessageException.class)
         .hasMessageContaining("unknown type 99");
   }
