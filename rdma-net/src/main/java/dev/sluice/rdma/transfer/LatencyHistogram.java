@@ -38,18 +38,13 @@ public final class LatencyHistogram {
     bytes.setOpaque(bytes.getPlain() + size);
   }
 
-  /** Returns the bytes of the READs that were recorded until now. */
-  public long bytes() {
-    return bytes.getOpaque();
-  }
-
-  /** Returns the durations that were recorded until now. */
+  /** Returns the durations and bytes that were recorded until now. */
   public LatencySnapshot snapshot() {
     long[] now = new long[BUCKETS];
     for (int i = 0; i < BUCKETS; i++) {
       now[i] = counts.getOpaque(i);
     }
-    return new LatencySnapshot(now);
+    return new LatencySnapshot(now, bytes.getOpaque());
   }
 
   /** Returns the bucket of a duration; the last one also has all that are longer. */

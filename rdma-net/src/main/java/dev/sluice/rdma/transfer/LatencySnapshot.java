@@ -5,17 +5,19 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Durations that a {@link LatencyHistogram} had at one time, in its buckets. Durations are in
- * microseconds, and 0 if there is none. Immutable; any thread.
+ * Durations that a {@link LatencyHistogram} had at one time, in its buckets, and the bytes of their
+ * READs. Durations are in microseconds, and 0 if there is none. Immutable; any thread.
  */
 public final class LatencySnapshot {
   private final long[] counts;
+  private final long bytes;
 
   /**
    * @param counts number of durations in each bucket; not copied
    */
-  LatencySnapshot(long[] counts) {
+  LatencySnapshot(long[] counts, long bytes) {
     this.counts = counts;
+    this.bytes = bytes;
   }
 
   /** Takes a duration and the number of times that it was recorded. */
@@ -25,7 +27,7 @@ public final class LatencySnapshot {
   }
 
   /**
-   * Returns a snapshot of another process.
+   * Returns a snapshot of another process, which does not tell the bytes.
    *
    * @param counts as {@link #counts()} returns them; more than there are buckets count in the last
    */
@@ -34,7 +36,7 @@ public final class LatencySnapshot {
     for (int i = 0; i < counts.size(); i++) {
       all[Math.min(i, all.length - 1)] += counts.get(i);
     }
-    return new LatencySnapshot(all);
+    return new LatencySnapshot(all, 0);
   }
 
   /** Returns the numbers of durations in the buckets, without zeros at the end. */
@@ -46,22 +48,26 @@ public final class LatencySnapshot {
     return Arrays.stream(counts, 0, end).boxed().toList();
   }
 
-  /** Returns the durations of both snapshots. */
+  /** Returns the READs of both snapshots. */
   public LatencySnapshot plus(LatencySnapshot other) {
     long[] sums = new long[counts.length];
     for (int i = 0; i < counts.length; i++) {
       sums[i] = counts[i] + other.counts[i];
     }
-    return new LatencySnapshot(sums);
+    return new LatencySnapshot(sums, bytes + other.bytes);
   }
 
-  /** Returns the durations that are not in an earlier snapshot of the same histogram. */
+  /** Returns the READs that are not in an earlier snapshot of the same histogram. */
   public LatencySnapshot since(LatencySnapshot earlier) {
     long[] fresh = new long[counts.length];
     for (int i = 0; i < counts.length; i++) {
       fresh[i] = counts[i] - earlier.counts[i];
     }
-    return new LatencySnapshot(fresh);
+    return new LatencySnapshot(fresh, bytes - earlier.bytes);
+  }
+
+  public long bytes() {
+    return bytes;
   }
 
   /** Returns the number of durations. */

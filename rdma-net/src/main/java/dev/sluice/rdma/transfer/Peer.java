@@ -13,6 +13,9 @@ final class Peer {
   private final CircuitBreaker breaker;
   private final LatencyHistogram latency;
 
+  /** Windows of {@link SlowPeers}. */
+  private final LatencyWindows recent;
+
   private final WaitingReads waiting = new WaitingReads();
 
   private @Nullable Connection connection;
@@ -20,13 +23,11 @@ final class Peer {
   private boolean scheduled;
   private int unanswered;
 
-  /** Latency at the begin of the window of {@link SlowPeers}; null if the peer is younger. */
-  private @Nullable LatencySnapshot windowStart;
-
   Peer(PeerAddress address, CircuitBreaker breaker, LatencyHistogram latency) {
     this.address = address;
     this.breaker = breaker;
     this.latency = latency;
+    this.recent = new LatencyWindows(latency);
   }
 
   PeerAddress address() {
@@ -42,14 +43,8 @@ final class Peer {
     return latency;
   }
 
-  /** Latency of the READs in the window of {@link SlowPeers}. */
-  LatencySnapshot recentLatency() {
-    LatencySnapshot now = latency.snapshot();
-    return windowStart == null ? now : now.since(windowStart);
-  }
-
-  void beginWindow() {
-    windowStart = latency.snapshot();
+  LatencyWindows recent() {
+    return recent;
   }
 
   WaitingReads waiting() {

@@ -73,14 +73,14 @@ public final class SlowPeers {
     }
     if (nowNanos - windowNanos >= WINDOW_NANOS) {
       windowNanos = nowNanos;
-      peers.forEach(Peer::beginWindow);
+      peers.forEach(peer -> peer.recent().restart());
     }
   }
 
   private void compare(Collection<Peer> peers, long nowNanos) {
     List<Recent> recent = new ArrayList<>();
     for (Peer peer : peers) {
-      LatencySnapshot latency = peer.recentLatency();
+      LatencySnapshot latency = peer.recent().recent();
       long reads = latency.count();
       if (reads >= MIN_READS) {
         recent.add(new Recent(peer, reads, latency.quantile(0.5)));

@@ -21,7 +21,7 @@ class ReadLatenciesTest extends ReadEngineTestCase {
   }
 
   private long bytesOf(String peer) {
-    return harness.engine.latencies().byPeer().get(peer(peer)).bytes();
+    return harness.engine.latencies().byPeer().get(peer(peer)).snapshot().bytes();
   }
 
   private static void assertMedianMs(LatencySnapshot latency, long ms) {
@@ -47,7 +47,7 @@ class ReadLatenciesTest extends ReadEngineTestCase {
     assertThat(all().count()).isEqualTo(2);
     assertThat(bytesOf("a")).isEqualTo(4097);
     assertThat(bytesOf("b")).isEqualTo(1);
-    assertThat(harness.engine.latencies().all().bytes()).isEqualTo(4098);
+    assertThat(harness.engine.latencies().all().snapshot().bytes()).isEqualTo(4098);
   }
 
   /** Connecting is counted by itself, and its failures have a reason. */

@@ -4,6 +4,7 @@ package dev.sluice.spark.fetch;
 import dev.sluice.rdma.transfer.BufferPool;
 import dev.sluice.rdma.transfer.LatencyHistogram;
 import dev.sluice.rdma.transfer.LatencySnapshot;
+import dev.sluice.rdma.transfer.LatencyWindows;
 import dev.sluice.spark.fetch.ReadThreads.DeadlineTimer;
 import dev.sluice.spark.metrics.ShuffleCounter;
 import dev.sluice.spark.metrics.ShuffleCounters;
@@ -55,8 +56,7 @@ final class LateReads {
 
   // Guarded by this.
   private final LatencyHistogram times = new LatencyHistogram();
-  private LatencySnapshot beforePrevious = times.snapshot();
-  private LatencySnapshot beforeCurrent = beforePrevious;
+  private final LatencyWindows windows = new LatencyWindows(times);
   private long windowNanos;
 
   /** READs since the threshold was computed. */
@@ -178,9 +178,11 @@ final class LateReads {
   }
 
   private void nextWindow(long nowNanos) {
-    LatencySnapshot all = times.snapshot();
-    beforePrevious = nowNanos - windowNanos < 2 * WINDOW_NANOS ? beforeCurrent : all;
-    beforeCurrent = all;
+    if (nowNanos - windowNanos < 2 * WINDOW_NANOS) {
+      windows.next();
+    } else {
+      windows.restart();
+    }
     windowNanos = nowNanos;
     peers.forgetUnused(2 * WINDOW_NANOS, nowNanos);
     update(nowNanos);
@@ -190,7 +192,7 @@ final class LateReads {
   private void update(long nowNanos) {
     fresh = 0;
     updatedNanos = nowNanos;
-    LatencySnapshot recent = times.snapshot().since(beforePrevious);
+    LatencySnapshot recent = windows.recent();
     medianNanos = TimeUnit.MICROSECONDS.toNanos(recent.quantile(0.5));
     lateAfterNanos =
         recent.count() < MIN_READS

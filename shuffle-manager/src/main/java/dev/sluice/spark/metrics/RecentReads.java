@@ -3,6 +3,7 @@ package dev.sluice.spark.metrics;
 
 import dev.sluice.rdma.transfer.LatencyHistogram;
 import dev.sluice.rdma.transfer.LatencySnapshot;
+import dev.sluice.rdma.transfer.LatencyWindows;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.DirectoryMessage.PeerReads;
 import java.util.HashMap;
@@ -22,42 +23,10 @@ final class RecentReads {
   /** Number of READs that end a window. Fewer READs of a peer tell little. */
   static final int MIN_READS = 4;
 
-  /** READs of a histogram until a time, or between two times. */
-  private record Reads(LatencySnapshot times, long bytes) {
-    static final Reads NONE = new Reads(LatencySnapshot.of(List.of()), 0);
-
-    static Reads of(LatencyHistogram latency) {
-      return new Reads(latency.snapshot(), latency.bytes());
-    }
-
-    Reads since(Reads earlier) {
-      return new Reads(times.since(earlier.times), bytes - earlier.bytes);
-    }
-  }
-
-  /**
-   * Windows of a peer.
-   *
-   * @param latency its histogram; the engine makes another one if it meets a forgotten peer again
-   * @param start READs until the window before began
-   * @param current READs until the current window began
-   */
-  private record Windows(LatencyHistogram latency, Reads start, Reads current) {
-    Windows(LatencyHistogram latency) {
-      this(latency, Reads.NONE, Reads.NONE);
-    }
-
-    Windows next() {
-      Reads now = Reads.of(latency);
-      boolean isOver = now.since(current).times().count() >= MIN_READS;
-      return isOver ? new Windows(latency, current, now) : this;
-    }
-  }
-
   private final Map<PeerAddress, LatencyHistogram> byPeer;
 
   /** Guarded by this. */
-  private final Map<PeerAddress, Windows> windows = new HashMap<>();
+  private final Map<PeerAddress, LatencyWindows> windows = new HashMap<>();
 
   /**
    * @param byPeer a view of the peers, which other threads change
@@ -69,7 +38,12 @@ final class RecentReads {
   /** Begins the next window of each peer that was READ often enough. Called once a minute. */
   synchronized void nextWindow() {
     windows.keySet().retainAll(byPeer.keySet());
-    byPeer.forEach((peer, latency) -> windows.put(peer, windows(peer, latency).next()));
+    byPeer.forEach(
+        (peer, latency) -> {
+          LatencyWindows ofPeer = windows(peer, latency);
+          ofPeer.next(MIN_READS);
+          windows.put(peer, ofPeer);
+        });
   }
 
   /** Returns the recent READs of each peer, in any order. */
@@ -79,15 +53,15 @@ final class RecentReads {
         .toList();
   }
 
-  private Windows windows(PeerAddress peer, LatencyHistogram latency) {
-    Windows known = windows.get(peer);
-    return known == null || known.latency() != latency ? new Windows(latency) : known;
+  /** Returns new windows if the engine has a new histogram, as it met a forgotten peer again. */
+  private LatencyWindows windows(PeerAddress peer, LatencyHistogram latency) {
+    LatencyWindows known = windows.get(peer);
+    return known == null || !known.areOf(latency) ? new LatencyWindows(latency) : known;
   }
 
-  private static PeerReads recent(PeerAddress peer, Windows windows) {
-    Reads recent = Reads.of(windows.latency()).since(windows.start());
-    LatencySnapshot times = recent.times();
+  private static PeerReads recent(PeerAddress peer, LatencyWindows windows) {
+    LatencySnapshot recent = windows.recent();
     return new PeerReads(
-        peer, times.count(), recent.bytes(), times.quantile(0.5), times.quantile(0.99));
+        peer, recent.count(), recent.bytes(), recent.quantile(0.5), recent.quantile(0.99));
   }
 }
