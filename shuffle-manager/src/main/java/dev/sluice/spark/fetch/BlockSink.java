@@ -2,70 +2,120 @@
 package dev.sluice.spark.fetch;
 
 import dev.sluice.spark.fetch.SharedBytes.NettyBuffer;
+import dev.sluice.spark.metrics.ShuffleCounter;
+import dev.sluice.spark.table.LocatedBlocks;
+import dev.sluice.spark.transport.FallbackReason;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.CompositeByteBuf;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.util.List;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.buffer.NettyManagedBuffer;
 import org.apache.spark.network.shuffle.DownloadFile;
 import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.apache.spark.network.shuffle.DownloadFileWritableChannel;
-import org.apache.spark.network.util.TransportConf;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Target of a block whose bytes come in pieces, one after the other: one of Spark's download files,
- * or memory. {@link LargeBlockRead} makes and uses it, on one delivery thread at a time, and ends
- * it by {@link #finish} or {@link #abort}. If {@code finish} throws, it calls {@code abort} as
- * well, which frees the bytes that were not handed over.
+ * Target of a block whose bytes come in slices, one after the other: one of Spark's download files,
+ * or memory. Verifies the bytes, and lets a block with wrong ones be READ once more. {@link
+ * LargeBlockRead} makes and uses it, on one delivery thread at a time, and ends it by {@link #end}
+ * or {@link #abort}. If {@code end} throws, it calls {@code abort} as well, which frees the bytes
+ * that were not handed over.
  */
 abstract sealed class BlockSink {
-  private final FetchCall call;
-  private final RequestedBlock block;
+  private static final Logger LOG = LoggerFactory.getLogger(BlockSink.class);
+
+  /**
+   * Size of a piece, which is verified and stored while it is in the core's cache. Linux gives a
+   * write folios of its own size. For folios above 32 KiB (PAGE_ALLOC_COSTLY_ORDER) it compacts and
+   * reclaims memory even if some is free. Map outputs then have to come from the disk again.
+   */
+  private static final int PIECE_BYTES = 32 << 10;
+
+  private final FetchContext path;
+  private final ReadAttempt attempt;
+  private final int block;
+  private final boolean again;
+  private final BlockVerifier verifier;
   private long position;
   private boolean ended;
 
-  private BlockSink(FetchCall call, RequestedBlock block) {
-    this.call = call;
+  private BlockSink(FetchContext path, ReadAttempt attempt, int block, boolean again) {
+    this.path = path;
+    this.attempt = attempt;
     this.block = block;
+    this.again = again;
+    this.verifier = new BlockVerifier(path, attempt.located());
+    verifier.begin(block);
   }
 
   /**
-   * Makes the sink of a block: a file if the call has files, else memory.
+   * Makes the sink of a block: a file if the call has files, else memory. Memory has the same bound
+   * as that of Spark's own transport: spark.reducer.maxSizeInFlight, or one block of less than 2
+   * GiB.
    *
-   * @param length bytes of the block, less than 2 GiB in memory
+   * @param again true if the block is READ for the second time
    */
-  static BlockSink of(FetchCall call, TransportConf conf, RequestedBlock block, long length)
+  static BlockSink of(FetchContext path, ReadAttempt attempt, int block, boolean again)
       throws IOException {
-    DownloadFileManager files = call.files();
+    DownloadFileManager files = attempt.call().files();
     return files == null
-        ? new InMemory(call, block, length)
-        : new InFile(call, block, files, files.createTempFile(conf));
+        ? new InMemory(path, attempt, block, again)
+        : new InFile(path, attempt, block, again, files);
   }
 
-  /** Returns the number of bytes so far. */
+  final long length() {
+    return attempt.located().length(block);
+  }
+
   final long position() {
     return position;
   }
 
-  final void append(MemorySegment piece) throws IOException {
-    store(piece);
-    position += piece.byteSize();
+  /** Verifies and stores the next bytes. */
+  final void append(MemorySegment bytes) throws IOException {
+    for (long from = 0; from < bytes.byteSize(); from += PIECE_BYTES) {
+      MemorySegment piece = bytes.asSlice(from, Math.min(PIECE_BYTES, bytes.byteSize() - from));
+      verifier.update(piece.asByteBuffer());
+      store(piece);
+      position += piece.byteSize();
+    }
   }
 
   /**
-   * Hands the block to Spark, or discards it if it has its answer.
+   * Hands the block to Spark. Discards it if it has its answer, or has wrong bytes. If these came
+   * for the second time, the block falls back.
    *
-   * @param staged true if the block was READ from staging memory
+   * @return false if the block has to be READ again
    */
-  final void finish(boolean staged) throws IOException {
-    ManagedBuffer data = complete();
-    ended = true;
-    finished(call.deliver(block, data, staged));
+  final boolean end() throws IOException {
+    LocatedBlocks located = attempt.located();
+    RequestedBlock requested = attempt.block(block);
+    if (position < length()) { // It had its answer before its last slice.
+      abort();
+    } else if (verifier.matches()) {
+      ManagedBuffer data = complete();
+      ended = true;
+      finished(attempt.call().deliver(requested, data, located.isStaged(block)));
+    } else {
+      abort();
+      path.counters().add(ShuffleCounter.CORRUPTIONS, 1);
+      LOG.warn(
+          "Block {} READ in slices from {} does not match the checksum it was written with; {}",
+          requested,
+          located.peer(),
+          again ? "Spark's own transfer fetches it" : "it is READ again");
+      if (!again) {
+        return false;
+      }
+      attempt.call().fallBack(List.of(requested), FallbackReason.CHECKSUM);
+    }
+    return true;
   }
 
   /** Frees the partial block, unless it has ended before. */
@@ -93,17 +143,16 @@ abstract sealed class BlockSink {
 
   /** A download file. Spark deletes files that it took; this deletes all others. */
   private static final class InFile extends BlockSink {
-    private static final Logger LOG = LoggerFactory.getLogger(BlockSink.class);
-
     private final DownloadFileManager files;
     private final DownloadFile file;
     private final DownloadFileWritableChannel channel;
 
-    InFile(FetchCall call, RequestedBlock block, DownloadFileManager files, DownloadFile file)
+    InFile(
+        FetchContext path, ReadAttempt attempt, int block, boolean again, DownloadFileManager files)
         throws IOException {
-      super(call, block);
+      super(path, attempt, block, again);
       this.files = files;
-      this.file = file;
+      this.file = files.createTempFile(path.transportConf());
       try {
         this.channel = file.openForWriting();
       } catch (IOException | RuntimeException e) {
@@ -156,36 +205,36 @@ abstract sealed class BlockSink {
    */
   private static final class InMemory extends BlockSink {
     /**
-     * Size of one piece, less than a batch of Netty's pool (io.netty.allocator.maxOrder, 4 MiB).
-     * Netty does not pool larger pieces, and the kernel maps and clears their pages anew for each
-     * block.
+     * Size of one component, less than a batch of Netty's pool (io.netty.allocator.maxOrder, 4
+     * MiB). Netty does not pool larger ones, and the kernel maps and clears their pages anew for
+     * each block.
      */
-    private static final int PIECE_BYTES = 1 << 20;
+    private static final int COMPONENT_BYTES = 1 << 20;
 
     private final int length;
     private final ByteBufAllocator allocator = NettyBuffer.allocator();
 
-    /** Pieces for the bytes so far. */
+    /** Components for the bytes so far. */
     private final CompositeByteBuf memory = allocator.compositeDirectBuffer(Integer.MAX_VALUE);
 
-    InMemory(FetchCall call, RequestedBlock block, long length) {
-      super(call, block);
-      this.length = Math.toIntExact(length);
+    InMemory(FetchContext path, ReadAttempt attempt, int block, boolean again) {
+      super(path, attempt, block, again);
+      this.length = Math.toIntExact(length());
     }
 
     @Override
     void store(MemorySegment piece) throws IOException {
       while (memory.writerIndex() < position() + piece.byteSize()) {
-        addPiece();
+        addComponent();
       }
       memory.setBytes((int) position(), piece.asByteBuffer());
     }
 
-    private void addPiece() throws IOException {
-      int bytes = Math.min(PIECE_BYTES, length - memory.writerIndex());
+    private void addComponent() throws IOException {
+      int bytes = Math.min(COMPONENT_BYTES, length - memory.writerIndex());
       try {
-        ByteBuf piece = allocator.directBuffer(bytes, bytes);
-        memory.addComponent(true, piece.writerIndex(bytes));
+        ByteBuf added = allocator.directBuffer(bytes, bytes);
+        memory.addComponent(true, added.writerIndex(bytes));
       } catch (OutOfMemoryError e) {
         throw new IOException("no memory for a block of " + length + " bytes", e);
       }

@@ -15,9 +15,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Verifies blocks, one after the other, against the checksums that Spark's writer computed for each
- * partition. {@link #mismatches} verifies a batch, on a delivery thread or the task's. {@link
- * LargeBlockRead} has one for its steps: for each block {@link #begin}, then {@link #update} with
- * all its bytes, then {@link #matches}. One thread at a time.
+ * partition. {@link #mismatches} verifies a batch, on a delivery thread or the task's. A {@link
+ * BlockSink} has one: first {@link #begin}, then {@link #update} with all bytes of the block, then
+ * {@link #matches}. One thread at a time.
  */
 final class BlockVerifier {
   private static final Logger LOG = LoggerFactory.getLogger(BlockVerifier.class);

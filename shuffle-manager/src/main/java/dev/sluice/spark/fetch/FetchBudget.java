@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
  * Budget of an executor's fetches: for bytes that a peer has to stage, staging slots of the task at
  * the peer and a part of the peer's quota; then buffers of the pool. A slow peer thus leaves
  * buffers to others. A permit has them all, and acquires them in this order, which prevents
- * deadlock. {@link RangeFetch} and {@link BlockSlices} acquire permits. {@link FetchContext} has
+ * deadlock. {@link RangeFetch} and {@link LargeBlockRead} acquire permits. {@link FetchContext} has
  * the budget of the executor. Any thread; never blocks; nothing to close.
  */
 final class FetchBudget {

@@ -31,10 +31,10 @@ import org.slf4j.LoggerFactory;
  * bytes are valid for the time of a lease. This side measures that time from its own request, so no
  * clocks are compared. Bytes whose READ ends after the lease are discarded and requested again.
  *
- * <p>{@link TaskBatchRead}, {@link ReadAttempt} and {@link BlockSlices} make it. Each step runs on
- * the thread that ended the step before: the caller's, the transport's, the completion thread, or a
- * delivery thread that computes a checksum or evaluates a large answer. None blocks, and no two run
- * at once, so plain fields suffice. The permit belongs to this until the sink has it.
+ * <p>{@link TaskBatchRead}, {@link ReadAttempt} and {@link LargeBlockRead} make it. Each step runs
+ * on the thread that ended the step before: the caller's, the transport's, the completion thread,
+ * or a delivery thread that computes a checksum or evaluates a large answer. None blocks, and no
+ * two run at once, so plain fields suffice. The permit belongs to this until the sink has it.
  */
 final class RangeFetch implements FetchBudget.Waiter, ReadListener {
   private static final Logger LOG = LoggerFactory.getLogger(RangeFetch.class);

@@ -18,10 +18,10 @@
  *
  * <p><b>Reading.</b> A {@code FetchCall} makes a {@link ReadAttempt} of blocks that are located
  * together. It READs small blocks in batches. {@link LargeBlockRead} READs large ones in slices
- * ({@link BlockSlices}) into a {@link BlockSink}. A {@code BatchFetcher} READs {@link
- * TaskBatchRead}s. Each batch and slice has a {@link RangeFetch}, which acquires a permit of the
- * {@link FetchBudget}, has bytes staged, and READs them. {@link BlockVerifier} verifies them. Bytes
- * that wait for a task may leave the buffer pool ({@link EvictableBuffers}).
+ * into a {@link BlockSink}. A {@code BatchFetcher} READs {@link TaskBatchRead}s. Each batch and
+ * slice has a {@link RangeFetch}, which acquires a permit of the {@link FetchBudget}, has bytes
+ * staged, and READs them. {@link BlockVerifier} verifies them. Bytes that wait for a task may leave
+ * the buffer pool ({@link EvictableBuffers}).
  *
  * <p><b>Fallback.</b> Blocks that cannot be READ go to {@link SparkTransfer}, which uses {@link
  * NodeFetch} in a cluster with node daemons. {@link LateReads} tells which batches are so late that
