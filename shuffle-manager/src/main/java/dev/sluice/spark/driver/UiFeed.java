@@ -6,6 +6,7 @@ import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.metrics.ApplicationSummary;
 import dev.sluice.spark.metrics.ApplicationTotals;
 import dev.sluice.spark.metrics.ExecutorStates;
+import dev.sluice.spark.metrics.PeerName;
 import dev.sluice.spark.metrics.UpdateRecords;
 import dev.sluice.spark.ui.SluiceUi;
 import dev.sluice.spark.ui.SluiceUpdate;
@@ -140,7 +141,7 @@ final class UiFeed implements AutoCloseable {
         .get()
         .forEach(
             (peer, provider) ->
-                places.put(ExecutorStates.name(peer), new Place(provider, "", "", "", "")));
+                places.put(PeerName.node(peer), new Place(provider, "", "", "", "")));
     return places;
   }
 

@@ -2,6 +2,7 @@
 package dev.sluice.spark.fetch;
 
 import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.spark.metrics.PeerName;
 import dev.sluice.spark.metrics.ShuffleCounters;
 import dev.sluice.spark.transport.FallbackReason;
 import java.util.Arrays;
@@ -58,21 +59,9 @@ final class SparkTransfer {
 
   /** Returns the name of the process that the executor's blocks would be READ from. */
   String peer(BlockManagerId target) {
-    return peer(target, node(target.executorId()));
-  }
-
-  /**
-   * Returns the name of the process that blocks would be READ from.
-   *
-   * @param target executor that wrote them; Spark names some other processes like one
-   * @param node daemon that has its map outputs; empty for none
-   */
-  static String peer(BlockManagerId target, Optional<PeerAddress> node) {
-    if (node.isPresent()) {
-      return "node daemon at " + node.get().host() + ":" + node.get().port();
-    }
-    String id = target.executorId();
-    return (id.matches("\\d+") ? "executor " + id : id) + " at " + target.host();
+    return node(target.executorId())
+        .map(PeerName::node)
+        .orElseGet(() -> PeerName.executor(target.executorId(), target.host()));
   }
 
   /** Fetches on the calling thread, as Spark's tasks do. May block while it connects. */

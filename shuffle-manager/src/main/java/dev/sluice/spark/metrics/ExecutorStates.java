@@ -270,7 +270,7 @@ public final class ExecutorStates {
           continue;
         }
         byPeer
-            .computeIfAbsent(name(reads.peer()), _ -> new ArrayList<>())
+            .computeIfAbsent(PeerName.of(reads.peer()), _ -> new ArrayList<>())
             .add(new Reported(reads, state.timesNanos()));
       }
     }
@@ -304,13 +304,6 @@ public final class ExecutorStates {
       }
     }
     return UpdateRecords.peerFallbacks(sum.largest("", FallbacksReporter.MAX_PAIRS / 2));
-  }
-
-  /** Returns the name of a peer for people: an executor, or a node daemon. */
-  public static String name(PeerAddress peer) {
-    return peer.id().matches("\\d+")
-        ? "executor " + peer
-        : "node daemon at " + peer.host() + ":" + peer.port();
   }
 
   /** Returns the READs without those of executors that have not READ lately. */

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.metrics;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.spark.locate.DirectoryMessage.PeerBlocks;
 import dev.sluice.spark.locate.DirectoryMessage.PeerFallbacks;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Blocks that fell back to Spark's own transfer, by peer and reason. An executor's {@link
@@ -30,35 +33,44 @@ final class FallbacksByPeer {
 
   private record Pair(String peer, String reason) {}
 
-  // Guarded by this.
-  private final Map<Pair, Long> blocks = new HashMap<>();
-  private long others;
+  private final Map<Pair, AtomicLong> blocks = new ConcurrentHashMap<>();
+  private final AtomicLong others = new AtomicLong();
 
   /**
-   * Counts blocks.
+   * Counts blocks. Takes no lock, except when there are too many pairs.
    *
    * @param peer name and address of the process that they were to be READ from
    * @param reason name of a {@code FallbackReason}; an executor of a newer version may have others
    */
-  synchronized void add(String peer, String reason, long count) {
-    blocks.merge(new Pair(peer, reason), count, Long::sum);
-    if (blocks.size() > 2 * MAX_PAIRS) {
-      for (PeerBlocks smallest : sorted().subList(MAX_PAIRS, blocks.size())) {
-        blocks.remove(new Pair(smallest.peer(), smallest.reason()));
-        others += smallest.blocks();
-      }
+  void add(String peer, String reason, long count) {
+    Pair pair = new Pair(peer, reason);
+    AtomicLong counted = blocks.computeIfAbsent(pair, _ -> new AtomicLong());
+    counted.addAndGet(count);
+    if (blocks.get(pair) != counted) { // It was removed, perhaps before the addition.
+      others.addAndGet(counted.getAndSet(0));
+    } else if (blocks.size() > 2 * MAX_PAIRS) {
+      removeSmallest();
+    }
+  }
+
+  private synchronized void removeSmallest() {
+    List<PeerBlocks> all = sorted();
+    for (PeerBlocks smallest : all.subList(Math.min(MAX_PAIRS, all.size()), all.size())) {
+      AtomicLong removed = blocks.remove(new Pair(smallest.peer(), smallest.reason()));
+      others.addAndGet(requireNonNull(removed).getAndSet(0));
     }
   }
 
   /** Counts the blocks of an executor's report. */
-  synchronized void add(PeerFallbacks report) {
+  void add(PeerFallbacks report) {
     report.largest().forEach(pair -> add(pair.peer(), pair.reason(), pair.blocks()));
-    others += report.otherBlocks();
+    others.addAndGet(report.otherBlocks());
   }
 
   private List<PeerBlocks> sorted() {
     List<PeerBlocks> all = new ArrayList<>();
-    blocks.forEach((pair, count) -> all.add(new PeerBlocks(pair.peer(), pair.reason(), count)));
+    blocks.forEach(
+        (pair, count) -> all.add(new PeerBlocks(pair.peer(), pair.reason(), count.get())));
     all.sort(LARGEST_FIRST);
     return all;
   }
@@ -72,7 +84,7 @@ final class FallbacksByPeer {
   synchronized PeerFallbacks largest(String executorId, int pairs) {
     List<PeerBlocks> all = sorted();
     List<PeerBlocks> largest = List.copyOf(all.subList(0, Math.min(pairs, all.size())));
-    long sum = others + all.stream().mapToLong(PeerBlocks::blocks).sum();
+    long sum = others.get() + all.stream().mapToLong(PeerBlocks::blocks).sum();
     long singly = largest.stream().mapToLong(PeerBlocks::blocks).sum();
     return new PeerFallbacks(executorId, sum, largest, sum - singly);
   }

@@ -10,8 +10,7 @@ import java.util.function.LongSupplier;
 
 /**
  * Counts blocks and bytes by path. The executor's runtime makes one. Readers and hand-overs count
- * on any thread, without a lock but for fallbacks. Blocks and bytes of one arrival may differ for a
- * moment.
+ * on any thread, without a lock. Blocks and bytes of one arrival may differ for a moment.
  */
 public final class ShuffleCounters {
   private static final String FALLBACK_BLOCKS = "fallback.blocks.";

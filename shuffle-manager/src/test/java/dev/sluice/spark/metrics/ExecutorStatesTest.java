@@ -107,7 +107,7 @@ class ExecutorStatesTest {
     states.accept(new ReadTimes("3", 1, List.of(1L), List.of(reads(7, 100, 7_000))));
     assertThat(states.slowPeers())
         .extracting(SlowPeer::peer)
-        .containsExactly("executor 7 at host-7:4000", "executor 8 at host-8:4000");
+        .containsExactly("executor 7 at host-7", "executor 8 at host-8");
     SlowPeer slowest = states.slowPeers().getFirst();
     assertThat(slowest.readers()).isEqualTo(3);
     assertThat(slowest.reads().count()).isEqualTo(30);
@@ -131,8 +131,8 @@ class ExecutorStatesTest {
     assertThat(states.slowPeers())
         .extracting(SlowPeer::peer, SlowPeer::readers, peer -> peer.reads().p50Micros())
         .containsExactly(
-            tuple("executor 7 at host-7:4000", 1, 500L),
-            tuple("executor 8 at host-8:4000", 4, 10L));
+            tuple("executor 7 at host-7", 1, 500L),
+            tuple("executor 8 at host-8", 4, 10L));
   }
 
   private static PeerFallbacks fallbacks(String reader, long peer7, long others) {
@@ -199,7 +199,7 @@ class ExecutorStatesTest {
     states.accept(new ReadTimes("1", 1, List.of(1L), List.of(once, reads(7, 100, 200))));
     assertThat(states.slowPeers())
         .extracting(SlowPeer::peer)
-        .containsExactly("executor 7 at host-7:4000", "executor 9 at host-9:4000");
+        .containsExactly("executor 7 at host-7", "executor 9 at host-9");
   }
 
   @Test
@@ -209,7 +209,7 @@ class ExecutorStatesTest {
     states.executorLost("7");
     assertThat(states.slowPeers())
         .extracting(SlowPeer::peer)
-        .containsExactly("executor 8 at host-8:4000");
+        .containsExactly("executor 8 at host-8");
   }
 
   @Test

@@ -5,7 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.spark.locate.DirectoryMessage.PeerBlocks;
 import dev.sluice.spark.locate.DirectoryMessage.PeerFallbacks;
+import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 class FallbacksByPeerTest {
@@ -29,6 +35,30 @@ class FallbacksByPeerTest {
   @Test
   void withoutFallbacksThereIsNothing() {
     assertThat(fallbacks.largest("1", 2)).isEqualTo(new PeerFallbacks("1", 0, List.of(), 0));
+  }
+
+  @Test
+  void noBlockIsLostWhilePairsAreRemoved() throws Exception {
+    int threads = 4;
+    int pairs = 20_000;
+    try (ExecutorService tasks = Executors.newFixedThreadPool(threads)) {
+      List<Callable<Void>> counting =
+          Collections.nCopies(
+              threads,
+              () -> {
+                for (int peer = 0; peer < pairs; peer++) {
+                  fallbacks.add("executor " + peer, "LATE", 1);
+                }
+                return null;
+              });
+      for (Future<Void> counted : tasks.invokeAll(counting, 60, TimeUnit.SECONDS)) {
+        counted.get();
+      }
+    }
+    PeerFallbacks all = fallbacks.largest("1", 10);
+    assertThat(all.sequence()).isEqualTo((long) threads * pairs);
+    assertThat(all.otherBlocks())
+        .isEqualTo(all.sequence() - all.largest().stream().mapToLong(PeerBlocks::blocks).sum());
   }
 
   /** Executors come and go, and an application may run for months. */
