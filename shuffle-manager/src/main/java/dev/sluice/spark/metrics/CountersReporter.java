@@ -2,6 +2,7 @@
 package dev.sluice.spark.metrics;
 
 import dev.sluice.spark.locate.DirectoryMessage.Over;
+import dev.sluice.spark.locate.DirectoryMessage.PeerFallbacks;
 import dev.sluice.spark.locate.DirectoryMessage.Report;
 import dev.sluice.spark.locate.DriverChannel;
 import java.io.IOException;
@@ -68,7 +69,7 @@ public final class CountersReporter implements AutoCloseable {
   private final String device;
   private final ExecutorMetrics metrics;
   private final Optional<ReadTimesReporter> readTimes;
-  private final FallbacksReporter fallbacks;
+  private final GrowingReports fallbacks;
   private final Shuffles shuffles;
   private final DriverChannel driver;
   private final ScheduledExecutorService scheduler;
@@ -142,7 +143,7 @@ public final class CountersReporter implements AutoCloseable {
     this.device = device;
     this.metrics = metrics;
     this.readTimes = readTimes;
-    this.fallbacks = new FallbacksReporter(executorId, metrics.fallbacksByPeer(), driver);
+    this.fallbacks = new GrowingReports(driver);
     this.shuffles = shuffles;
     this.driver = driver;
     this.scheduler = scheduler;
@@ -218,7 +219,9 @@ public final class CountersReporter implements AutoCloseable {
     }
     // Before the counters, for which the driver waits at the application's end.
     readTimes.ifPresent(ReadTimesReporter::report);
-    fallbacks.report();
+    PeerFallbacks byPeer =
+        metrics.fallbacksByPeer().largest(executorId, FallbacksByPeer.MAX_REPORTED);
+    fallbacks.send(byPeer.sequence(), () -> byPeer);
     try {
       // Before the counters are read, too: the largest sequence has the newest ones.
       long sequence = nanoClock.getAsLong();

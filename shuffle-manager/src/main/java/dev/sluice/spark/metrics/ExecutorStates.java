@@ -303,7 +303,7 @@ public final class ExecutorStates {
         sum.add(fallbacks);
       }
     }
-    return UpdateRecords.peerFallbacks(sum.largest("", FallbacksReporter.MAX_PAIRS / 2));
+    return UpdateRecords.peerFallbacks(sum.largest("", FallbacksByPeer.MAX_REPORTED / 2));
   }
 
   /** Returns the READs without those of executors that have not READ lately. */

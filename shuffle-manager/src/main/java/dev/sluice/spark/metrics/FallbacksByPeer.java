@@ -24,6 +24,9 @@ final class FallbacksByPeer {
   /** Number of pairs that are kept when they become twice as many. */
   static final int MAX_PAIRS = 1_000;
 
+  /** Number of pairs in an executor's report; the tab shows half as many. */
+  static final int MAX_REPORTED = 20;
+
   /** The most blocks first. All executors order equal ones alike, so that the driver's sums fit. */
   private static final Comparator<PeerBlocks> LARGEST_FIRST =
       Comparator.comparingLong(PeerBlocks::blocks)

@@ -7,33 +7,24 @@ import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.DirectoryMessage.PeerReads;
 import dev.sluice.spark.locate.DirectoryMessage.ReadTimes;
 import dev.sluice.spark.locate.DriverChannel;
-import java.io.IOException;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicLong;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Reports the latencies of an executor's READs to the driver, for the tab in Spark's UI: those of
- * all READs since the start, and the ten peers whose {@link RecentReads} were slowest. A report has
- * some 2 KB, and is sent only after READs have ended. {@link CountersReporter} makes it, and calls
- * it before each report of counters, on its scheduler's threads. Nothing to close.
+ * all READs since the start, and the ten peers whose {@link RecentReads} were slowest. {@link
+ * CountersReporter} makes it, and calls it before each report of counters, on its scheduler's
+ * threads. Nothing to close.
  */
 final class ReadTimesReporter {
-  private static final Logger LOG = LoggerFactory.getLogger(ReadTimesReporter.class);
-
   /** Number of slowest peers, of an executor and of the application. */
   static final int SLOWEST = 10;
 
   private final String executorId;
   private final LatencyHistogram all;
   private final RecentReads recent;
-  private final DriverChannel driver;
-
-  /** READs in the last report. */
-  private final AtomicLong reported = new AtomicLong();
+  private final GrowingReports reports;
 
   /**
    * @param all latencies of all READs
@@ -47,7 +38,7 @@ final class ReadTimesReporter {
     this.executorId = executorId;
     this.all = all;
     this.recent = new RecentReads(byPeer);
-    this.driver = driver;
+    this.reports = new GrowingReports(driver);
   }
 
   /** Begins the next window of the peers' READs. */
@@ -59,16 +50,7 @@ final class ReadTimesReporter {
   void report() {
     LatencySnapshot times = all.snapshot();
     long count = times.count();
-    long before = reported.get();
-    if (count == before || !reported.compareAndSet(before, count)) {
-      return;
-    }
-    try {
-      driver.ask(new ReadTimes(executorId, count, times.counts(), slowest()));
-    } catch (IOException e) {
-      LOG.debug("Reporting the times of READs failed; trying again later", e);
-      reported.compareAndSet(count, before);
-    }
+    reports.send(count, () -> new ReadTimes(executorId, count, times.counts(), slowest()));
   }
 
   /**

@@ -131,8 +131,7 @@ class ExecutorStatesTest {
     assertThat(states.slowPeers())
         .extracting(SlowPeer::peer, SlowPeer::readers, peer -> peer.reads().p50Micros())
         .containsExactly(
-            tuple("executor 7 at host-7", 1, 500L),
-            tuple("executor 8 at host-8", 4, 10L));
+            tuple("executor 7 at host-7", 1, 500L), tuple("executor 8 at host-8", 4, 10L));
   }
 
   private static PeerFallbacks fallbacks(String reader, long peer7, long others) {
@@ -183,7 +182,7 @@ class ExecutorStatesTest {
       for (int peer = 0; peer < 1_000; peer++) {
         counted.add("executor " + peer, "PEER", peer == 500 ? 2 : 1);
       }
-      states.accept(counted.largest(String.valueOf(reader), FallbacksReporter.MAX_PAIRS));
+      states.accept(counted.largest(String.valueOf(reader), FallbacksByPeer.MAX_REPORTED));
     }
     List<PeerFallback> rows = states.peerFallbacks();
     assertThat(rows).hasSize(11);
