@@ -13,17 +13,16 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -77,11 +76,8 @@ public final class NodeDaemon implements AutoCloseable {
     }
   }
 
-  /** Doors that are not open yet; guarded by this. */
-  private final List<Door> missing = new ArrayList<>();
-
-  /** Reasons why they are not open, by the settings of their addresses. The pages show them. */
-  private final Map<String, String> unbound = new ConcurrentSkipListMap<>();
+  /** Doors that could not be opened yet, with the reasons, which the pages show. */
+  private final Map<Door, String> unbound = new ConcurrentHashMap<>();
 
   /** Port that was given to an application of Spark last. */
   private final AtomicInteger lastPort = new AtomicInteger();
@@ -155,7 +151,13 @@ public final class NodeDaemon implements AutoCloseable {
 
   private NodePages openPages(InetSocketAddress address) throws IOException {
     return new NodePages(
-        address, this::applications, applications.admission()::isDraining, () -> unbound);
+        address, this::applications, applications.admission()::isDraining, this::unbound);
+  }
+
+  /** Returns the reasons why addresses are not bound, by their settings. */
+  private Map<String, String> unbound() {
+    return unbound.entrySet().stream()
+        .collect(Collectors.toMap(door -> door.getKey().address().key(), Map.Entry::getValue));
   }
 
   private synchronized void open() throws IOException {
@@ -165,19 +167,19 @@ public final class NodeDaemon implements AutoCloseable {
         .get(NodeSettings.HTTP)
         .ifPresent(
             address ->
-                missing.add(
-                    new Door(
-                        "Metrics and health are", NodeSettings.HTTP, () -> openPages(address))));
+                openDoor(
+                    new Door("Metrics and health are", NodeSettings.HTTP, () -> openPages(address)),
+                    true));
     options
         .get(NodeSettings.MAPREDUCE_PORT)
         .ifPresent(
             port ->
-                missing.add(
+                openDoor(
                     new Door(
                         "MapReduce jobs are",
                         NodeSettings.MAPREDUCE_PORT,
-                        () -> new JobPort(options.host(), port, jobs, applications))));
-    openDoors(true);
+                        () -> new JobPort(options.host(), port, jobs, applications)),
+                    true));
     long tickMs =
         Math.clamp(
             options.get(NodeSettings.EXPIRE_AFTER).toMillis() / 10, MIN_TICK_MS, MAX_TICK_MS);
@@ -191,21 +193,19 @@ public final class NodeDaemon implements AutoCloseable {
         applications().size());
   }
 
-  /** Opens the doors that are not open yet. Tries again at each tick. */
-  private synchronized void openDoors(boolean isFirst) {
-    missing.removeIf(door -> !closed && isOpen(door, isFirst));
-  }
-
-  private boolean isOpen(Door door, boolean isFirst) {
+  /** Opens a door. If its address cannot be bound, the next tick tries again. */
+  private synchronized void openDoor(Door door, boolean isFirst) {
+    if (closed) {
+      return;
+    }
     try {
       doors.started(door.opener().open());
-      unbound.remove(door.address().key());
+      unbound.remove(door);
       if (!isFirst) {
         LOG.info("{} served now", door.served());
       }
-      return true;
     } catch (IOException e) {
-      unbound.put(door.address().key(), String.valueOf(e.getMessage()));
+      unbound.put(door, String.valueOf(e.getMessage()));
       if (isFirst) {
         LOG.warn(
             "{} not served, because the address cannot be bound ({}). Everything else is served."
@@ -215,13 +215,12 @@ public final class NodeDaemon implements AutoCloseable {
             TimeUnit.MILLISECONDS.toSeconds(MAX_TICK_MS),
             door.address().key());
       }
-      return false;
     }
   }
 
   private void tidy() {
     try {
-      openDoors(false);
+      unbound.keySet().forEach(door -> openDoor(door, false));
       forgiveSilenceWhileStopped();
       applications.tidy();
       folders.roots().forEach(this::tidy);

@@ -7,6 +7,7 @@ import dev.sluice.blocks.conf.Setting;
 import dev.sluice.blocks.directory.TestMapOutputs;
 import dev.sluice.blocks.handover.NodeClient;
 import dev.sluice.blocks.wire.ProcessName;
+import dev.sluice.testkit.Poll;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.InetAddress;
@@ -17,7 +18,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
@@ -27,6 +27,7 @@ abstract class NodeDaemonTestCase {
   static final Duration TIMEOUT = Duration.ofSeconds(20);
   static final NodeClient.Limits LIMITS = new NodeClient.Limits(TIMEOUT, TIMEOUT);
   static final long WAIT_S = 30;
+  static final Duration WAIT = Duration.ofSeconds(WAIT_S);
   static final String APPLICATION = "app-1-ab";
   static final String OTHER = "app-2-cd";
   static final String SECRET = "of the application";
@@ -110,11 +111,10 @@ abstract class NodeDaemonTestCase {
   }
 
   void awaitNone(String application) throws Exception {
-    long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_S);
     // The folder is removed before the application.
-    while (Files.exists(folder(application)) || !daemon.applications().isEmpty()) {
-      assertThat(System.nanoTime()).isLessThan(deadlineNanos);
-      Thread.sleep(20);
-    }
+    Poll.await(
+        application + " is removed",
+        WAIT,
+        () -> Files.notExists(folder(application)) && daemon.applications().isEmpty());
   }
 }

@@ -20,6 +20,7 @@ import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.node.StateFile.ApplicationState;
 import dev.sluice.rdma.log.LogCapture;
 import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.testkit.Poll;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -266,11 +267,8 @@ class NodeFoldersTest extends NodeDaemonTestCase {
     daemon.close();
     Files.createSymbolicLink(folder(APPLICATION).resolve(".tmp-1"), Path.of("gone"));
     start();
-    long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_S);
-    while (metric(APPLICATION, NodeMetric.MAP_OUTPUTS) == 0) {
-      assertThat(System.nanoTime()).isLessThan(deadlineNanos);
-      Thread.sleep(20);
-    }
+    Poll.await(
+        "the map output is known", WAIT, () -> metric(APPLICATION, NodeMetric.MAP_OUTPUTS) > 0);
   }
 
   /** Otherwise its driver would send readers there for map outputs in the other directory. */

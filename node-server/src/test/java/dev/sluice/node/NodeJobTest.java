@@ -18,6 +18,7 @@ import dev.sluice.blocks.wire.NodeMessages.FindJob;
 import dev.sluice.blocks.wire.NodeMessages.Registered;
 import dev.sluice.blocks.wire.TableEntry;
 import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.testkit.Poll;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetAddress;
@@ -354,12 +355,12 @@ class NodeJobTest extends NodeDaemonTestCase {
   }
 
   private void awaitNoFolder(JobFixture of) throws Exception {
-    long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_S);
-    while (of.directories().stream()
-        .anyMatch(disk -> Files.exists(JobFixture.folder(disk, of.name())))) {
-      assertThat(System.nanoTime()).isLessThan(deadlineNanos);
-      Thread.sleep(20);
-    }
+    Poll.await(
+        "the folders of " + of.name() + " are deleted",
+        WAIT,
+        () ->
+            of.directories().stream()
+                .noneMatch(disk -> Files.exists(JobFixture.folder(disk, of.name()))));
   }
 
   @Test
@@ -572,11 +573,7 @@ class NodeJobTest extends NodeDaemonTestCase {
         executor.refresh();
       }
     }
-    long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_S);
-    while (!isOpen(door.port())) {
-      assertThat(System.nanoTime()).isLessThan(deadlineNanos);
-      Thread.sleep(20);
-    }
+    Poll.await("the port is open", WAIT, () -> isOpen(door.port()));
     try (NodeReader reader = reader()) {
       reader.findJob(door, job.name());
     }

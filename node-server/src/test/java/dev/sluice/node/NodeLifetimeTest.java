@@ -12,6 +12,7 @@ import dev.sluice.blocks.wire.LifetimeMessages.NodeResponse;
 import dev.sluice.blocks.wire.LifetimeMessages.RemoveShuffle;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;
 import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.testkit.Poll;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -125,12 +126,13 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
     try (NodeClient executor = enter(APPLICATION, SECRET)) {
       executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
       FileTree.delete(folder(APPLICATION).resolve("5-10"));
-      long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_S);
-      while (metric(APPLICATION, NodeMetric.BYTES) > 0) {
-        executor.refresh();
-        assertThat(System.nanoTime()).isLessThan(deadlineNanos);
-        Thread.sleep(20);
-      }
+      Poll.await(
+          "the map output is forgotten",
+          WAIT,
+          () -> {
+            executor.refresh();
+            return metric(APPLICATION, NodeMetric.BYTES) == 0;
+          });
     }
   }
 
@@ -294,12 +296,14 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
         NodeReader driver = new NodeReader(APPLICATION, SECRET)) {
       executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
       silent.handOver(SHUFFLE, 11, outputs.find(SHUFFLE, 11));
-      long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_S);
-      while (Files.exists(folder(OTHER))) {
-        driver.tell(executor.endpoint().peer(), new Renew(NodeResponse.NEVER, new int[] {SHUFFLE}));
-        assertThat(System.nanoTime()).isLessThan(deadlineNanos);
-        Thread.sleep(20);
-      }
+      PeerAddress node = executor.endpoint().peer();
+      Poll.await(
+          "the silent application is removed",
+          WAIT,
+          () -> {
+            driver.tell(node, new Renew(NodeResponse.NEVER, new int[] {SHUFFLE}));
+            return Files.notExists(folder(OTHER));
+          });
       assertThat(metric(APPLICATION, NodeMetric.BYTES)).isEqualTo(1_000);
 
       String before = silent.endpoint().peer().id();
@@ -322,13 +326,8 @@ class NodeLifetimeTest extends NodeDaemonTestCase {
     long descriptors = descriptors();
     comeAndGo(4, 20);
     awaitNone("app-20-ab");
-    long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_S);
-    while (descriptors() > descriptors) {
-      assertThat(System.nanoTime())
-          .as("descriptors: %d before, %d now", descriptors, descriptors())
-          .isLessThan(deadlineNanos);
-      Thread.sleep(100);
-    }
+    boolean isClosed = Poll.until(WAIT.toMillis(), () -> descriptors() <= descriptors);
+    assertThat(isClosed).as("descriptors: %d before, %d now", descriptors, descriptors()).isTrue();
     assertThat(directory.resolve("node/.sluice")).isDirectoryNotContaining("glob:**/*app*");
   }
 

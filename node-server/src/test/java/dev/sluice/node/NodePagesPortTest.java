@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.blocks.handover.NodeClient;
+import dev.sluice.testkit.Poll;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -23,7 +24,6 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** Daemon whose address for metrics, or port for MapReduce, is taken by another process. */
@@ -41,11 +41,7 @@ class NodePagesPortTest extends NodeDaemonTestCase {
         executor.handOver(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
       }
     }
-    long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_S);
-    while (!isServed(port)) {
-      assertThat(System.nanoTime()).isLessThan(deadlineNanos);
-      Thread.sleep(20);
-    }
+    Poll.await("the pages are served", WAIT, () -> isServed(port));
     daemon.close();
     assertThatThrownBy(() -> new Socket(InetAddress.getLoopbackAddress(), port).close())
         .isInstanceOf(IOException.class);
@@ -70,11 +66,8 @@ class NodePagesPortTest extends NodeDaemonTestCase {
       assertThat(get(port, "/").body()).contains(key + " cannot be bound: ");
       assertThat(get(port, "/metrics").body()).contains("sluice_node_unbound_addresses 1.0\n");
     }
-    long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_S);
-    while (get(port, "/api/v1").body().contains(key)) {
-      assertThat(System.nanoTime()).isLessThan(deadlineNanos);
-      Thread.sleep(20);
-    }
+    Poll.await(
+        "the port for MapReduce is bound", WAIT, () -> !get(port, "/api/v1").body().contains(key));
     assertThat(get(port, "/").body()).doesNotContain(key, "{unbound}");
     assertThat(get(port, "/metrics").body()).contains("sluice_node_unbound_addresses 0.0\n");
   }

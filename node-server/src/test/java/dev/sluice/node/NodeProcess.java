@@ -4,6 +4,7 @@ package dev.sluice.node;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.blocks.handover.NodeChannel;
+import dev.sluice.testkit.Poll;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -67,14 +68,12 @@ final class NodeProcess implements AutoCloseable {
   }
 
   private void awaitSocket(Path socket, Path log) throws Exception {
-    long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_S);
-    while (!listens(socket)) {
-      assertThat(process.isAlive())
-          .as("the daemon runs; its log: %s", Files.readString(log))
-          .isTrue();
-      assertThat(System.nanoTime()).as(Files.readString(log)).isLessThan(deadlineNanos);
-      Thread.sleep(20);
-    }
+    boolean isOver =
+        Poll.until(
+            TimeUnit.SECONDS.toMillis(TIMEOUT_S), () -> listens(socket) || !process.isAlive());
+    assertThat(isOver && process.isAlive())
+        .as("the daemon listens; its log: %s", Files.readString(log))
+        .isTrue();
   }
 
   private static boolean listens(Path socket) {

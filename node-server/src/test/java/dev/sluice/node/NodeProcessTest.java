@@ -16,6 +16,7 @@ import dev.sluice.blocks.wire.LifetimeMessages.Renew;
 import dev.sluice.blocks.wire.NodeMessages.RegisterExecutor;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.testkit.Poll;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.Socket;
@@ -253,11 +254,7 @@ class NodeProcessTest {
   }
 
   private static void awaitSize(Set<Long> taken, int size) throws Exception {
-    long deadlineNanos = System.nanoTime() + TIMEOUT.toNanos();
-    while (taken.size() < size) {
-      assertThat(System.nanoTime()).isLessThan(deadlineNanos);
-      Thread.sleep(1);
-    }
+    Poll.await(size + " map outputs are taken", TIMEOUT, () -> taken.size() >= size);
   }
 
   @Test
@@ -386,12 +383,13 @@ class NodeProcessTest {
         Thread.sleep(1_500);
         assertThat(dead).exists();
       }
-      long deadlineNanos = System.nanoTime() + TIMEOUT.toNanos();
-      while (Files.exists(dead)) {
-        assertThat(reader.read(node, SHUFFLE, ExecutorProcess.MAP_ID)).isEqualTo(data);
-        assertThat(System.nanoTime()).isLessThan(deadlineNanos);
-        Thread.sleep(20);
-      }
+      Poll.await(
+          "the dead executor's folder is deleted",
+          TIMEOUT,
+          () -> {
+            assertThat(reader.read(node, SHUFFLE, ExecutorProcess.MAP_ID)).isEqualTo(data);
+            return Files.notExists(dead);
+          });
       assertThat(living).exists();
       assertThat(unknown).exists();
     }
@@ -399,11 +397,10 @@ class NodeProcessTest {
 
   /** Waits until the daemon has seen the executor's lock. */
   private static void awaitSeen(Path folder) throws Exception {
-    long deadlineNanos = System.nanoTime() + TIMEOUT.toNanos();
-    while (Files.size(folder.resolve(".sluice-executor")) == 0) {
-      assertThat(System.nanoTime()).isLessThan(deadlineNanos);
-      Thread.sleep(20);
-    }
+    Poll.await(
+        "the daemon has seen " + folder,
+        TIMEOUT,
+        () -> Files.size(folder.resolve(".sluice-executor")) > 0);
   }
 
   @Test

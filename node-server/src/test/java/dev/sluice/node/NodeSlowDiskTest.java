@@ -14,6 +14,7 @@ import dev.sluice.blocks.wire.NodeMessages.RegisterExecutor;
 import dev.sluice.blocks.wire.NodeMessages.Registered;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.testkit.Poll;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -57,7 +58,7 @@ class NodeSlowDiskTest {
   private static final NodeClient.Limits LIMITS = new NodeClient.Limits(TIMEOUT, TIMEOUT);
 
   /** A registry also waits for the pipe, in vain. */
-  private static final long WAIT_S = 30;
+  private static final Duration WAIT = Duration.ofSeconds(30);
 
   @TempDir Path directory;
   private final List<NodeChannel> connections = new ArrayList<>();
@@ -205,11 +206,7 @@ class NodeSlowDiskTest {
   }
 
   private void awaitNone(String glob) throws Exception {
-    long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_S);
-    while (isThere(glob)) {
-      assertThat(System.nanoTime()).as(glob).isLessThan(deadlineNanos);
-      Thread.sleep(20);
-    }
+    Poll.await("no file is like " + glob, WAIT, () -> !isThere(glob));
   }
 
   private boolean isThere(String glob) throws IOException {
