@@ -112,7 +112,7 @@ record Gain(Verdict verdict, Optional<Range> saving, String reason) {
       return unknown(stages.iterator().next().reason());
     }
     Range sum = known.stream().reduce(Range.NONE, Range::plus);
-    long lacking = stages.size() - known.size();
+    int lacking = stages.size() - known.size();
     return new Gain(
         lacking > 0 ? Verdict.UNKNOWN : Verdict.of(sum, taskSeconds),
         Optional.of(sum),

@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -67,25 +68,27 @@ final class QualifyText {
   /** Returns a summary, a table of stages, and the limits of the estimate. */
   String text() {
     StringBuilder text = new StringBuilder();
-    text.append(line("application", "%s", named(application.name(), application.id())));
+    text.append(line("application", named(application.name(), application.id())));
     text.append(
         line(
             "log",
-            "Spark %s, %s; %d events, %s",
-            application.sparkVersion().isEmpty()
-                ? "of unknown version"
-                : application.sparkVersion(),
-            application.hasEnded() ? "complete" : "without the application's end",
-            reading.get("events"),
-            seconds(application.seconds())));
-    gaps.forEach(gap -> text.append(line("missing", "%s", gap)));
+            "Spark %s, %s; %s events, %s"
+                .formatted(
+                    application.sparkVersion().isEmpty()
+                        ? "of unknown version"
+                        : application.sparkVersion(),
+                    application.hasEnded() ? "complete" : "without the application's end",
+                    Objects.requireNonNull(reading.get("events")),
+                    seconds(application.seconds()))));
+    gaps.forEach(gap -> text.append(line("missing", gap)));
     text.append(
         line(
             "task time",
-            "%s of %d tasks; the log lacks the metrics of %d",
-            seconds(application.all().taskSeconds()),
-            application.all().tasks(),
-            application.tasksWithoutMetrics()));
+            "%s of %d tasks; the log lacks the metrics of %d"
+                .formatted(
+                    seconds(application.all().taskSeconds()),
+                    application.all().tasks(),
+                    application.tasksWithoutMetrics())));
     return text + (rows.isEmpty() ? "" : shuffle()) + verdict() + table();
   }
 
@@ -93,18 +96,19 @@ final class QualifyText {
     ShuffleReads all = application.all();
     return line(
             "shuffles",
-            "%d stages read them%s; %d blocks, %d of them remote, %s",
-            rows.size(),
-            duringShare(),
-            all.blocks(),
-            all.remoteBlocks(),
-            size(all.bytes()))
+            "%d stages read them%s; %d blocks, %d of them remote, %s"
+                .formatted(
+                    rows.size(),
+                    duringShare(),
+                    all.blocks(),
+                    all.remoteBlocks(),
+                    size(all.bytes())))
         + line(
             "fetch wait",
-            "%s, %s of the task time",
-            seconds(all.waitSeconds()),
-            percent(all.waitSeconds(), all.taskSeconds()))
-        + line("serving", "%s of CPU time, by estimate", seconds(serving(all)));
+            "%s, %s of the task time"
+                .formatted(
+                    seconds(all.waitSeconds()), percent(all.waitSeconds(), all.taskSeconds())))
+        + line("serving", "%s of CPU time, by estimate".formatted(seconds(serving(all))));
   }
 
   private String duringShare() {
@@ -118,13 +122,14 @@ final class QualifyText {
   private String verdict() {
     return line(
         "Sluice",
-        "%s%s: %s",
-        gain.verdict().words(),
-        gain.saving()
-            .filter(_ -> !rows.isEmpty())
-            .map(saving -> " (saves " + range(saving) + share(saving) + ")")
-            .orElse(""),
-        gain.reason());
+        "%s%s: %s"
+            .formatted(
+                gain.verdict().words(),
+                gain.saving()
+                    .filter(_ -> !rows.isEmpty())
+                    .map(saving -> " (saves " + range(saving) + share(saving) + ")")
+                    .orElse(""),
+                gain.reason()));
   }
 
   private String share(Range saving) {
@@ -192,8 +197,8 @@ final class QualifyText {
     return name.isEmpty() && id.isEmpty() ? "unknown" : "%s (%s)".formatted(name, id);
   }
 
-  private static String line(String label, String format, Object... values) {
-    return String.format("%-12s ", label) + String.format(format, values) + "\n";
+  private static String line(String label, String text) {
+    return "%-12s %s\n".formatted(label, text);
   }
 
   private static String range(Range saving) {
