@@ -1,5 +1,5 @@
 # Image of the node daemon; sluice-node.yaml runs one daemon a node. FOLDER has the archive of a release:
-#   docker build -f conf/kubernetes/Dockerfile -t sluice-node:0.1.0 FOLDER
+#   docker build -f conf/kubernetes/images/node.Dockerfile -t sluice-node:0.1.0 FOLDER
 FROM eclipse-temurin:25-jdk
 RUN apt-get update && apt-get install -y --no-install-recommends libibverbs1 ibverbs-providers librdmacm1 \
  && rm -rf /var/lib/apt/lists/*
