@@ -1,2 +1,2 @@
-/** Tests of the files in {@code conf/kubernetes}. */
+/** Tests of the files in {@code conf/kubernetes} and {@code conf/helm}. */
 package dev.sluice.cluster.kubernetes;
