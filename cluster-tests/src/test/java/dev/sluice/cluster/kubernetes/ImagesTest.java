@@ -110,7 +110,7 @@ final class ImagesTest {
   void versionsOfSparkAndHadoopAreThoseOfTheTests(Path image) throws Exception {
     assertThat(Images.instructions(image, "ARG"))
         .containsExactly(List.of("SPARK_VERSION=" + Images.version("spark.version", POM)));
-    String hadoop = Images.version("hadoop.version", Path.of("../testkit/hadoop-3.4/pom.xml"));
+    String hadoop = Images.version("hadoop.3.4.version", POM);
     List<List<String>> jars =
         Images.instructions(image, "ADD").stream().filter(add -> add.size() == 3).toList();
     assertThat(jars).hasSize(2);
