@@ -126,7 +126,7 @@ await check('search', {}, async (page) => {
 
 for (const colorScheme of ['light', 'dark']) {
   await check(`${colorScheme} page is readable`, { colorScheme }, async (page) => {
-    for (const path of ['/', '/docs/quick-start.html', '/conf/kubernetes.html', WIDE_TABLE]) {
+    for (const path of ['/', '/docs/quick-start.html', '/conf/kubernetes.html', '/conf/helm.html', WIDE_TABLE]) {
       await open(page, path)
       expect((await page.locator('html.dark').count()) === (colorScheme === 'dark' ? 1 : 0), `${path} is not ${colorScheme}`)
       const { contrast, text } = await page.evaluate(lowestContrast)

@@ -60,7 +60,7 @@ function pageOf(path) {
 }
 
 function language(file) {
-  return LANGUAGES[extname(file.replace(/\.template$/, '')).slice(1)] ?? (file.endsWith('/Dockerfile') ? 'docker' : 'txt')
+  return LANGUAGES[extname(file.replace(/\.template$/, '')).slice(1)] ?? (file.endsWith('Dockerfile') ? 'docker' : 'txt')
 }
 
 /** Returns the files below a folder in order, without those that a build has made. */
