@@ -78,18 +78,19 @@ record Gain(Verdict verdict, Optional<Range> saving, String reason) {
     if (reads.taskSeconds() == 0) {
       return unknown("the log lacks the run time of tasks");
     }
+    if (reads.remoteBlocks()
+        == 0) { // The storms of the model had as many remote blocks as local ones.
+      return new Gain(Verdict.NO_GAIN, Optional.of(Range.NONE), "no block is remote");
+    }
     Range saving = GainModel.saving(reads.blocks(), reads.bytes());
     Verdict verdict = Verdict.of(saving, reads.taskSeconds());
-    return new Gain(verdict, Optional.of(saving), reason(verdict, reads));
+    return new Gain(verdict, Optional.of(saving), reason(verdict));
   }
 
-  private static String reason(Verdict verdict, ShuffleReads reads) {
+  private static String reason(Verdict verdict) {
     return switch (verdict) {
       case GAIN -> "many small blocks";
-      case NO_GAIN ->
-          reads.remoteBlocks() == 0
-              ? "few blocks for the task time, and none is remote"
-              : "few blocks for the task time";
+      case NO_GAIN -> "few blocks for the task time";
       case LOSS -> "too few blocks for the fixed costs of a shuffle";
       case UNKNOWN ->
           "large blocks: they may gain where map outputs are registered, and lose where they are"

@@ -48,6 +48,17 @@ class GainTest {
   }
 
   @Test
+  void localBlocksAloneGainNothing() {
+    ShuffleReads reads = new ShuffleReads();
+    reads.ran(100_000);
+    reads.note("Local Blocks Fetched", 1_000_000);
+    reads.note("Local Bytes Read", 1_000_000_000);
+    Gain gain = Gain.ofStage(reads, "sort");
+    assertThat(gain.verdict()).isEqualTo(Verdict.NO_GAIN);
+    assertThat(gain.reason()).isEqualTo("no block is remote");
+  }
+
+  @Test
   void anApplicationIsTheSumOfItsStages() {
     Gain many = Gain.ofStage(reads(100_000, 100, 5000), "");
     Gain few = Gain.ofStage(reads(10, 100, 5000), "");

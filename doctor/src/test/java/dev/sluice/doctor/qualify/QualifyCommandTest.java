@@ -205,7 +205,7 @@ class QualifyCommandTest {
     assertThat(run(write(log)).out()).contains("unknown: the log lacks the run time of tasks");
   }
 
-  /** Only those first that would gain most are in the table. */
+  /** The table has only the stages that would gain most. */
   @Test
   void moreStagesAreInJsonThanInTheTable() throws IOException {
     StringBuilder log = new StringBuilder(Events.START);
