@@ -4,7 +4,6 @@ package dev.sluice.doctor.check;
 import dev.sluice.blocks.conf.ExecutorSettings;
 import dev.sluice.blocks.handover.NodeSocket;
 import dev.sluice.doctor.Finding;
-import dev.sluice.doctor.FixLine;
 import java.io.IOException;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
@@ -66,15 +65,14 @@ record DaemonCheck(boolean required, Path socket) implements Check {
             "none: " + reason + "; " + NODE + " is off, so executors serve their map outputs");
   }
 
-  /** Makes the finding about a daemon of another user. No line makes the daemon root's. */
+  /**
+   * Makes the finding about a daemon of another user. No line changes the daemon's user: the doctor
+   * may run as somebody else than the executors.
+   */
   static Finding unusable(String said, String self) {
-    Finding finding =
-        Finding.fail(
-            NAME,
-            said + ", and refuses executors of user " + self,
-            "run daemon and executors as one user, and the doctor as that user");
-    return self.equals("root")
-        ? finding
-        : finding.mendedBy(FixLine.ofUnit("sluice-node.service", "User=" + self));
+    return Finding.fail(
+        NAME,
+        said + ", and refuses executors of user " + self,
+        "run daemon and executors as one user, and the doctor as that user");
   }
 }
