@@ -11,6 +11,7 @@ ADD --checksum=sha256:bd20267b0555766ae84697dd888f074ca326d8e2ec3c0008928a6ac296
 RUN cd /opt/spark/jars \
  && if ls hadoop-client-api-3.4.*; then rm hadoop-client-*-3.4.* && mv /hadoop/* . && chmod 644 hadoop-client-*; fi
 COPY sluice-spark-4-0.1.0.jar /opt/spark/jars/
+RUN chmod 644 /opt/spark/jars/sluice-*
 
 FROM registry.access.redhat.com/ubi9/ubi-minimal
 RUN microdnf install -y libibverbs librdmacm procps-ng shadow-utils \
@@ -18,6 +19,8 @@ RUN microdnf install -y libibverbs librdmacm procps-ng shadow-utils \
  && groupadd --system --gid 185 spark \
  && useradd --system --uid 185 --gid spark --home-dir /opt/spark spark
 COPY --from=eclipse-temurin:25-jre /opt/java/openjdk /opt/java/openjdk
+# JDK 25.0.0 to 25.0.2 corrupt compressed data (JDK-8377811).
+RUN . /opt/java/openjdk/release && case $JAVA_VERSION in 25 | 25.0.[012]) echo "JDK $JAVA_VERSION is too old: build with --pull"; exit 1 ;; esac
 # UBI has no tini.
 COPY --from=spark /usr/bin/tini-static /usr/bin/tini
 COPY --from=spark /opt/spark /opt/spark
