@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A map output that peers can READ, or that only this process reads. Its data and its table are
  * registered, or neither is and it is staged. One whose partitions are all empty has no data to
- * register, only a table. {@link ShuffleOutputs} creates and deregisters it with its lock held; any
- * thread gets it there and reads it.
+ * register, only a table. {@link ShuffleOutputs} creates and deregisters it with its lock held,
+ * unless only this process reads it; any thread gets it there and reads it.
  *
  * <p>A method that reads data or table retains the table first: their memory may be unmapped
  * otherwise. Takes some 1 KB of heap whatever the number of partitions: 100 KB an executor if 1,000

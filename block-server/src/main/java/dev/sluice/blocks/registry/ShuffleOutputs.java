@@ -222,7 +222,8 @@ final class ShuffleOutputs {
         == null) {
       counters.add(RegistryCounter.REGISTERED_OUTPUTS, 1);
       counters.add(RegistryCounter.REGISTRATIONS, 1);
-      if (closed) { // The close may have missed it.
+      // The close, or a removal of its files, may have missed it.
+      if (closed || !files.index().toFile().exists()) {
         remove(mapId);
       }
     }

@@ -108,7 +108,7 @@ public final class TableReading {
   }
 
   private static InconsistentFilesException hasChanged(Path path) {
-    return new InconsistentFilesException(path + " has changed since it was first read");
+    return new InconsistentFilesException(path + " does not fit its map output, or has changed");
   }
 
   private long[] entries() throws InconsistentFilesException {

@@ -134,14 +134,14 @@ class IndexTableTest {
   void anIndexThatIsCutOffIsAnErrorAlsoBeforeTheCut() throws Exception {
     truncate(outputs.index(SHUFFLE, 7), PARTITIONS * Long.BYTES);
     assertThatThrownBy(() -> table.entries(0, 1))
-        .hasMessageContaining("has changed since it was first read");
+        .hasMessageContaining("does not fit its map output, or has changed");
   }
 
   @Test
   void checksumsThatAreCutOffAreAnError() throws Exception {
     truncate(outputs.checksums(SHUFFLE, 7), 8);
     assertThatThrownBy(() -> table.entries(0, 1))
-        .hasMessageContaining("has changed since it was first read");
+        .hasMessageContaining("does not fit its map output, or has changed");
   }
 
   private static void truncate(Path path, long bytes) throws IOException {
@@ -164,7 +164,7 @@ class IndexTableTest {
         file.write(ByteBuffer.allocate(Long.BYTES).putLong(0, wrong), 5 * Long.BYTES);
       }
       assertThatThrownBy(() -> table.entries(0, 1))
-          .hasMessageContaining("has changed since it was first read");
+          .hasMessageContaining("does not fit its map output, or has changed");
     }
   }
 }

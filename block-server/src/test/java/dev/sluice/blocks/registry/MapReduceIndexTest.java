@@ -159,9 +159,9 @@ class MapReduceIndexTest {
     assertEntries(table, 0, PAGE);
     assertThatThrownBy(() -> table.entries(PAGE, PAGE + 1))
         .isInstanceOf(InconsistentFilesException.class)
-        .hasMessageContaining("has changed since it was first read");
+        .hasMessageContaining("does not fit its map output, or has changed");
     write(Arrays.copyOf(longs(), 3 * PAGE));
     assertThatThrownBy(() -> table.entries(0, 1))
-        .hasMessageContaining("has changed since it was first read");
+        .hasMessageContaining("does not fit its map output, or has changed");
   }
 }
