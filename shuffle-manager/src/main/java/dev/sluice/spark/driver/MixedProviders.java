@@ -66,7 +66,11 @@ final class MixedProviders {
 
   private static String reason(String name, Place place) {
     String at = place.address().isEmpty() ? "" : " at " + place.address();
-    return " The %s%s has %s, because %s. Run the doctor on its node."
-        .formatted(name, at, place.provider(), place.reason());
+    return " %s%s has %s, because %s. Run the doctor on its node."
+        .formatted(
+            Character.toUpperCase(name.charAt(0)) + name.substring(1),
+            at,
+            place.provider(),
+            place.reason());
   }
 }

@@ -22,37 +22,41 @@ final class SlowPeersOfAll {
 
   private static final long QUIET_MS = TimeUnit.NANOSECONDS.toMillis(SlowPeers.WINDOW_NANOS);
 
-  private List<SlowPeer> named = List.of();
+  /** READs of the application when it last named peers. */
+  private long readsThen;
+
   private long quietUntilMs = Long.MIN_VALUE;
 
   /**
-   * Looks at the slowest peers, and is silent if nothing was READ from the slow ones since it named
-   * them.
+   * Looks at the slowest peers, and is silent if nothing was READ since it named some.
    *
    * @param slowest recent READs from the slowest peers, of all executors
+   * @param othersMicros median of the recent medians of all peers, in microseconds
    * @param all all READs of the application
    * @param nowMs milliseconds since any moment
    */
-  void look(List<SlowPeer> slowest, Reads all, long nowMs) {
-    if (nowMs < quietUntilMs) {
+  void look(List<SlowPeer> slowest, long othersMicros, Reads all, long nowMs) {
+    if (nowMs < quietUntilMs || all.count() == readsThen) {
       return;
     }
-    List<SlowPeer> slow = slowest.stream().filter(peer -> isSlow(peer.reads(), all)).toList();
-    if (!slow.isEmpty() && !slow.equals(named)) {
-      named = slow;
+    // READs of a stage with large blocks may all take longer than those before.
+    long others = Math.max(othersMicros, all.p50Micros());
+    List<SlowPeer> slow = slowest.stream().filter(peer -> isSlow(peer.reads(), others)).toList();
+    if (!slow.isEmpty()) {
+      readsThen = all.count();
       quietUntilMs = nowMs + QUIET_MS;
       LOG.warn(
-          "SLOW_PEER {}; the median of all READs is {} ms. Tasks wait for their slowest peer: check"
+          "SLOW_PEER {}; the median of other peers is {} ms. Tasks wait for their slowest peer: check"
               + " load, disks and network of its host (the doctor's --serve and --peer measure the"
               + " network). Setting spark.shuffle.rdma.read.timeout limits the wait for a READ",
           slow.stream().map(SlowPeersOfAll::text).collect(Collectors.joining(", ")),
-          millis(all.p50Micros()));
+          millis(others));
     }
   }
 
-  private static boolean isSlow(Reads reads, Reads all) {
+  private static boolean isSlow(Reads reads, long othersMicros) {
     return reads.count() >= SlowPeers.MIN_READS
-        && SlowPeers.isSlow(reads.p50Micros(), all.p50Micros());
+        && SlowPeers.isSlow(reads.p50Micros(), othersMicros);
   }
 
   private static String text(SlowPeer peer) {

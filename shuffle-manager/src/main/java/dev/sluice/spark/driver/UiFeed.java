@@ -122,7 +122,8 @@ final class UiFeed implements AutoCloseable {
   private void tick(boolean isSeen, SparkContext context) {
     try {
       mixed.look(places());
-      slowPeers.look(states.slowPeers(), states.reads(), clockMs.getAsLong());
+      slowPeers.look(
+          states.slowPeers(), states.recentP50Micros(), states.reads(), clockMs.getAsLong());
       List<SluiceUpdate> due = next(false);
       if (isSeen) {
         due.forEach(context.listenerBus()::post);

@@ -263,6 +263,26 @@ public final class ExecutorStates {
    * are gone are left out, and those with few READs come last.
    */
   public List<SlowPeer> slowPeers() {
+    return recentPeers()
+        .sorted(
+            Comparator.comparing((SlowPeer peer) -> peer.reads().count() >= RecentReads.MIN_READS)
+                .thenComparingLong(peer -> peer.reads().p50Micros())
+                .thenComparingLong(peer -> peer.reads().p99Micros())
+                .reversed())
+        .limit(ReadTimesReporter.SLOWEST)
+        .toList();
+  }
+
+  /**
+   * Returns the median of the recent medians of all peers that executors report, in microseconds;
+   * the lower one of two, 0 without peers.
+   */
+  public long recentP50Micros() {
+    long[] medians = recentPeers().mapToLong(peer -> peer.reads().p50Micros()).sorted().toArray();
+    return medians.length == 0 ? 0 : medians[(medians.length - 1) / 2];
+  }
+
+  private Stream<SlowPeer> recentPeers() {
     Map<String, List<Reported>> byPeer = new TreeMap<>();
     for (State state : all()) {
       for (PeerReads reads : state.slowest()) {
@@ -275,14 +295,7 @@ public final class ExecutorStates {
       }
     }
     return byPeer.entrySet().stream()
-        .map(entry -> slowPeer(entry.getKey(), newest(entry.getValue())))
-        .sorted(
-            Comparator.comparing((SlowPeer peer) -> peer.reads().count() >= RecentReads.MIN_READS)
-                .thenComparingLong(peer -> peer.reads().p50Micros())
-                .thenComparingLong(peer -> peer.reads().p99Micros())
-                .reversed())
-        .limit(ReadTimesReporter.SLOWEST)
-        .toList();
+        .map(entry -> slowPeer(entry.getKey(), newest(entry.getValue())));
   }
 
   /**

@@ -10,6 +10,7 @@ import dev.sluice.spark.ui.SluiceUpdate.Place;
 import dev.sluice.spark.ui.SluiceUpdate.QueuePairs;
 import dev.sluice.spark.ui.SluiceUpdate.Reads;
 import dev.sluice.spark.ui.SluiceUpdate.SlowPeer;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.Map;
 import java.util.TreeMap;
@@ -342,7 +343,11 @@ final class StatusPage {
   }
 
   private boolean isNamedAsSlow(Reads reads) {
-    long limit = Math.max(SLOW_P50 * status.reads().p50Micros(), MIN_SLOW_PEER_MICROS);
+    long[] recent = status.slowPeers().stream().mapToLong(p -> p.reads().p50Micros()).toArray();
+    Arrays.sort(recent);
+    // READs of a stage with large blocks may all take longer than those before.
+    long others = Math.max(recent[(recent.length - 1) / 2], status.reads().p50Micros());
+    long limit = Math.max(SLOW_P50 * others, MIN_SLOW_PEER_MICROS);
     return reads.count() >= MIN_SLOW_PEER_READS && reads.p50Micros() >= limit;
   }
 

@@ -31,7 +31,7 @@ class MixedProvidersTest {
           .singleElement()
           .asString()
           .contains("soft: 1, verbs: 2")
-          .contains("The executor 2 at host:2 has soft, because no RDMA device is active.")
+          .contains("Executor 2 at host:2 has soft, because no RDMA device is active.")
           .contains("spark.shuffle.rdma.provider=soft gives");
     }
   }
@@ -73,7 +73,7 @@ class MixedProvidersTest {
       assertThat(log.messages())
           .singleElement()
           .asString()
-          .contains("The executor 3 at host:3 has off, because the start took too long.")
+          .contains("Executor 3 at host:3 has off, because the start took too long.")
           .doesNotContain("provider=soft");
     }
   }

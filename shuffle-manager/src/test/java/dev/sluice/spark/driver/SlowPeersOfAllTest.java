@@ -30,43 +30,57 @@ class SlowPeersOfAllTest {
   @Test
   void peersThatAreSlowForAllTogetherAreNamed() {
     slowPeers.look(
-        List.of(peer("7", 80, 212_000), peer("8", 60, 90_000), peer("9", 70, 4_000)), ALL, 0);
+        List.of(peer("7", 80, 212_000), peer("8", 60, 90_000), peer("9", 70, 4_000)),
+        2_500,
+        ALL,
+        0);
     assertThat(log.messages())
         .singleElement()
         .asString()
         .contains("SLOW_PEER executor 7 (median 212.0 ms of 80 READs by 40 executors)")
         .contains(", executor 8 (median 90.0 ms of 60 READs")
-        .contains("; the median of all READs is 3.0 ms")
+        .contains("; the median of other peers is 3.0 ms")
         .contains("spark.shuffle.rdma.read.timeout")
         .doesNotContain("executor 9");
   }
 
   @Test
   void aFewReadsAreNoReason() {
-    slowPeers.look(List.of(peer("7", 9, 212_000)), ALL, 0);
+    slowPeers.look(List.of(peer("7", 9, 212_000)), 2_500, ALL, 0);
     assertThat(log.messages()).isEmpty();
   }
 
   /** The network or the disks of all nodes are the cause then. */
   @Test
   void nothingIsSaidIfAllReadsTakeLong() {
-    slowPeers.look(List.of(peer("7", 80, 212_000)), new Reads(1_000, 60_000, 220_000), 0);
+    slowPeers.look(List.of(peer("7", 80, 212_000)), 2_500, new Reads(1_000, 60_000, 220_000), 0);
     assertThat(log.messages()).isEmpty();
   }
 
   @Test
   void oneLineAMinuteIsLogged() {
     for (int second = 0; second < 180; second++) {
-      slowPeers.look(List.of(peer("7", 80 + second, 212_000)), ALL, 1_000L * second);
+      slowPeers.look(
+          List.of(peer("7", 80, 212_000)),
+          2_500,
+          new Reads(ALL.count() + second, 3_000, 220_000),
+          1_000L * second);
     }
     assertThat(log.messages()).hasSize(3);
   }
 
-  /** The last figures of an application that rests stay as they are. */
+  /** Blocks of a later stage may be larger. */
+  @Test
+  void nothingIsSaidIfAllPeersTakeLongNow() {
+    slowPeers.look(List.of(peer("7", 80, 70_000), peer("8", 80, 60_000)), 60_000, ALL, 0);
+    assertThat(log.messages()).isEmpty();
+  }
+
+  /** The figures of an application that rests change only as its executors leave. */
   @Test
   void nothingIsRepeatedWithoutFurtherReads() {
-    slowPeers.look(List.of(peer("7", 80, 212_000)), ALL, 0);
-    slowPeers.look(List.of(peer("7", 80, 212_000)), ALL, 3_600_000);
+    slowPeers.look(List.of(peer("7", 80, 212_000)), 2_500, ALL, 0);
+    slowPeers.look(List.of(peer("7", 70, 212_000)), 2_500, ALL, 3_600_000);
     assertThat(log.messages()).hasSize(1);
   }
 }

@@ -167,6 +167,7 @@ class StatusPageTest {
   @Test
   void anExecutorThatIsSlowToReadFromHasThatState() {
     SluiceStatus usual = application();
+    SlowPeer fast = new SlowPeer("node daemon", 4, 1, new Reads(20, 80, 300_000));
     String html =
         StatusPage.of(
             new SluiceStatus(
@@ -176,6 +177,10 @@ class StatusPageTest {
                 usual.executors(),
                 0,
                 List.of(
+                    fast,
+                    fast,
+                    fast,
+                    fast,
                     new SlowPeer("executor 0 at host-0:4000", 4, 1, new Reads(20, 51_000, 300_000)),
                     new SlowPeer("executor 2 at host-2:4000", 4, 1, new Reads(9, 51_000, 300_000)),
                     new SlowPeer(
