@@ -316,25 +316,20 @@ public final class SluiceShuffle extends RdmaShuffle {
 
   @Override
   public void register(SparkContext context) {
-    if (isOff(context.getLocalProperty(PROVIDER))) {
-      LOG.info("Blocks of a shuffle are not READ, because its job has {}={}", PROVIDER, OFF);
-    }
     driverSide.open(context);
   }
 
   /**
-   * Returns true if a job has turned READs off in an application that READs.
-   *
-   * @param provider local property of the job, which {@code SparkContext.setLocalProperty} sets,
-   *     and SQL's {@code SET} for all queries of a session
+   * Returns the objects by which a task fetches. A job of an application that READs may have turned
+   * READs off by the local property of the provider's name: {@code SparkContext.setLocalProperty}
+   * for jobs of RDDs, {@code SET} for queries. Spark gives a query's jobs all settings of its
+   * session as local properties, which replace the caller's.
    */
-  private static boolean isOff(@Nullable String provider) {
-    return OFF.equalsIgnoreCase(provider);
-  }
-
   private ExecutorFetching fetching(TaskContext context) {
     SluiceRuntime started = runtimes.of(context);
-    return isOff(context.getLocalProperty(PROVIDER)) ? started.withoutReads() : started.reading();
+    return OFF.equalsIgnoreCase(context.getLocalProperty(PROVIDER))
+        ? started.withoutReads()
+        : started.reading();
   }
 
   @Override

@@ -28,9 +28,9 @@ public final class ExecutorSettings {
               "How blocks are READ. `verbs` needs an RDMA device. `soft` is software over TCP with"
                   + " the same semantics. `auto` takes `verbs` if it works, else `soft`. `off` is"
                   + " Spark's own shuffle. If a provider that is set by name does not work, the"
-                  + " application ends with the reason. While an application runs, `off` as a local"
-                  + " property of a job, or by SQL's `SET`, has its tasks fetch by Spark's own"
-                  + " transfer.");
+                  + " application ends with the reason. While an application runs, `off` by `SET`"
+                  + " (for queries) or by `SparkContext.setLocalProperty` (for jobs of RDDs) has"
+                  + " their tasks fetch by Spark's own transfer.");
 
   public static final Setting<Double> MEMORY_SHARE =
       with("memoryShare", Type.SHARE, Double.toString(MemoryBudget.DEFAULT_SHARE))

@@ -120,6 +120,9 @@ public abstract sealed class SluiceRuntime implements AutoCloseable, CountersRep
   /** Null until the first task of a job that has turned READs off; guarded by this. */
   private @Nullable ExecutorFetching withoutReads;
 
+  /** Guarded by this. */
+  private boolean closed;
+
   // Set by ready(), before any thread gets the runtime.
   @SuppressWarnings("NullAway.Init")
   private ExecutorFetching reading;
@@ -242,6 +245,12 @@ public abstract sealed class SluiceRuntime implements AutoCloseable, CountersRep
   /** Returns the objects for tasks of jobs that have turned READs off. */
   public final synchronized ExecutorFetching withoutReads() {
     if (withoutReads == null) {
+      if (closed) {
+        throw new IllegalStateException("this executor ends");
+      }
+      LOG.info(
+          "Tasks of a job with spark.shuffle.rdma.provider=off fetch by Spark's own transfer; their"
+              + " blocks count as OFF");
       withoutReads = ExecutorFetching.without(off(), counters);
     }
     return withoutReads;
@@ -291,7 +300,10 @@ public abstract sealed class SluiceRuntime implements AutoCloseable, CountersRep
   }
 
   @Override
-  public final synchronized void close() {
+  public final void close() {
+    synchronized (this) {
+      closed = true; // Nothing is started any more.
+    }
     parts.close();
   }
 }

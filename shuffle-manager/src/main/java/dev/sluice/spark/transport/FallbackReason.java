@@ -9,7 +9,7 @@ import dev.sluice.rdma.transfer.ReadException;
  * this name, which users see, so names stay.
  */
 public enum FallbackReason {
-  /** The executor runs without RDMA. */
+  /** The executor runs without RDMA, or the job has turned READs off. */
   OFF,
   /** The peer has no RDMA endpoint of the same provider. */
   PEER,

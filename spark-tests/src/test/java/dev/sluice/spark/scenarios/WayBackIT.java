@@ -65,7 +65,7 @@ final class WayBackIT {
         .isEqualTo(10_000);
   }
 
-  /** So many blocks of other executors were READ, and all others are counted as OFF. */
+  /** Asserts that this number of remote blocks was READ, and that all others count as OFF. */
   private static void assertPaths(LocalCluster cluster, long read) {
     Totals totals = cluster.totals();
     assertThat(totals.read()).isEqualTo(read);
