@@ -38,7 +38,7 @@ final class NodePages implements AutoCloseable {
   private static final String ANSWER_SECONDS = "60";
 
   /** Most connections at a time. */
-  private static final String CONNECTIONS = "200";
+  private static final String CONNECTIONS = "1000";
 
   /**
    * A page.
