@@ -48,7 +48,9 @@ async function check(name, options, run) {
   page.on('console', (message) => expect(message.type() !== 'error', `${page.url()}: ${message.text()}`))
   page.on('pageerror', (error) => expect(false, `${page.url()}: ${error}`))
   page.on('response', (response) => expect(response.ok(), `${page.url()}: ${response.status()} for ${response.url()}`))
-  page.on('request', ({ url }) => expect(/^(data|blob):/.test(url()) || url().startsWith(origin), `${page.url()} asks ${url()}`))
+  page.on('request', (request) =>
+    expect(/^(data|blob):/.test(request.url()) || request.url().startsWith(origin), `${page.url()} asks ${request.url()}`),
+  )
   try {
     await run(page)
   } catch (error) {
@@ -115,6 +117,7 @@ await check('long page', {}, async (page) => {
 
 await check('search', {}, async (page) => {
   await open(page, '/')
+  await page.waitForFunction(() => document.querySelector('#app').__vue_app__) // it listens to keys from then on
   await page.keyboard.press('Control+k')
   await page.locator('.VPLocalSearchBox input').fill('memlock')
   const result = page.locator('.VPLocalSearchBox .result').first()
@@ -141,11 +144,11 @@ await check('wide table on a phone', { viewport: PHONE }, async (page) => {
   const table = page.locator('.vp-doc table').first()
   const scrolled = await table.evaluate((element) => {
     element.scrollIntoView()
-    element.scrollLeft = 100
+    element.scrollLeft = 1_000
     return element.scrollLeft
   })
   await picture(page, 'phone-table')
-  expect(scrolled === 100, 'the table does not scroll')
+  expect(scrolled > 0, 'the table does not scroll')
 })
 
 // Where links lead, and the ids of each page.
