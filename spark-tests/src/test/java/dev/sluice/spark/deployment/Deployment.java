@@ -177,7 +177,7 @@ public final class Deployment implements AutoCloseable {
     all.put("spark.dynamicAllocation.initialExecutors", "2");
     all.put("spark.dynamicAllocation.maxExecutors", "2");
     // Longer than the second executor may take to start after the first.
-    all.put("spark.dynamicAllocation.executorIdleTimeout", "4s");
+    all.put("spark.dynamicAllocation.executorIdleTimeout", "8s");
     all.put(LocalCluster.REMOVE_DELAY, "0");
     return submitWithJars("leave", all, ShuffleApplication.LEAVE);
   }
