@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -22,15 +23,30 @@ final class JvmOptionsLongIT {
         "-XX:+UseParallelGC",
         "-XX:+UseSerialGC -XX:-UseCompressedOops",
         "-XX:+UseCompactObjectHeaders",
-        "-XX:MaxDirectMemorySize=64m",
         "-Xss256k",
         "-XX:+AlwaysPreTouch -XX:+ExitOnOutOfMemoryError"
       })
   void allIsReadWithAnOptionOfTheJvm(String option) {
+    assertAllIsRead(LocalCluster.EXECUTOR_OPTIONS, with(option));
+  }
+
+  /**
+   * Spark starts no executor whose direct memory may not hold the largest block that it fetches.
+   */
+  @Test
+  void allIsReadWithLittleDirectMemory() {
+    assertAllIsRead(
+        LocalCluster.EXECUTOR_OPTIONS,
+        with("-XX:MaxDirectMemorySize=64m"),
+        "spark.network.maxRemoteBlockSizeFetchToMem",
+        "32m");
+  }
+
+  private static String with(String option) {
     // A JVM with two collectors does not start.
     String others =
         System.getProperty(LocalCluster.EXECUTOR_OPTIONS).replaceAll("-XX:\\+Use\\w+GC", "");
-    assertAllIsRead(LocalCluster.EXECUTOR_OPTIONS, others + " " + option);
+    return others + " " + option;
   }
 
   @ParameterizedTest
