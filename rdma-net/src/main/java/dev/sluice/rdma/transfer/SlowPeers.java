@@ -113,7 +113,8 @@ public final class SlowPeers {
         millis(othersMedian));
   }
 
-  private static String millis(long micros) {
+  /** Returns microseconds as milliseconds with one decimal, for a log line. */
+  public static String millis(long micros) {
     return String.format(Locale.ROOT, "%.1f", micros / 1000.0);
   }
 }

@@ -5,7 +5,6 @@ import dev.sluice.rdma.transfer.SlowPeers;
 import dev.sluice.spark.ui.SluiceUpdate.Reads;
 import dev.sluice.spark.ui.SluiceUpdate.SlowPeer;
 import java.util.List;
-import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -50,7 +49,7 @@ final class SlowPeersOfAll {
               + " load, disks and network of its host (the doctor's --serve and --peer measure the"
               + " network). Setting spark.shuffle.rdma.read.timeout limits the wait for a READ",
           slow.stream().map(SlowPeersOfAll::text).collect(Collectors.joining(", ")),
-          millis(others));
+          SlowPeers.millis(others));
     }
   }
 
@@ -62,10 +61,9 @@ final class SlowPeersOfAll {
   private static String text(SlowPeer peer) {
     return "%s (median %s ms of %d READs by %d executors)"
         .formatted(
-            peer.peer(), millis(peer.reads().p50Micros()), peer.reads().count(), peer.readers());
-  }
-
-  private static String millis(long micros) {
-    return String.format(Locale.ROOT, "%.1f", micros / 1000.0);
+            peer.peer(),
+            SlowPeers.millis(peer.reads().p50Micros()),
+            peer.reads().count(),
+            peer.readers());
   }
 }
