@@ -2,6 +2,7 @@
 package dev.sluice.mapreduce;
 
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -24,23 +25,26 @@ final class HttpOutputs {
   private static final int MAX_REQUEST = 20;
 
   private final Map<TaskAttemptID, HttpReason> reasons = new ConcurrentHashMap<>();
-  private final ShuffleCounters counters;
+
+  /**
+   * Map outputs of failed requests, with the number of requests for them alone that failed. A
+   * failed request for several does not tell which of them is lost.
+   */
+  private final Map<TaskAttemptID, Integer> failed = new ConcurrentHashMap<>();
+
+  /** Hosts whose last failed request was for one map output alone. */
+  private final Set<String> failedAlone = ConcurrentHashMap.newKeySet();
 
   /** Hosts and reasons that have been logged. */
   private final Set<String> told = ConcurrentHashMap.newKeySet();
 
-  HttpOutputs(ShuffleCounters counters) {
-    this.counters = counters;
-  }
-
   /**
-   * Leaves a map output to HTTP, and counts it once. Logs the first one of each host and reason.
+   * Leaves a map output to HTTP. Logs the first one of each host and reason.
    *
    * @param why description of the failure
    */
   void add(TaskAttemptID output, HttpReason reason, String host, @Nullable Object why) {
     if (reasons.putIfAbsent(output, reason) == null) {
-      counters.byHttp(reason);
       if (told.add(host + reason)) {
         LOG.warn("{} at {} is fetched by HTTP, not READ: {}, {}", output, host, reason, why);
       }
@@ -51,20 +55,52 @@ final class HttpOutputs {
     return reasons.containsKey(output);
   }
 
+  /** Returns why a map output comes by HTTP. */
+  HttpReason reason(TaskAttemptID output) {
+    return reasons.getOrDefault(output, HttpReason.WITH_OTHERS);
+  }
+
   /**
-   * Returns the map outputs of the next request: a few, and none that the node lacks with others.
-   * ShuffleHandler answers a request with none of its map outputs if one of them is missing.
+   * Returns the map outputs of the next request. ShuffleHandler answers a request with none of its
+   * map outputs if one of them is missing, and Hadoop then waits for some time before it asks the
+   * host again. Therefore a few are asked for together at first, but none that the node seems to
+   * lack with others. After a failure they are asked for one by one, those first that have failed
+   * least. If one alone fails as well, a few follow together again: the host may be down, and the
+   * scheduler must hear of its other map outputs too.
    *
    * @param outputs map outputs of one host; at least one
    */
-  List<TaskAttemptID> next(Collection<TaskAttemptID> outputs) {
-    List<TaskAttemptID> there = first(outputs, each -> !isMissing(each));
-    return there.isEmpty() ? first(outputs, this::isMissing) : there;
+  List<TaskAttemptID> next(String host, Collection<TaskAttemptID> outputs) {
+    List<TaskAttemptID> there =
+        first(outputs, MAX_REQUEST, each -> !failed.containsKey(each) && !isMissing(each));
+    if (!there.isEmpty()) {
+      return there;
+    }
+    List<TaskAttemptID> missing = first(outputs, MAX_REQUEST, each -> !failed.containsKey(each));
+    if (!missing.isEmpty()) {
+      return missing;
+    }
+    int least = Collections.min(outputs.stream().map(failed::get).collect(Collectors.toList()));
+    return first(
+        outputs,
+        failedAlone.contains(host) ? MAX_REQUEST : 1,
+        each -> failed.getOrDefault(each, 0) == least);
+  }
+
+  /** Notes that a request for map outputs failed. */
+  void failed(String host, Collection<TaskAttemptID> outputs) {
+    boolean isOne = outputs.size() == 1;
+    outputs.forEach(each -> failed.merge(each, isOne ? 1 : 0, Integer::sum));
+    if (isOne) {
+      failedAlone.add(host);
+    } else {
+      failedAlone.remove(host);
+    }
   }
 
   private static List<TaskAttemptID> first(
-      Collection<TaskAttemptID> outputs, Predicate<TaskAttemptID> which) {
-    return outputs.stream().filter(which).limit(MAX_REQUEST).collect(Collectors.toList());
+      Collection<TaskAttemptID> outputs, int limit, Predicate<TaskAttemptID> which) {
+    return outputs.stream().filter(which).limit(limit).collect(Collectors.toList());
   }
 
   private boolean isMissing(TaskAttemptID output) {

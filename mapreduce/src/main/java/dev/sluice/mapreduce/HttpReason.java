@@ -40,5 +40,7 @@ public enum HttpReason {
    * The bytes that were READ are not a map output, as a checksum or the codec says, or could not be
    * written to the local disk.
    */
-  CHECKSUM
+  CHECKSUM,
+  /** Hadoop fetched it together with others of its host, before anybody tried to READ it. */
+  WITH_OTHERS
 }

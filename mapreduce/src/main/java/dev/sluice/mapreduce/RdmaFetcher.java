@@ -9,6 +9,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import org.apache.hadoop.mapred.Counters;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.ShuffleConsumerPlugin;
 import org.apache.hadoop.mapreduce.CryptoUtils;
@@ -48,9 +49,16 @@ final class RdmaFetcher<K, V> extends Fetcher<K, V> {
 
   private final JobConf conf;
   private final boolean isCompressed;
+
+  /** The merger of map outputs that are READ. Hadoop's class has one that counts those by HTTP. */
+  private final MergeManager<K, V> hadoopMerger;
+
   private final NodeReader reader;
   private final HttpOutputs byHttp;
   private final ShuffleCounters counters;
+
+  /** Hadoop's counter of map outputs that all fetchers of this task failed to get. */
+  private final Counters.Counter failedFetches;
 
   /** Bytes that encryption adds to each partition. */
   private final int padding;
@@ -94,16 +102,18 @@ final class RdmaFetcher<K, V> extends Fetcher<K, V> {
         context.getJobConf(),
         context.getReduceId(),
         scheduler,
-        merger,
+        new HttpMerger<>(merger, byHttp, counters),
         context.getReporter(),
         metrics,
         failures,
         context.getReduceTask().getShuffleSecret());
     this.conf = context.getJobConf();
     this.isCompressed = context.getCodec() != null;
+    this.hadoopMerger = merger;
     this.reader = reader;
     this.byHttp = byHttp;
     this.counters = counters;
+    this.failedFetches = context.getFailedShuffleCounter();
     this.padding = CryptoUtils.cryptoPadding(conf);
   }
 
@@ -251,13 +261,13 @@ final class RdmaFetcher<K, V> extends Fetcher<K, V> {
     while (!located.isEmpty() && batch.size() < most && bytes < MAX_BATCH_BYTES) {
       Located next = located.peek();
       MapOutput<K, V> target =
-          merger.reserve(next.attempt, next.partition.rawBytes() - padding, id);
+          hadoopMerger.reserve(next.attempt, next.partition.rawBytes() - padding, id);
       if (target == null) {
         return false;
       }
       located.remove();
-      batch.add(new Reserved<>(next, target));
-      bytes += next.partition.bytes();
+      batch.add(new Reserved<>(next, new CountedOutput<>(target, null, counters)));
+      bytes += Math.max(next.partition.bytes(), next.partition.rawBytes());
       if (target.getDescription().equals(ON_DISK)) {
         most = MAX_COSTLY_BATCH;
       }
@@ -350,7 +360,6 @@ final class RdmaFetcher<K, V> extends Fetcher<K, V> {
     scheduler.copySucceeded(
         output.located.attempt, host, length - padding, startMs, endMs, output.target);
     metrics.successFetch();
-    counters.read(length - padding);
   }
 
   /**
@@ -363,13 +372,18 @@ final class RdmaFetcher<K, V> extends Fetcher<K, V> {
    */
   private void fetch(MapHost host, Deque<TaskAttemptID> left, Deque<TaskAttemptID> http)
       throws IOException {
-    // A failed fetch penalizes the host, which then is not asked for some time.
+    // A failed fetch penalizes the host, which then is not asked for some time. A node that has no
+    // connection left does so too, but then nothing has failed.
     while (!http.isEmpty() && host.getState() != MapHost.State.PENALIZED) {
       take(host, left, http);
-      List<TaskAttemptID> some = byHttp.next(http);
+      List<TaskAttemptID> some = byHttp.next(host.getHostName(), http);
       http.removeAll(some);
       some.forEach(each -> scheduler.putBackKnownMapOutput(host, each));
+      long failedBefore = failedFetches.getValue();
       super.copyFromHost(host);
+      if (host.getState() == MapHost.State.PENALIZED && failedFetches.getValue() > failedBefore) {
+        byHttp.failed(host.getHostName(), some);
+      }
       if (host.getNumKnownMapOutputs() > 0) {
         return; // They failed, the merger had no room, or others became known.
       }

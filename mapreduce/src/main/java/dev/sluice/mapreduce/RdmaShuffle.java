@@ -167,7 +167,7 @@ public final class RdmaShuffle<K, V> implements ShuffleConsumerPlugin<K, V>, Exc
       throws IOException {
     JobConf conf = context.getJobConf();
     ShuffleClientMetrics metrics = ShuffleClientMetrics.create(context.getReduceId(), conf);
-    HttpOutputs byHttp = new HttpOutputs(counters);
+    HttpOutputs byHttp = new HttpOutputs();
     List<RdmaFetcher<K, V>> fetchers = new ArrayList<>();
     for (int i = conf.getInt(MRJobConfig.SHUFFLE_PARALLEL_COPIES, DEFAULT_FETCHERS); i > 0; i--) {
       fetchers.add(

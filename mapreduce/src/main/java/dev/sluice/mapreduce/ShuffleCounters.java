@@ -8,10 +8,11 @@ import org.apache.hadoop.mapred.ShuffleConsumerPlugin;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Job counters of one reduce task, in the group {@link #GROUP}: bytes and map outputs by READ and
- * by HTTP, and map outputs by the {@link HttpReason} for which they went by HTTP. {@link
- * RdmaShuffle} makes it. Fetchers count on their threads; {@link #count} reports at the end of the
- * copy phase. Bytes are those in the map outputs' files, without those of encryption.
+ * Job counters of one reduce task, in the group {@link #GROUP}: bytes and map outputs by READ, by
+ * HTTP, and by the {@link HttpReason} for which they went by HTTP. Each map output counts once,
+ * when the scheduler commits it. {@link RdmaShuffle} makes it. Fetchers count on their threads;
+ * {@link #count} reports at the end of the copy phase. Bytes are those in the map outputs' files,
+ * without those of encryption.
  */
 final class ShuffleCounters {
   /** Name of the counter group, which users see. */
@@ -21,8 +22,10 @@ final class ShuffleCounters {
   private final AtomicLong readBytes = new AtomicLong();
   private final AtomicLong readOutputs = new AtomicLong();
 
-  /** Map outputs by HTTP, by the ordinals of the reasons. */
-  private final AtomicLongArray byReason = new AtomicLongArray(HttpReason.values().length);
+  /** Map outputs by HTTP and their bytes, by the ordinals of the reasons. */
+  private final AtomicLongArray httpOutputs = new AtomicLongArray(HttpReason.values().length);
+
+  private final AtomicLongArray httpBytes = new AtomicLongArray(HttpReason.values().length);
 
   /** Reason for which no map output is READ; null if they are READ. */
   private @Nullable HttpReason ofAll;
@@ -42,9 +45,10 @@ final class ShuffleCounters {
     readOutputs.incrementAndGet();
   }
 
-  /** Counts a map output that is left to HTTP. Any thread. */
-  void byHttp(HttpReason reason) {
-    byReason.incrementAndGet(reason.ordinal());
+  /** Counts a map output that came by HTTP. Any thread. */
+  void byHttp(HttpReason reason, long bytes) {
+    httpOutputs.incrementAndGet(reason.ordinal());
+    httpBytes.addAndGet(reason.ordinal(), bytes);
   }
 
   /** Reports the totals, once. A task with local map files has none: it fetches nothing. */
@@ -52,22 +56,25 @@ final class ShuffleCounters {
     if (context.getLocalMapFiles() != null) {
       return;
     }
-    Reporter reporter = context.getReporter();
-    long outputs = context.getShuffledMapsCounter().getValue();
-    long bytes = context.getReduceShuffleBytes().getValue();
     if (ofAll != null) {
-      byReason.set(ofAll.ordinal(), outputs);
+      httpOutputs.set(ofAll.ordinal(), context.getShuffledMapsCounter().getValue());
+      httpBytes.set(ofAll.ordinal(), context.getReduceShuffleBytes().getValue());
     }
+    Reporter reporter = context.getReporter();
     reporter.incrCounter(GROUP, "READ_BYTES", readBytes.get());
     reporter.incrCounter(GROUP, "READ_MAP_OUTPUTS", readOutputs.get());
-    // A map output whose attempts were both READ counts twice here and once for Hadoop.
-    reporter.incrCounter(GROUP, "HTTP_BYTES", Math.max(0, bytes - readBytes.get()));
-    reporter.incrCounter(GROUP, "HTTP_MAP_OUTPUTS", Math.max(0, outputs - readOutputs.get()));
+    long outputs = 0;
+    long bytes = 0;
     for (HttpReason reason : HttpReason.values()) {
-      long number = byReason.get(reason.ordinal());
+      long number = httpOutputs.get(reason.ordinal());
       if (number > 0) {
         reporter.incrCounter(GROUP, "HTTP_" + reason, number);
+        reporter.incrCounter(GROUP, "HTTP_" + reason + "_BYTES", httpBytes.get(reason.ordinal()));
       }
+      outputs += number;
+      bytes += httpBytes.get(reason.ordinal());
     }
+    reporter.incrCounter(GROUP, "HTTP_BYTES", bytes);
+    reporter.incrCounter(GROUP, "HTTP_MAP_OUTPUTS", outputs);
   }
 }

@@ -18,7 +18,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import javax.crypto.spec.SecretKeySpec;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.LocalDirAllocator;
@@ -57,8 +56,10 @@ import org.junit.jupiter.api.io.TempDir;
 final class RdmaFetcherTest {
   private static final int MAPS = 50;
 
-  /** A port at which nobody answers: what goes by HTTP fails at once. */
-  private static final String HOST = "localhost:1";
+  /**
+   * Host and port of HTTP: one at which nobody answers, so that what goes by HTTP fails at once.
+   */
+  private String host = "localhost:1";
 
   @TempDir private Path directory;
 
@@ -143,7 +144,65 @@ final class RdmaFetcherTest {
     counters.count();
     assertThat(counted("READ_MAP_OUTPUTS")).isEqualTo(MAPS - 1);
     assertThat(counted("HTTP_MAP_OUTPUTS")).as("none came by HTTP").isZero();
+    assertThat(counted("HTTP_NOT_REGISTERED")).isZero();
+  }
+
+  @Test
+  void whatCannotBeReadComesByHttpAndIsCountedByReason() throws Exception {
+    start();
+    try (MapOutputServer server = new MapOutputServer(reader.partitions, reader.rawBytes)) {
+      host = server.host();
+      write(MAPS);
+      reader.failures.put(map(7), HttpReason.STAGING);
+      reader.failures.put(map(8), HttpReason.NOT_REGISTERED);
+      copy();
+    }
+    assertThat(failedFetches.getValue()).isZero();
+    counters.count();
+    assertThat(counted("READ_MAP_OUTPUTS")).isEqualTo(MAPS - 2);
+    assertThat(counted("HTTP_MAP_OUTPUTS")).isEqualTo(2);
+    assertThat(counted("HTTP_STAGING")).isEqualTo(1);
     assertThat(counted("HTTP_NOT_REGISTERED")).isEqualTo(1);
+    assertThat(counted("HTTP_STAGING_BYTES")).isEqualTo(reader.partitions.get(map(7)).length);
+    assertThat(counted("HTTP_BYTES"))
+        .isEqualTo(reader.partitions.get(map(7)).length + reader.partitions.get(map(8)).length);
+    assertThat(merged()).isEqualTo(expected);
+  }
+
+  /** ShuffleHandler then answers a request for several map outputs with none. */
+  @Test
+  void aMapOutputThatIsLostKeepsNoOtherFromComingByHttp() throws Exception {
+    start();
+    reader.unreachable = true;
+    MapHost asked;
+    try (MapOutputServer server = new MapOutputServer(reader.partitions, reader.rawBytes)) {
+      host = server.host();
+      write(MAPS);
+      server.lose(map(0));
+      asked = scheduler.getHost();
+      for (int request = 0; request < 4; request++) { // as after each penalty
+        fetcher.copyFromHost(asked);
+        asked.markAvailable();
+      }
+    }
+    assertThat(context.getShuffledMapsCounter().getValue()).isEqualTo(MAPS - 1);
+    counters.count();
+    assertThat(counted("HTTP_PEER")).isEqualTo(MAPS - 1);
+  }
+
+  @Test
+  void aMapOutputThatAnotherAttemptDeliveredIsNotCounted() throws Exception {
+    start();
+    write(MAPS);
+    TaskAttemptID other = new TaskAttemptID(attempt(5).getTaskID(), 1);
+    reader.partitions.put(MapIds.mapId(other), reader.partitions.get(map(5)));
+    reader.rawBytes.put(MapIds.mapId(other), reader.rawBytes.get(map(5)));
+    scheduler.addKnownMapOutput(host, url(), other);
+    copy();
+    counters.count();
+    assertThat(reader.readOutputs).isEqualTo(MAPS + 1);
+    assertThat(counted("READ_MAP_OUTPUTS")).isEqualTo(MAPS);
+    assertThat(counted("READ_BYTES")).isEqualTo(context.getReduceShuffleBytes().getValue());
   }
 
   private long counted(String name) {
@@ -157,8 +216,6 @@ final class RdmaFetcherTest {
     reader.partitions.get(map(3))[4] ^= 1;
     MapHost host = scheduler.getHost();
     fetcher.copyFromHost(host);
-    counters.count();
-    assertThat(counted("HTTP_CHECKSUM")).isEqualTo(1);
     assertThat(failedFetches.getValue()).as("HTTP fetches that nobody answers").isEqualTo(1);
     fetcher.copyFromHost(host);
     assertThat(context.getShuffledMapsCounter().getValue()).isEqualTo(MAPS - 1);
@@ -210,7 +267,7 @@ final class RdmaFetcherTest {
   }
 
   @Test
-  void aNodeThatCannotBeAskedIsReadByHttp() throws Exception {
+  void aNodeThatCannotBeAskedIsAskedByHttp() throws Exception {
     start();
     write(MAPS);
     reader.unreachable = true;
@@ -223,7 +280,7 @@ final class RdmaFetcherTest {
     TaskAttemptID reduce = TaskAttemptID.forName("attempt_1700000000000_0012_r_000000_0");
     ReduceTask task = new ReduceTask("job.xml", reduce, 0, MAPS, 1);
     task.setConf(conf);
-    task.setShuffleSecret(new SecretKeySpec(new byte[16], "HmacSHA1"));
+    task.setShuffleSecret(MapOutputServer.SECRET);
     MROutputFiles files = new MROutputFiles();
     files.setConf(conf);
     ExceptionReporter reporter = failures::add;
@@ -285,7 +342,7 @@ final class RdmaFetcherTest {
             ShuffleClientMetrics.create(reduce, conf),
             reporter,
             reader,
-            new HttpOutputs(counters),
+            new HttpOutputs(),
             counters);
   }
 
@@ -305,8 +362,12 @@ final class RdmaFetcherTest {
       out.close();
       reader.partitions.put(map(map), bytes.toByteArray());
       reader.rawBytes.put(map(map), writer.getRawLength());
-      scheduler.addKnownMapOutput(HOST, "http://" + HOST + "/", attempt(map));
+      scheduler.addKnownMapOutput(host, url(), attempt(map));
     }
+  }
+
+  private String url() {
+    return "http://" + host + "/mapOutput?job=job&reduce=0&map=";
   }
 
   private static TaskAttemptID attempt(int map) {
