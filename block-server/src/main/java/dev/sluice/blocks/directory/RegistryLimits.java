@@ -16,8 +16,10 @@ import dev.sluice.blocks.wire.ControlMessages;
  * @param resolveMs maximum time that a reader's request waits for a registration
  */
 public record RegistryLimits(long maxBytes, int maxRegions, long idleMs, long resolveMs) {
-  /** Shorter than the default time that readers wait. */
-  private static final long RESOLVE_MS = ControlMessages.usable(10_000);
+  /**
+   * Time that a reader's request waits for a registration: shorter than readers wait by default.
+   */
+  public static final long RESOLVE_MS = ControlMessages.usable(10_000);
 
   /** Limits of a registry whose map outputs peers may not READ: it ignores them. */
   public static final RegistryLimits OFF = new RegistryLimits(0, 0, 0);

@@ -2,6 +2,7 @@
 package dev.sluice.mapreduce.reader;
 
 import dev.sluice.blocks.client.BlockServerClient;
+import dev.sluice.blocks.directory.RegistryLimits;
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.ControlMessages.NotStaged;
 import dev.sluice.blocks.wire.ControlMessages.Partitions;
@@ -23,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,11 +38,22 @@ final class JobNode {
   /** Raw lengths of this size or more are not told. */
   private static final long UNKNOWN_RAW_BYTES = 0xFFFF_FFFFL;
 
+  /** Longest time for which a node whose daemon did not answer is not asked again. */
+  private static final long MAX_RETRY_MS = TimeUnit.MINUTES.toMillis(10);
+
+  /** A node answers so late only if it was still registering map outputs. */
+  private static final long LATE_NANOS =
+      TimeUnit.MILLISECONDS.toNanos(RegistryLimits.RESOLVE_MS * 3 / 4);
+
   private final String job;
   private final String host;
   private final BlockServerClient servers;
   private final RdmaEndpoint endpoint;
   private final ReaderSettings settings;
+  private final SilentNodes silentNodes;
+
+  /** A search for the daemon that went on when nobody waited for it; guarded by this. */
+  private @Nullable CompletableFuture<Registered> search;
 
   /** Null while it is not known; guarded by this, as the next two fields are. */
   private @Nullable PeerAddress server;
@@ -50,17 +63,22 @@ final class JobNode {
 
   private long failedNanos;
 
+  /** Failed searches since the last one that found the daemon. */
+  private int failures;
+
   JobNode(
       String job,
       String host,
       BlockServerClient servers,
       RdmaEndpoint endpoint,
-      ReaderSettings settings) {
+      ReaderSettings settings,
+      SilentNodes silentNodes) {
     this.job = job;
     this.host = host;
     this.servers = servers;
     this.endpoint = endpoint;
     this.settings = settings;
+    this.silentNodes = silentNodes;
   }
 
   /**
@@ -73,7 +91,7 @@ final class JobNode {
     try {
       return locateAll(server(), mapIds, partition);
     } catch (NodeReadException e) {
-      if (!wasKnown) {
+      if (!wasKnown || server != null) {
         throw e;
       }
       return locateAll(server(), mapIds, partition);
@@ -90,43 +108,79 @@ final class JobNode {
     return located;
   }
 
-  /** Returns the job's block server, which is asked for at most once in an interval. */
+  /**
+   * Returns the job's block server. It is asked for at most once in an interval, which doubles with
+   * each failure.
+   */
   private PeerAddress server() throws NodeReadException, InterruptedException {
     if (server != null) {
       return server;
     }
-    long retryNanos = TimeUnit.MILLISECONDS.toNanos(settings.get(ReaderSettings.RETRY_MS));
-    if (failure != null && System.nanoTime() - failedNanos < retryNanos) {
+    if (failure != null && System.nanoTime() - failedNanos < retryNanos()) {
       throw failure;
     }
     try {
       failure = null;
       server = find();
+      failures = 0;
       return server;
     } catch (NodeReadException e) {
       failure = e;
+      failures++;
       failedNanos = System.nanoTime();
       throw e;
     }
   }
 
+  private long retryNanos() {
+    long firstMs = settings.get(ReaderSettings.RETRY_MS);
+    long ms = Math.max(firstMs, Math.min(MAX_RETRY_MS, firstMs << Math.min(failures - 1, 10)));
+    return TimeUnit.MILLISECONDS.toNanos(ms);
+  }
+
   private PeerAddress find() throws NodeReadException, InterruptedException {
     PeerAddress door = new PeerAddress("jobs", host, settings.get(ReaderSettings.PORT));
+    Registered found = found(door);
+    String provider = endpoint.device().providerName();
+    if (!found.provider().equals(provider)) {
+      servers.peerLost(door); // Its connection is of no use.
+      throw new NodeReadException(
+          HttpReason.PEER,
+          "the node daemon at %s has provider %s, this task %s (sluice.mapreduce.provider)"
+              .formatted(host, found.provider(), provider),
+          null);
+    }
+    PeerAddress peer = new PeerAddress(found.nodeId(), door.host(), door.port());
+    servers.rename(door, peer);
+    return peer;
+  }
+
+  /**
+   * Waits for the answer of the daemon, but not if several nodes were silent: then map outputs come
+   * by HTTP meanwhile, and the answer is looked at when the node is asked again.
+   */
+  private Registered found(PeerAddress door) throws NodeReadException, InterruptedException {
+    CompletableFuture<Registered> asked = search;
+    if (asked == null) {
+      asked = servers.findJob(door, job);
+    }
+    search = null;
+    if (!asked.isDone() && silentNodes.areMany()) {
+      search = asked;
+      throw new NodeReadException(
+          HttpReason.PEER, silentNodes + "; the one at " + host + " is still being asked", null);
+    }
+    boolean isFound = false;
+    long startNanos = System.nanoTime();
     try {
-      Registered found = answer(servers.findJob(door, job), "find the job's block server");
-      String provider = endpoint.device().providerName();
-      if (!found.provider().equals(provider)) {
-        throw new NodeReadException(
-            HttpReason.PEER,
-            "the node daemon at %s has provider %s, this task %s (sluice.mapreduce.provider)"
-                .formatted(host, found.provider(), provider),
-            null);
-      }
-      PeerAddress peer = new PeerAddress(found.nodeId(), door.host(), door.port());
-      servers.rename(door, peer);
-      return peer;
+      Registered found = answer(asked, "find the job's block server");
+      isFound = true;
+      return found;
     } finally {
-      servers.peerLost(door); // Its connection is of no use if there is no such server.
+      silentNodes.answered(isFound, System.nanoTime() - startNanos);
+      if (!isFound) {
+        servers.peerLost(door); // Its connection is of no use.
+      }
     }
   }
 
@@ -140,8 +194,8 @@ final class JobNode {
   private List<RemotePartition> locate(PeerAddress peer, long[] mapIds, int partition)
       throws NodeReadException, InterruptedException {
     try {
-      List<@Nullable MapOutputLocation> there =
-          answer(servers.resolve(peer, SHUFFLE, mapIds), "locate map outputs");
+      List<@Nullable MapOutputLocation> there = new ArrayList<>();
+      boolean isComplete = resolve(peer, mapIds, there);
       List<Partitions> wanted = new ArrayList<>();
       for (int i = 0; i < mapIds.length; i++) {
         if (there.get(i) != null) {
@@ -154,7 +208,8 @@ final class JobNode {
       for (int i = 0; i < mapIds.length; i++) {
         located.add(
             there.get(i) == null
-                ? new RemotePartition(mapIds[i], HttpReason.NOT_REGISTERED)
+                ? new RemotePartition(
+                    mapIds[i], isComplete ? HttpReason.NOT_REGISTERED : HttpReason.STAGING)
                 : located(peer, mapIds[i], tables.get(next++)));
       }
       return located;
@@ -163,6 +218,39 @@ final class JobNode {
         forget(peer);
       }
       throw e;
+    }
+  }
+
+  /**
+   * Asks where map outputs are. Asks again for those that the node did not register in the time
+   * that it takes for an answer: its disks may be busy with the others.
+   *
+   * @param there gets a location or null for each map output
+   * @return false if the node was still registering some at the deadline; else it lacks those with
+   *     null
+   */
+  private boolean resolve(PeerAddress peer, long[] mapIds, List<@Nullable MapOutputLocation> there)
+      throws NodeReadException, InterruptedException {
+    long deadlineNanos =
+        System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(settings.get(ReaderSettings.TIMEOUT_MS));
+    Arrays.stream(mapIds).forEach(_ -> there.add(null));
+    while (true) {
+      int[] asked = IntStream.range(0, mapIds.length).filter(i -> there.get(i) == null).toArray();
+      long startNanos = System.nanoTime();
+      List<@Nullable MapOutputLocation> answers =
+          answer(
+              servers.resolve(
+                  peer, SHUFFLE, Arrays.stream(asked).mapToLong(i -> mapIds[i]).toArray()),
+              "locate map outputs");
+      for (int i = 0; i < asked.length; i++) {
+        there.set(asked[i], answers.get(i));
+      }
+      if (!there.contains(null) || System.nanoTime() - startNanos < LATE_NANOS) {
+        return true;
+      }
+      if (System.nanoTime() - deadlineNanos >= 0) {
+        return false;
+      }
     }
   }
 

@@ -46,6 +46,7 @@ final class JobReader implements NodeReader {
   private final int partition;
   private final BlockServerClient servers;
   private final RdmaEndpoint endpoint;
+  private final SilentNodes silentNodes;
 
   /** Nodes by the names that map completion events have. */
   private final Map<String, JobNode> nodes = new ConcurrentHashMap<>();
@@ -59,6 +60,7 @@ final class JobReader implements NodeReader {
     this.job = self.application();
     this.settings = settings;
     this.partition = partition;
+    silentNodes = new SilentNodes(settings.transferOptions().connectTimeoutMs());
     TransportConf conf = ApplicationSecret.transport(TRANSPORT);
     servers =
         new BlockServerClient(
@@ -106,7 +108,8 @@ final class JobReader implements NodeReader {
   }
 
   private JobNode node(String host) {
-    return nodes.computeIfAbsent(host, name -> new JobNode(job, name, servers, endpoint, settings));
+    return nodes.computeIfAbsent(
+        host, name -> new JobNode(job, name, servers, endpoint, settings, silentNodes));
   }
 
   @Override

@@ -80,7 +80,9 @@ public final class ReaderSettings {
   static final Setting<Long> RETRY_MS =
       TABLE
           .with("retry.interval", Type.millis("1s", "1h"), "30s")
-          .doc("Time for which a node whose daemon did not answer is not asked again.");
+          .doc(
+              "Time for which a node whose daemon did not answer is not asked again. It doubles with"
+                  + " each failure, to 10 min.");
 
   /** Settings but those of RDMA devices, which follow. */
   static final List<Setting<?>> OWN = TABLE.rows();
@@ -116,6 +118,7 @@ public final class ReaderSettings {
   TransferOptions transferOptions() {
     return TransferOptions.DEFAULT.with(
         o -> {
+          o.connectTimeoutMs = (int) Math.min(o.connectTimeoutMs, get(TIMEOUT_MS));
           o.bufferPoolBytes = get(BUFFERS);
           o.maxQueuePairs = get(CONNECTIONS_MAX);
           o.circuitCooldownMs = get(CIRCUIT_COOLDOWN_MS).intValue();

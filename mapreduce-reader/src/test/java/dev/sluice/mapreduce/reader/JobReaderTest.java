@@ -175,6 +175,30 @@ class JobReaderTest {
     }
   }
 
+  /** As behind a firewall that drops packets: connections wait, and nobody answers. */
+  @Test
+  void aReaderWaitsForAFewSilentNodesOnly() throws Exception {
+    try (ServerSocket silent = new ServerSocket(port);
+        NodeReader reader = open(SECRET, port, Map.of("sluice.mapreduce.timeout", "1s"))) {
+      List<String> answers = new ArrayList<>();
+      for (int node = 1; node <= 5; node++) {
+        String host = "127.0.0." + node;
+        assertThatThrownBy(() -> reader.locate(host, new long[] {1}))
+            .isInstanceOfSatisfying(
+                NodeReadException.class,
+                e -> {
+                  assertThat(e.reason()).isEqualTo(HttpReason.PEER);
+                  answers.add(e.getMessage());
+                });
+      }
+      assertThat(silent.isBound()).isTrue();
+      assertThat(answers.subList(0, 3))
+          .allSatisfy(each -> assertThat(each).contains("did not find the job's block server"));
+      assertThat(answers.subList(3, 5))
+          .allSatisfy(each -> assertThat(each).contains("is still being asked"));
+    }
+  }
+
   @Test
   void aDaemonThatStartsAgainIsFoundAgain() throws Exception {
     start();
@@ -251,16 +275,17 @@ class JobReaderTest {
   }
 
   private NodeReader open(String secret, int nodePort) throws NodeReadException {
+    return open(secret, nodePort, Map.of());
+  }
+
+  private NodeReader open(String secret, int nodePort, Map<String, String> more)
+      throws NodeReadException {
+    Map<String, String> settings = new HashMap<>(more);
+    settings.put("sluice.mapreduce.home", "/opt/sluice");
+    settings.put("sluice.mapreduce.port", Integer.toString(nodePort));
+    settings.put("sluice.mapreduce.provider", provider());
     return new JobReaderFactory()
-        .open(
-            JOB,
-            secret,
-            "attempt_1700000000000_0012_r_000001_0",
-            PARTITION,
-            Map.of(
-                "sluice.mapreduce.home", "/opt/sluice",
-                "sluice.mapreduce.port", Integer.toString(nodePort),
-                "sluice.mapreduce.provider", provider()));
+        .open(JOB, secret, "attempt_1700000000000_0012_r_000001_0", PARTITION, settings);
   }
 
   /** Starts the daemon, and tells it the job as YARN's auxiliary service does. */
