@@ -22,6 +22,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapreduce.MRConfig;
 import picocli.CommandLine.Command;
@@ -96,6 +97,13 @@ public final class CopyCommand extends Benchmark {
       description = "Copies that count in each process (default: ${DEFAULT-VALUE})")
   private int repetitions = 3;
 
+  @Option(
+      names = "--from-memory",
+      description =
+          "Have Sluice's reduce tasks take map outputs from their own memory in place of READs:"
+              + " Hadoop's part of a copy, which no transport can undercut")
+  private boolean fromMemory;
+
   private final String secret = Base64.getEncoder().encodeToString(new byte[20]);
   private final Set<Sums> sums = new LinkedHashSet<>();
   private final Set<Long> fetchedBytes = new LinkedHashSet<>();
@@ -126,6 +134,10 @@ public final class CopyCommand extends Benchmark {
       progress.line("mapreduce: writing %d map outputs".formatted(maps));
       outputs.write(nodes::folder, directory.resolve("map-task"));
       nodes.start(secret, provider);
+      MemoryHome memory = new MemoryHome(directory.resolve("memory"));
+      if (fromMemory) {
+        memory.write(IntStream.range(0, maps).mapToObj(nodes::folder).toList());
+      }
       progress.expect(rounds * Shuffle.PAIR.size());
       for (int round = 0; round < rounds; round++) {
         Map<Shuffle, Round> results = new EnumMap<>(Shuffle.class);
@@ -133,7 +145,11 @@ public final class CopyCommand extends Benchmark {
           progress.begin(
               "mapreduce: round %d of %d, %s".formatted(round + 1, rounds, shuffle.label()));
           Path folder = directory.resolve(shuffle.label() + "-" + (round + 1));
-          results.put(shuffle, run(nodes, outputs, shuffle, folder));
+          JobConf conf = conf(nodes, outputs, shuffle, folder);
+          if (fromMemory && shuffle == Shuffle.SLUICE) {
+            memory.configure(conf);
+          }
+          results.put(shuffle, run(nodes, conf, shuffle, folder));
         }
         add(
             requireNonNull(results.get(Shuffle.SLUICE)),
@@ -150,12 +166,13 @@ public final class CopyCommand extends Benchmark {
 
   private void add(Round sluice, Round stock) {
     String name =
-        "mapreduce-copy-%dx%d-%s%s%s"
+        "mapreduce-copy-%dx%d-%s%s%s%s"
             .formatted(
                 maps,
                 reducers,
                 Sizes.binary(partitionBytes),
                 compressed ? "-compressed" : "",
+                fromMemory ? "-from-memory" : "",
                 provider.equals("verbs") ? "-verbs" : "");
     String partner = Shuffle.STOCK.label();
     pairs.less(name + "-time", "s", sluice.seconds, partner, stock.seconds);
@@ -165,9 +182,9 @@ public final class CopyCommand extends Benchmark {
     pairs.less(name + "-first", "s", sluice.firstSeconds, partner, stock.firstSeconds);
   }
 
-  private Round run(ShuffleNodes nodes, MapOutputs outputs, Shuffle shuffle, Path folder)
+  private Round run(ShuffleNodes nodes, JobConf conf, Shuffle shuffle, Path folder)
       throws IOException, InterruptedException {
-    try (AnsweringProcess reducer = start(nodes, outputs, shuffle, folder)) {
+    try (AnsweringProcess reducer = start(nodes, conf, shuffle, folder)) {
       reducer.await();
       Copied first = copy(reducer, CopyJob.CHECK, shuffle);
       sums.add(first.sums());
@@ -207,10 +224,7 @@ public final class CopyCommand extends Benchmark {
     return copied;
   }
 
-  private AnsweringProcess start(
-      ShuffleNodes nodes, MapOutputs outputs, Shuffle shuffle, Path folder) throws IOException {
-    Files.createDirectories(folder);
-    Path file = folder.resolve("job.xml");
+  private JobConf conf(ShuffleNodes nodes, MapOutputs outputs, Shuffle shuffle, Path folder) {
     JobConf conf = new JobConf();
     nodes.job(shuffle).forEach(conf::set);
     outputs.configure(conf);
@@ -218,6 +232,13 @@ public final class CopyCommand extends Benchmark {
     conf.set("sluice.mapreduce.provider", provider);
     conf.setLong("mapreduce.reduce.memory.totalbytes", TASK_BYTES);
     conf.set("mapreduce.reduce.input.buffer.percent", "1.0");
+    return conf;
+  }
+
+  private AnsweringProcess start(ShuffleNodes nodes, JobConf conf, Shuffle shuffle, Path folder)
+      throws IOException {
+    Files.createDirectories(folder);
+    Path file = folder.resolve("job.xml");
     try (OutputStream xml = Files.newOutputStream(file)) {
       conf.writeXml(xml);
     }
