@@ -68,9 +68,10 @@ apt_get() {
 newest_suite=trixie-backports
 
 # Creates apt's package lists of a Debian suite in a folder of their own, and leaves the machine's lists
-# alone. The default is the suite with the newest kernels. Then: apt_view_get FOLDER download PACKAGE
+# alone. The default is the suite with the newest kernels, for this machine's architecture.
+#   make_apt_view FOLDER [SUITE [ARCHITECTURE]]   then: apt_view_get FOLDER download PACKAGE
 make_apt_view() {
-  local folder=$1 suite=${2:-$newest_suite} mirror
+  local folder=$1 suite=${2:-$newest_suite} architecture=${3:-$(dpkg --print-architecture)} mirror
   need_packages debian-archive-keyring
   mkdir -p "$folder"/{lists/partial,archives/partial}
   mirror=$(find /etc/apt -maxdepth 2 \( -name '*.list' -o -name '*.sources' \) -exec grep -hv '^#' {} + |
@@ -86,6 +87,8 @@ Dir::Cache::pkgcache "";
 Dir::Cache::srcpkgcache "";
 APT::Sandbox::User "root";
 Acquire::Languages "none";
+APT::Architecture "$architecture";
+APT::Architectures { "$architecture"; };
 END
   apt_view_get "$folder" update
 }
