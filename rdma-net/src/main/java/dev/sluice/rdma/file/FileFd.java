@@ -4,13 +4,12 @@ package dev.sluice.rdma.file;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import dev.sluice.rdma.PageSize;
 import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.ffi.CString;
 import dev.sluice.verbs.ffi.CStruct;
-import dev.sluice.verbs.ffi.Failure;
 import dev.sluice.verbs.ffi.FileDescriptors;
 import dev.sluice.verbs.ffi.NativeFunction;
-import dev.sluice.verbs.ffi.NativeLibrary;
 import java.io.Closeable;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -59,8 +58,6 @@ public final class FileFd implements Closeable {
       NativeFunction.systemCall(
           "long preadv2(int fd, ptr iov, int iovcnt, long offset, int flags)");
 
-  private static final NativeFunction GETPAGESIZE =
-      NativeFunction.exported(NativeLibrary.LIBC, "int getpagesize()", Failure.NONE);
   private static final NativeFunction MMAP =
       NativeFunction.systemCall(
           "long mmap(long addr, long length, int prot, int flags, int fd, long offset)");
@@ -231,17 +228,16 @@ public final class FileFd implements Closeable {
       return bytes;
     }
     try (Arena arena = Arena.ofConfined()) {
-      int pageBytes = GETPAGESIZE.call();
-      long from = position - position % pageBytes;
+      long from = position - position % PageSize.BYTES;
       long length = position + bytes - from;
-      MemorySegment pages = arena.allocate((length + pageBytes - 1) / pageBytes);
+      MemorySegment pages = arena.allocate(PageSize.roundUp(length) / PageSize.BYTES);
       long mapping = (long) MMAP.invoke(0L, length, PROT_NONE, MAP_SHARED, fd, from);
       try {
         MINCORE.call(mapping, length, pages);
       } finally {
         MUNMAP.call(mapping, length);
       }
-      long cached = residentPages(pages) * pageBytes - (position - from);
+      long cached = residentPages(pages) * PageSize.BYTES - (position - from);
       return Math.clamp(cached, 0, bytes);
     } catch (VerbsException _) {
       return 0;

@@ -3,6 +3,7 @@ package dev.sluice.rdma.transfer;
 
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.MemoryRegion;
+import dev.sluice.rdma.PageSize;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.verbs.VerbsException;
@@ -23,7 +24,7 @@ import java.util.Set;
  * costs 16 KiB of heap. Taking or freeing a buffer visits 13 levels.
  */
 final class Slab implements AutoCloseable {
-  /** Unit of buffers, and alignment of the memory. */
+  /** Unit of buffers. Pages of the machine may be larger. */
   static final int PAGE_BYTES = 4096;
 
   private final Arena arena;
@@ -62,7 +63,7 @@ final class Slab implements AutoCloseable {
     Arena arena = Arena.ofShared();
     boolean registered = false;
     try {
-      MemorySegment memory = arena.allocate(bytes, PAGE_BYTES);
+      MemorySegment memory = arena.allocate(bytes, PageSize.BYTES);
       Slab slab = new Slab(arena, memory, domain.register(memory, access));
       registered = true;
       return slab;

@@ -3,6 +3,7 @@ package dev.sluice.rdma.transfer;
 
 import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.DeviceAttributes;
+import dev.sluice.rdma.PageSize;
 import dev.sluice.verbs.Records;
 import java.util.function.Consumer;
 
@@ -33,8 +34,11 @@ public record TransferOptions(
     int spinMicros,
     ConnectionAttributes connection) {
 
-  /** Pages of one queue pair for its queues and its doorbell. */
-  private static final int PINNED_PAGES_BYTES = 2 * 4096;
+  /** Bytes of one queue pair for its receive queue and other queues than that of READs. */
+  private static final int OTHER_QUEUES_BYTES = 4096;
+
+  /** More than the doorbell of a queue pair takes of a page that it shares with others. */
+  private static final int DOORBELL_BYTES = 4096;
 
   /** Defaults of the configuration, for an executor with Spark's minimum memory overhead. */
   public static final TransferOptions DEFAULT = Records.of(TransferOptions.class, new Builder());
@@ -53,17 +57,20 @@ public record TransferOptions(
 
   /**
    * Maximum memory that the queue pairs pin, in addition to registered memory. On mlx5 each READ of
-   * a send queue takes 64 bytes, and each queue pair takes whole pages for its queues and its
+   * a send queue takes 64 bytes, and each queue pair takes whole pages for its queues, and a
    * doorbell.
    */
   public long queuePairBytes() {
-    long connecting = (long) sendQueueDepth * 64 + PINNED_PAGES_BYTES;
-    return maxQueuePairs * connecting + acceptedQueuePairBytes();
+    return maxQueuePairs * queuePairBytes((long) sendQueueDepth * 64) + acceptedQueuePairBytes();
   }
 
   /** Part of it that accepted queue pairs pin: all of it in a process that never READs. */
   public long acceptedQueuePairBytes() {
-    return (long) maxQueuePairs * PINNED_PAGES_BYTES;
+    return maxQueuePairs * queuePairBytes(0);
+  }
+
+  private static long queuePairBytes(long sendQueueBytes) {
+    return PageSize.roundUp(sendQueueBytes + OTHER_QUEUES_BYTES) + DOORBELL_BYTES;
   }
 
   /** Returns a copy with the components that {@code change} sets by name. */

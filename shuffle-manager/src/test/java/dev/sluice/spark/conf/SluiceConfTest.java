@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.sluice.blocks.conf.MemoryBudget;
 import dev.sluice.blocks.conf.RegistrationMode;
 import dev.sluice.blocks.handover.NodeClient;
+import dev.sluice.rdma.PageSize;
 import dev.sluice.rdma.transfer.TransferOptions;
 import dev.sluice.rdma.verbs.DeviceFilter;
 import dev.sluice.rdma.verbs.GidPolicy;
@@ -257,7 +258,7 @@ class SluiceConfTest {
         .set("spark.shuffle.rdma.registration.maxBytes", "70m")
         .set("spark.shuffle.rdma.staging.maxBytes", "4m")
         .set("spark.shuffle.rdma.connections.max", "256");
-    int queuePairs = 256 * (256 * 64 + 4 * 4096);
+    long queuePairs = 256 * (PageSize.roundUp(256 * 64 + 4096) + PageSize.roundUp(4096) + 2 * 4096);
     assertThat(verbsOptions(Map.of()).registeredBytes())
         .isEqualTo(((5 + 70 + 4) << 20) + queuePairs);
     conf.set("spark.shuffle.rdma.registration.mode", "odp");
