@@ -6,6 +6,7 @@ import dev.sluice.blocks.registry.IndexCache;
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.MemoryRegion;
+import dev.sluice.rdma.PageSize;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.providers.Providers;
 import dev.sluice.rdma.soft.SoftProvider;
@@ -39,7 +40,6 @@ record NodeDevice(
     OpenFileLimit files,
     IndexCache indexes) {
   private static final Logger LOG = LoggerFactory.getLogger(NodeDevice.class);
-  private static final long PAGE_BYTES = 4096;
 
   /**
    * Chooses verbs if they work and may be used, else soft. Logs the choice and its reason in one
@@ -99,7 +99,7 @@ record NodeDevice(
         ProtectionDomain domain = device.allocateProtectionDomain();
         MemoryRegion _ =
             domain.register(
-                arena.allocate(PAGE_BYTES, PAGE_BYTES), Set.of(AccessFlag.REMOTE_READ))) {
+                arena.allocate(PageSize.BYTES, PageSize.BYTES), Set.of(AccessFlag.REMOTE_READ))) {
       LOG.debug("A page was registered on {}", device.name());
     }
   }

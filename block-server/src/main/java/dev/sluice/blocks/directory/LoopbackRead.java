@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.blocks.directory;
 
-import dev.sluice.blocks.directory.RegistrationBudget.Cost;
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.CompletionQueue;
 import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.MemoryRegion;
+import dev.sluice.rdma.PageSize;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.QueuePair;
 import dev.sluice.rdma.RemoteRegion;
@@ -41,7 +41,7 @@ final class LoopbackRead {
    */
   static byte[] read(ProtectionDomain domain, RemoteRegion remote) throws IOException {
     try (Arena arena = Arena.ofShared()) {
-      MemorySegment memory = arena.allocate(Cost.wholePages(remote.length()), Cost.PAGE_BYTES);
+      MemorySegment memory = arena.allocate(PageSize.roundUp(remote.length()), PageSize.BYTES);
       try (MemoryRegion target = domain.register(memory, EnumSet.of(AccessFlag.LOCAL_WRITE));
           CompletionQueue completions = domain.device().createCompletionQueue(2, null);
           QueuePair responder = domain.createQueuePair(completions, 1);

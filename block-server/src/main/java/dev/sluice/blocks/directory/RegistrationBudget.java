@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.blocks.directory;
 
+import dev.sluice.rdma.PageSize;
 import dev.sluice.rdma.transfer.CircuitBreaker;
 import dev.sluice.rdma.transfer.Counters;
 import java.util.function.LongSupplier;
@@ -156,15 +157,8 @@ public final class RegistrationBudget {
     /** Cost of an open file, or of a mapping that pins nothing: the page cache owns the pages. */
     public static final Cost NO_MEMORY = new Cost(0, 1);
 
-    /** Unit of costs. */
-    public static final long PAGE_BYTES = 4096;
-
     public static Cost region(long bytes) {
-      return bytes == 0 ? NONE : new Cost(wholePages(bytes), 1);
-    }
-
-    public static long wholePages(long bytes) {
-      return (bytes + PAGE_BYTES - 1) & -PAGE_BYTES;
+      return bytes == 0 ? NONE : new Cost(PageSize.roundUp(bytes), 1);
     }
 
     public Cost plus(Cost other) {

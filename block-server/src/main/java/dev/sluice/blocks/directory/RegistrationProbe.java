@@ -2,7 +2,7 @@
 package dev.sluice.blocks.directory;
 
 import dev.sluice.blocks.conf.RegistrationMode;
-import dev.sluice.blocks.directory.RegistrationBudget.Cost;
+import dev.sluice.rdma.PageSize;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.verbs.VerbsException;
@@ -50,12 +50,12 @@ final class RegistrationProbe {
   private static final Logger LOG = LoggerFactory.getLogger(RegistrationProbe.class);
 
   /** Room for {@link #READ_BYTES} from {@link #READ_OFFSET} on. */
-  private static final int FILE_BYTES = 3 * (int) Cost.PAGE_BYTES;
+  private static final int FILE_BYTES = 3 * PageSize.BYTES;
 
   /** Offset of a READ that begins and ends within pages, with a whole page between them. */
   private static final int READ_OFFSET = 1000;
 
-  private static final int READ_BYTES = 2 * (int) Cost.PAGE_BYTES;
+  private static final int READ_BYTES = 2 * PageSize.BYTES;
 
   private final ProtectionDomain domain;
   private final Reader reader;

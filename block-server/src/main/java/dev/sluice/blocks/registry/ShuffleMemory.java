@@ -8,6 +8,7 @@ import dev.sluice.blocks.directory.RegistrationBudget.Cost;
 import dev.sluice.blocks.directory.RegistrationBudget.NoRoomException;
 import dev.sluice.rdma.AccessFlag;
 import dev.sluice.rdma.MemoryRegion;
+import dev.sluice.rdma.PageSize;
 import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.TaskFailures;
@@ -151,7 +152,7 @@ final class ShuffleMemory {
   }
 
   private MemoryRegion addSlab(Arena arena, long bytes) throws VerbsException {
-    MemorySegment memory = arena.allocate(bytes, Cost.PAGE_BYTES);
+    MemorySegment memory = arena.allocate(bytes, PageSize.BYTES);
     held = held.plus(Cost.region(bytes));
     MemoryRegion region = domain.register(memory, REMOTE_READ);
     slabs.add(region);

@@ -2,12 +2,13 @@
 package dev.sluice.blocks.registry;
 
 import dev.sluice.blocks.directory.RegistrationBudget.Cost;
+import dev.sluice.rdma.PageSize;
 
 /**
  * Sizes of a shuffle's slabs, from which segments of partition tables are carved. Slabs grow from
- * 16 KiB to 1 MiB, so that many small shuffles cost little, and several segments of a large shuffle
- * share a region. {@link ShuffleMemory} allocates the slabs, with its owner's lock held; {@link
- * RegistrationForecast} only counts them.
+ * 16 KiB, or a larger page, to 1 MiB, so that many small shuffles cost little, and several segments
+ * of a large shuffle share a region. {@link ShuffleMemory} allocates the slabs, with its owner's
+ * lock held; {@link RegistrationForecast} only counts them.
  */
 final class TableSlabs {
   private static final long MIN_BYTES = 16 << 10;
@@ -29,7 +30,7 @@ final class TableSlabs {
 
   /** Returns the size of a new slab that begins with a segment. */
   long newSlabBytes(long bytes) {
-    return Math.max(nextBytes, Cost.wholePages(bytes));
+    return PageSize.roundUp(Math.max(nextBytes, bytes));
   }
 
   /** Adds a new slab, from which segments are carved from now on. */

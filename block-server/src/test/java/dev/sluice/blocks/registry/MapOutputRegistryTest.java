@@ -16,6 +16,7 @@ import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.TableEntry;
+import dev.sluice.rdma.PageSize;
 import dev.sluice.rdma.RemoteRegion;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -41,7 +42,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @EnumSource
 class MapOutputRegistryTest {
   private static final int SHUFFLE = 3;
-  private static final long SLAB_BYTES = 16 << 10;
+  private static final long SLAB_BYTES = PageSize.roundUp(16 << 10);
   private static final RegistryLimits LIMITS = new RegistryLimits(1 << 20, 100, 1_000);
 
   @Parameter RegistrationMethod form;
@@ -84,7 +85,7 @@ class MapOutputRegistryTest {
 
   @Test
   void aCommittedMapOutputCanBeRead() throws Exception {
-    byte[] data = outputs.write(SHUFFLE, 7, 5, 0, 4091, 1);
+    byte[] data = outputs.write(SHUFFLE, 7, 5, 0, PageSize.BYTES - 5, 1);
     registry.add(SHUFFLE, 7);
 
     MapOutputHeader location = resolve(SHUFFLE, 7);
@@ -92,7 +93,7 @@ class MapOutputRegistryTest {
     assertThat(domain.read(location.data())).isEqualTo(data);
     assertThat(listener.events).containsExactly("registered 3/7");
     assertThat(registry.counters().get(REGISTERED_BYTES))
-        .isEqualTo(SLAB_BYTES + (isPinned() ? 2 * 4096 : 0));
+        .isEqualTo(SLAB_BYTES + (isPinned() ? 2 * PageSize.BYTES : 0));
     assertThat(registry.counters().get(REGISTERED_REGIONS)).isEqualTo(2);
     assertThat(registry.counters().get(REGISTRATIONS)).isEqualTo(1);
     assertThat(outputs.mappings()).isEqualTo(form.isMapping() ? 1 : 0);

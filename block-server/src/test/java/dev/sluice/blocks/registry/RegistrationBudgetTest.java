@@ -16,6 +16,7 @@ import dev.sluice.blocks.directory.TestMapOutputs;
 import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.TableSegment;
+import dev.sluice.rdma.PageSize;
 import dev.sluice.rdma.transfer.CircuitBreaker;
 import java.nio.file.Path;
 import java.util.LinkedHashSet;
@@ -39,8 +40,10 @@ class RegistrationBudgetTest {
   private static final long IDLE_MS = 1_000;
   private static final long GRACE_MS = Registrar.GRACE_MS;
 
+  private static final long SLAB_BYTES = PageSize.roundUp(16 << 10);
+
   /** Size of a page of data and the first slab. */
-  private static final long OUTPUT_BYTES = 4096 + (16 << 10);
+  private static final long OUTPUT_BYTES = PageSize.BYTES + SLAB_BYTES;
 
   @TempDir Path directory;
   private final FakeProtectionDomain domain = new FakeProtectionDomain();
@@ -201,7 +204,7 @@ class RegistrationBudgetTest {
     assertThat(outputs.openFiles()).isEqualTo(2 * 15);
     assertThat(registry.counters().get(REGISTERED_BYTES))
         .as("only the slab counts")
-        .isEqualTo(16 << 10);
+        .isEqualTo(SLAB_BYTES);
   }
 
   /** The kernel reclaims the pages when it needs memory. */
@@ -221,7 +224,7 @@ class RegistrationBudgetTest {
     }
     assertThat(registry.counters().get(REGISTERED_BYTES))
         .as("only the slab counts")
-        .isEqualTo(16 << 10);
+        .isEqualTo(SLAB_BYTES);
     assertThat(outputs.mappings()).isEqualTo(5);
   }
 
