@@ -10,6 +10,7 @@ import dev.sluice.blocks.conf.RegistrationMode;
 import dev.sluice.doctor.Finding;
 import dev.sluice.doctor.Finding.Level;
 import dev.sluice.doctor.FixLine;
+import dev.sluice.rdma.PageSize;
 import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
 import dev.sluice.rdma.transfer.TransferOptions;
 import dev.sluice.rdma.verbs.VerbsOptions;
@@ -53,10 +54,14 @@ class NodeChecksTest {
   }
 
   @Test
-  void javaWithTheDefectIsAWarning() throws Exception {
+  void javaIsNamedWithItsMachineAndADefectIsAWarning() throws Exception {
     assertFinding(
         new JavaCheck(Runtime.Version.parse("25.0.1"), true), Level.WARN, "25.0.1", "JAVA_HOME");
-    assertFinding(new JavaCheck(Runtime.Version.parse("25.0.3"), true), Level.OK, "25.0.3");
+    assertFinding(
+        new JavaCheck(Runtime.Version.parse("25.0.3"), true),
+        Level.OK,
+        "Java 25.0.3 on " + System.getProperty("os.arch"),
+        "pages of %d KiB".formatted(PageSize.BYTES >> 10));
   }
 
   @Test
