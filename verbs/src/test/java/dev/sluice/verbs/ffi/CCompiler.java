@@ -96,28 +96,17 @@ public final class CCompiler {
     return new Assembly("", wrong);
   }
 
-  /** Compiles and runs a program and returns its output, line by line. */
-  public List<String> outputOf(String source) throws IOException {
-    Path program = compile(source, "program");
-    return checked(program.toString()).lines().toList();
-  }
-
-  /** Compiles a shared library. It can be loaded as long as its file exists. */
+  /** Compiles a shared library for this JVM. It can be loaded as long as its file exists. */
   public NativeLibrary library(String source, String... options) throws IOException {
-    List<String> all = new ArrayList<>(List.of("-O2", "-fPIC", "-shared"));
-    all.addAll(List.of(options));
-    Path library = compile(source, "library.so", all.toArray(String[]::new));
-    return new NativeLibrary(library.toString(), "gcc");
-  }
-
-  private Path compile(String source, String name, String... options) throws IOException {
-    Path file = Files.writeString(directory.resolve(name + ".c"), source);
-    Path result = directory.resolve(name);
-    List<String> command = new ArrayList<>(List.of("gcc", "-Wall", "-Werror"));
+    Path file = Files.writeString(directory.resolve("library.c"), source);
+    Path library = directory.resolve("library.so");
+    List<String> command =
+        new ArrayList<>(List.of(FOR_OS_ARCH, "-Wall", "-Werror", "-O2", "-fPIC", "-shared"));
+    command.addAll(CHeaders.INSTALLED.options());
     command.addAll(List.of(options));
-    command.addAll(List.of("-o", result.toString(), file.toString()));
+    command.addAll(List.of("-o", library.toString(), file.toString()));
     checked(command.toArray(String[]::new));
-    return result;
+    return new NativeLibrary(library.toString(), FOR_OS_ARCH);
   }
 
   static String checked(String... command) throws IOException {

@@ -37,7 +37,11 @@ final class FakeDevice implements AutoCloseable {
   static final int QUERY_DEVICE_EX = 216;
   private static final int SIZE_MEMBER = 312;
   private static final int CONTEXT = 320;
-  private static final int VERBS_CONTEXT_SIZE = 648;
+
+  /** Size of pthread_mutex_t, a member of struct ibv_context. */
+  private static final int MUTEX_SIZE = System.getProperty("os.arch").equals("aarch64") ? 48 : 40;
+
+  private static final int VERBS_CONTEXT_SIZE = CONTEXT + 288 + MUTEX_SIZE;
 
   /** Offsets in struct ibv_context, within struct verbs_context. */
   static final int ALLOC_MW = CONTEXT + 8 + 56;
@@ -49,7 +53,7 @@ final class FakeDevice implements AutoCloseable {
   static final int POST_SRQ_RECV = CONTEXT + 8 + 160;
   static final int POST_SEND = CONTEXT + 8 + 200;
   static final int POST_RECV = CONTEXT + 8 + 208;
-  private static final int ABI_COMPAT = CONTEXT + 320;
+  private static final int ABI_COMPAT = CONTEXT + 280 + MUTEX_SIZE;
 
   private static final MemoryLayout POINTER = JAVA_LONG;
   private static final FunctionDescriptor POST =
