@@ -55,9 +55,7 @@ final class MapSideJoin {
     List<Pair> left = pairs("left", new Random(1));
     List<Pair> right = pairs("right", new Random(2));
     for (String name : List.of("left", "right")) {
-      Counters counters = completed(sort(name));
-      assertThat(counter(counters, "HTTP_MAP_OUTPUTS")).as("%s", counters).isZero();
-      assertThat(counter(counters, "READ_MAP_OUTPUTS")).isEqualTo(MAPS * REDUCES);
+      new ShuffleCounts(completed(sort(name))).checkThatAllWasRead(MAPS * REDUCES);
     }
     completed(join());
     assertThat(lines("joined")).containsExactlyInAnyOrderElementsOf(joined(left, right));
@@ -126,10 +124,6 @@ final class MapSideJoin {
         .as("%s%n%s", job.getStatus().getFailureInfo(), cluster.logs())
         .isTrue();
     return job.getCounters();
-  }
-
-  private static long counter(Counters counters, String name) {
-    return counters.findCounter("Sluice shuffle", name).getValue();
   }
 
   /** Returns the lines of the joined output: each pair of the left with each of the right. */

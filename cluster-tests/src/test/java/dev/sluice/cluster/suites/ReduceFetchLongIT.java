@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.mapred.TestReduceFetch;
 import org.apache.hadoop.mapreduce.Counters;
+import org.apache.hadoop.mapreduce.TaskCounter;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -48,6 +49,9 @@ final class ReduceFetchLongIT extends TestReduceFetch {
     assertThat(jobs).as("a job of each test%n%s", cluster.logs()).hasSize(++tests);
     Counters counters = jobs.getLast();
     assertThat(counter(counters, "READ_BYTES")).as("%s", counters).isPositive();
+    assertThat(counter(counters, "READ_MAP_OUTPUTS"))
+        .as("%s", counters)
+        .isEqualTo(counters.findCounter(TaskCounter.SHUFFLED_MAPS).getValue());
     assertThat(counter(counters, "HTTP_MAP_OUTPUTS")).as("%s", counters).isZero();
   }
 
