@@ -27,6 +27,9 @@ final class MapReduceIT {
   private static final int NODES = 2;
   private static final int NODE_MB = 2048;
 
+  /** A partition has 4 MB then. A reduce task READs 2 MiB of it ahead of what it has copied. */
+  private static final int WORDS_OF_SEVERAL_READS = 500_000;
+
   @TempDir private static Path directory;
   private static HadoopCluster cluster;
 
@@ -91,15 +94,29 @@ final class MapReduceIT {
 
   @Test
   void aJobSurvivesTheEndOfItsDaemons() throws Exception {
-    WordCounting words = words("killed-daemons", Shuffle.SLUICE);
-    Gate gate = words.startBehindGate();
+    WordCounting words =
+        new WordCounting(
+            cluster,
+            directory.resolve("killed-daemons"),
+            cluster.job(Shuffle.SLUICE),
+            WORDS_OF_SEVERAL_READS);
+    Gate gate = words.gate();
+    SlowReduce slow = words.slowReduce();
+    words.job().submit();
+    words.await(
+        "one reduce task copies, and the other one has READ",
+        () -> slow.waiting() == 1 && words.shuffledMaps() == WordCounting.MAPS - 1);
     for (int node = 1; node <= NODES; node++) {
       cluster.killDaemon(node);
     }
+    slow.open();
     gate.open();
     words.check();
-    assertThat(words.counter("READ_MAP_OUTPUTS"))
-        .isGreaterThanOrEqualTo((WordCounting.MAPS - 1) * WordCounting.REDUCES);
+    long read = words.counter("READ_MAP_OUTPUTS");
+    assertThat(read).isGreaterThanOrEqualTo(WordCounting.MAPS - 1);
+    assertThat(read + words.counter("HTTP_MAP_OUTPUTS"))
+        .isEqualTo(WordCounting.MAPS * WordCounting.REDUCES);
+    assertThat(words.leftToHttp()).as("map outputs whose READs failed").isPositive();
   }
 
   private static WordCounting words(String name, Shuffle shuffle) throws Exception {

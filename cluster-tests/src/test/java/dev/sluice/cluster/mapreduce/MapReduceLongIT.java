@@ -42,7 +42,12 @@ final class MapReduceLongIT {
   void twoAttemptsOfAReduceTaskReadAtTheSameTime() throws Exception {
     WordCounting words =
         new WordCounting(cluster, directory.resolve("words"), cluster.job(Shuffle.SLUICE));
-    SlowReduce slow = words.startWithSlowReduce();
+    words.set("mapreduce.reduce.speculative", "true");
+    words.set("mapreduce.job.speculative.retry-after-no-speculate", "200");
+    SlowReduce slow = words.slowReduce();
+    words.job().submit();
+    // Hadoop starts the second attempt after the other reduce task has ended.
+    words.await("two attempts READ", () -> slow.waiting() == 2);
     assertThat(words.job().getTaskReports(TaskType.REDUCE))
         .filteredOn(report -> report.getTaskID().getId() == 0)
         .singleElement()

@@ -3,6 +3,8 @@ package dev.sluice.cluster.mapreduce;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.mapreduce.HttpReason;
+import java.util.stream.Stream;
 import org.apache.hadoop.mapreduce.Counters;
 
 /** Sluice's counters of a job that has ended. A counter that the job lacks is 0. Immutable. */
@@ -11,6 +13,11 @@ record ShuffleCounts(Counters counters) {
 
   long get(String name) {
     return counters.findCounter(GROUP, name).getValue();
+  }
+
+  /** Returns the number of map outputs that could not be READ, whatever the reason. */
+  long leftToHttp() {
+    return Stream.of(HttpReason.values()).mapToLong(reason -> get("HTTP_" + reason)).sum();
   }
 
   /**

@@ -12,6 +12,8 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.io.compress.CompressionInputStream;
 import org.apache.hadoop.io.compress.Decompressor;
 import org.apache.hadoop.io.compress.DefaultCodec;
+import org.apache.hadoop.io.compress.zlib.ZlibCompressor.CompressionLevel;
+import org.apache.hadoop.io.compress.zlib.ZlibFactory;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.mapreduce.TaskAttemptID;
@@ -19,8 +21,8 @@ import org.apache.hadoop.mapreduce.TaskType;
 
 /**
  * Holds up each attempt of a job's first reduce task in the middle of its READs until the test
- * opens it: the codec of the map outputs waits. Hadoop starts a second attempt of the task after
- * another reduce task has ended.
+ * opens it: the codec of the map outputs waits. It compresses nothing, so that map outputs are as
+ * large as their records.
  */
 final class SlowReduce {
   private static final String FOLDER = "slow.reduce.folder";
@@ -38,8 +40,7 @@ final class SlowReduce {
     Gate.addOwnClasses(conf);
     conf.setBoolean(MRJobConfig.MAP_OUTPUT_COMPRESS, true);
     conf.setClass(MRJobConfig.MAP_OUTPUT_COMPRESS_CODEC, GatedCodec.class, DefaultCodec.class);
-    conf.setBoolean(MRJobConfig.REDUCE_SPECULATIVE, true);
-    conf.setLong(MRJobConfig.SPECULATIVE_RETRY_AFTER_NO_SPECULATE, 200);
+    ZlibFactory.setCompressionLevel(conf, CompressionLevel.NO_COMPRESSION);
   }
 
   /** Returns the number of attempts that wait, or have waited. */

@@ -52,11 +52,20 @@ final class WordCounting {
    */
   WordCounting(HadoopCluster cluster, Path directory, Map<String, String> settings)
       throws Exception {
+    this(cluster, directory, settings, WORDS_OF_MAP);
+  }
+
+  /**
+   * @param wordsOfMap words of each map task
+   */
+  WordCounting(
+      HadoopCluster cluster, Path directory, Map<String, String> settings, int wordsOfMap)
+      throws Exception {
     this.cluster = cluster;
     this.output = directory.resolve("output");
     Path input = Files.createDirectories(directory.resolve("input"));
     for (int map = 0; map < MAPS; map++) {
-      Files.write(input.resolve("text-" + map), lines(new Random(map)));
+      Files.write(input.resolve("text-" + map), lines(new Random(map), wordsOfMap));
     }
     Configuration conf = new Configuration();
     settings.forEach(conf::set);
@@ -71,9 +80,9 @@ final class WordCounting {
     FileOutputFormat.setOutputPath(job, new org.apache.hadoop.fs.Path(output.toUri()));
   }
 
-  private List<String> lines(Random random) {
+  private List<String> lines(Random random, int words) {
     List<String> lines = new ArrayList<>();
-    for (int i = 0; i < WORDS_OF_MAP; i++) {
+    for (int i = 0; i < words; i++) {
       String word = "word-" + random.nextInt(DIFFERENT_WORDS);
       expected.merge(word, 1, Integer::sum);
       lines.add(word);
@@ -93,23 +102,24 @@ final class WordCounting {
 
   /** Submits the job; returns when its reduce tasks have all map outputs but the gated one. */
   Gate startBehindGate() throws Exception {
-    Gate gate = new Gate(job, output.getParent());
+    Gate gate = gate();
     job.submit();
     await("map outputs are fetched", () -> shuffledMaps() == (MAPS - 1) * REDUCES);
     return gate;
   }
 
-  /**
-   * Submits the job; returns when two attempts of a reduce task are in the middle of their READs.
-   */
-  SlowReduce startWithSlowReduce() throws Exception {
-    SlowReduce slow = new SlowReduce(job, output.getParent());
-    job.submit();
-    await("two attempts READ", () -> slow.waiting() == 2);
-    return slow;
+  /** Has the last map task wait; call it before the job is submitted. */
+  Gate gate() throws Exception {
+    return new Gate(job, output.getParent());
   }
 
-  private long shuffledMaps() throws Exception {
+  /** Has the first reduce task wait in its copies; call it before the job is submitted. */
+  SlowReduce slowReduce() throws Exception {
+    return new SlowReduce(job, output.getParent());
+  }
+
+  /** Returns the number of map outputs that reduce tasks have copied so far. */
+  long shuffledMaps() throws Exception {
     return job.getCounters().findCounter(TaskCounter.SHUFFLED_MAPS).getValue();
   }
 
@@ -154,6 +164,11 @@ final class WordCounting {
   /** Returns a counter of Hadoop, after {@link #check}. */
   long counter(TaskCounter counter) {
     return counters.findCounter(counter).getValue();
+  }
+
+  /** Returns the number of map outputs that were left to HTTP, after {@link #check}. */
+  long leftToHttp() {
+    return new ShuffleCounts(counters).leftToHttp();
   }
 
   /** Returns a counter of Sluice, after {@link #check}. */

@@ -175,10 +175,18 @@ public final class HadoopCluster implements AutoCloseable {
     own.forEach(ProcessHandle::destroyForcibly);
   }
 
-  /** Kills a node daemon; its NodeManager starts another one. */
+  /**
+   * Kills a node daemon; its NodeManager starts another one.
+   *
+   * @throws IllegalStateException if none runs
+   */
   public void killDaemon(int node) {
     List<ProcessHandle> own = ofNode(node);
-    daemons().stream().filter(own::contains).forEach(ProcessHandle::destroyForcibly);
+    List<ProcessHandle> killed = daemons().stream().filter(own::contains).toList();
+    if (killed.isEmpty()) {
+      throw new IllegalStateException("no daemon of node " + node + " runs");
+    }
+    killed.forEach(ProcessHandle::destroyForcibly);
   }
 
   private List<ProcessHandle> ofNode(int node) {
