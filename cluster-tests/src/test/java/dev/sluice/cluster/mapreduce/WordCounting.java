@@ -8,6 +8,7 @@ import dev.sluice.testkit.hadoop.HadoopCluster;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -58,8 +59,7 @@ final class WordCounting {
   /**
    * @param wordsOfMap words of each map task
    */
-  WordCounting(
-      HadoopCluster cluster, Path directory, Map<String, String> settings, int wordsOfMap)
+  WordCounting(HadoopCluster cluster, Path directory, Map<String, String> settings, int wordsOfMap)
       throws Exception {
     this.cluster = cluster;
     this.output = directory.resolve("output");
@@ -123,12 +123,39 @@ final class WordCounting {
     return job.getCounters().findCounter(TaskCounter.SHUFFLED_MAPS).getValue();
   }
 
-  /** Returns the attempts of map tasks that have succeeded so far. */
+  /** Returns the attempts of map tasks whose output reduce tasks can have now. */
   List<TaskAttemptID> finishedMaps() throws Exception {
-    return Stream.of(job.getTaskCompletionEvents(0, 1_000))
-        .filter(event -> event.isMapTask() && event.getStatus() == Status.SUCCEEDED)
+    return finished().map(TaskCompletionEvent::getTaskAttemptId).toList();
+  }
+
+  /**
+   * Returns those attempts that ran on a node.
+   *
+   * @param host address of the node
+   */
+  List<TaskAttemptID> finishedMaps(String host) throws Exception {
+    return finished()
+        .filter(event -> event.getTaskTrackerHttp().contains(host + ":"))
         .map(TaskCompletionEvent::getTaskAttemptId)
         .toList();
+  }
+
+  private Stream<TaskCompletionEvent> finished() throws Exception {
+    return Stream.of(job.getTaskCompletionEvents(0, 1_000))
+        .filter(event -> event.isMapTask() && event.getStatus() == Status.SUCCEEDED);
+  }
+
+  /** Returns true if later attempts of the tasks of all these attempts have succeeded. */
+  boolean haveRunAgain(Collection<TaskAttemptID> attempts) throws Exception {
+    List<TaskAttemptID> finished = finishedMaps();
+    return attempts.stream()
+        .allMatch(
+            earlier ->
+                finished.stream()
+                    .anyMatch(
+                        later ->
+                            later.getTaskID().equals(earlier.getTaskID())
+                                && later.getId() > earlier.getId()));
   }
 
   /** Waits for something while the job runs. */

@@ -168,6 +168,11 @@ public final class HadoopCluster implements AutoCloseable {
     throw new IOException("no ApplicationMaster runs");
   }
 
+  /** Returns the address of a node, by which jobs know it. */
+  public String host(int node) {
+    return settings.host(node);
+  }
+
   /** Kills a NodeManager with its daemon and containers at once, as if the machine failed. */
   public void killNode(int node) {
     List<ProcessHandle> own = ofNode(node);
