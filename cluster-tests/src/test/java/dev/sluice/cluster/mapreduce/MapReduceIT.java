@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dev.sluice.testkit.Shuffle;
 import dev.sluice.testkit.hadoop.HadoopCluster;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.examples.WordCount;
 import org.apache.hadoop.mapreduce.TaskAttemptID;
@@ -29,6 +30,9 @@ final class MapReduceIT {
 
   /** A partition has 4 MB then. A reduce task READs 2 MiB of it ahead of what it has copied. */
   private static final int WORDS_OF_SEVERAL_READS = 500_000;
+
+  /** Part of Hadoop's log line for a map output that a reduce task has copied. */
+  private static final String COPIED = "bytes from map-output for ";
 
   @TempDir private static Path directory;
   private static HadoopCluster cluster;
@@ -79,17 +83,25 @@ final class MapReduceIT {
         .isEqualTo(2 * words.counter(TaskCounter.MAP_OUTPUT_RECORDS));
   }
 
+  /** Each reduce task logs the attempts whose output it copies. */
   @Test
-  void aMapAttemptThatIsKilledAfterItsOutputWasReadCountsOnce() throws Exception {
+  void aMapAttemptThatIsKilledAfterOneReduceTaskReadItIsReadFromTheNextAttempt() throws Exception {
     WordCounting words = words("killed-attempt", Shuffle.SLUICE);
-    Gate gate = words.startBehindGate();
-    TaskAttemptID read = words.finishedMaps().getFirst();
-    words.job().killTask(read);
+    Gate gate = words.gate();
+    LateReduce late = words.lateReduce();
+    words.job().submit();
     words.await(
-        "another attempt", () -> words.finishedMaps().stream().anyMatch(map -> map.getId() > 0));
+        "one reduce task has READ", () -> words.shuffledMaps() == WordCounting.MAPS - 1);
+    TaskAttemptID killed = words.finishedMaps().getFirst();
+    words.job().killTask(killed);
+    words.await("another attempt", () -> words.haveRunAgain(List.of(killed)));
+    late.open();
     gate.open();
     words.check();
     words.checkThatAllWasRead();
+    TaskAttemptID next = new TaskAttemptID(killed.getTaskID(), killed.getId() + 1);
+    assertThat(cluster.logLines(COPIED + killed)).as("copies of the killed attempt").hasSize(1);
+    assertThat(cluster.logLines(COPIED + next)).as("copies of the next attempt").hasSize(1);
   }
 
   @Test

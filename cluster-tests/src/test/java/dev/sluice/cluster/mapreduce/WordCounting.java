@@ -100,14 +100,6 @@ final class WordCounting {
     job.getConfiguration().set(key, value);
   }
 
-  /** Submits the job; returns when its reduce tasks have all map outputs but the gated one. */
-  Gate startBehindGate() throws Exception {
-    Gate gate = gate();
-    job.submit();
-    await("map outputs are fetched", () -> shuffledMaps() == (MAPS - 1) * REDUCES);
-    return gate;
-  }
-
   /** Has the last map task wait; call it before the job is submitted. */
   Gate gate() throws Exception {
     return new Gate(job, output.getParent());
@@ -116,6 +108,11 @@ final class WordCounting {
   /** Has the first reduce task wait in its copies; call it before the job is submitted. */
   SlowReduce slowReduce() throws Exception {
     return new SlowReduce(job, output.getParent());
+  }
+
+  /** Has the first reduce task wait before them; call it before the job is submitted. */
+  LateReduce lateReduce() throws Exception {
+    return new LateReduce(job, output.getParent());
   }
 
   /** Returns the number of map outputs that reduce tasks have copied so far. */

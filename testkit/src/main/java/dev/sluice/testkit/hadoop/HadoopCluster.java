@@ -241,6 +241,17 @@ public final class HadoopCluster implements AutoCloseable {
     return logs.toString();
   }
 
+  /** Returns the lines with a text in the logs of all processes. */
+  public List<String> logLines(String text) throws IOException {
+    List<String> lines = new ArrayList<>();
+    for (Path log : Directories.files(directory, LOGS::contains)) {
+      Files.readAllLines(log, ISO_8859_1).stream()
+          .filter(line -> line.contains(text))
+          .forEach(lines::add);
+    }
+    return lines;
+  }
+
   /** Kills all processes. The caller deletes the files. */
   @Override
   public void close() {
