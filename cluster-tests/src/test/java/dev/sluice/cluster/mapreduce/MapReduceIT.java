@@ -10,8 +10,11 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.examples.WordCount;
+import org.apache.hadoop.io.compress.BZip2Codec;
+import org.apache.hadoop.io.compress.GzipCodec;
 import org.apache.hadoop.mapreduce.TaskAttemptID;
 import org.apache.hadoop.mapreduce.TaskCounter;
+import org.apache.hadoop.mapreduce.lib.partition.KeyFieldBasedPartitioner;
 import org.apache.hadoop.util.VersionInfo;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -20,6 +23,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Jobs of MapReduce on two NodeManagers. */
 @Timeout(value = 5, unit = TimeUnit.MINUTES)
@@ -61,6 +65,42 @@ final class MapReduceIT {
     }
   }
 
+  /** Hadoop has both codecs without native code. */
+  @ParameterizedTest
+  @ValueSource(classes = {GzipCodec.class, BZip2Codec.class})
+  void mapOutputsOfOtherCodecsAreRead(Class<?> codec) throws Exception {
+    WordCounting words = words(codec.getSimpleName(), Shuffle.SLUICE);
+    words.set("mapreduce.map.output.compress", "true");
+    words.set("mapreduce.map.output.compress.codec", codec.getName());
+    words.check();
+    words.checkThatAllWasRead();
+  }
+
+  @Test
+  void emptyPartitionsAreRead() throws Exception {
+    WordCounting words = words("empty", Shuffle.SLUICE);
+    // Words have no second field, so all of them go to the first partition.
+    words.job().setPartitionerClass(KeyFieldBasedPartitioner.class);
+    words.set("mapreduce.partition.keypartitioner.options", "-k2,2");
+    words.check();
+    words.checkThatAllWasRead();
+    assertThat(directory.resolve("empty/output/part-r-00001")).isEmptyFile();
+  }
+
+  @Test
+  void reduceTasksOnJava17FetchByHttp() throws Exception {
+    assumeTrue(
+        HadoopCluster.java().toString().contains("17"),
+        "Hadoop's processes run on the JDK of the tests, as /usr/lib/jvm has no JDK 17");
+    WordCounting words = words("java-17", Shuffle.SLUICE);
+    words.job().getConfiguration().unset("mapreduce.reduce.env.JAVA_HOME");
+    words.check();
+    int outputs = WordCounting.MAPS * WordCounting.REDUCES;
+    assertThat(words.counter("HTTP_JAVA")).isEqualTo(outputs);
+    assertThat(words.counter("HTTP_MAP_OUTPUTS")).isEqualTo(outputs);
+    assertThat(words.counter("READ_MAP_OUTPUTS")).isZero();
+  }
+
   /** The threads of Hadoop 3.4 that fetch and merge inherit no credentials on newer JDKs. */
   @Test
   void encryptedPairsArriveSorted() throws Exception {
@@ -90,8 +130,7 @@ final class MapReduceIT {
     Gate gate = words.gate();
     LateReduce late = words.lateReduce();
     words.job().submit();
-    words.await(
-        "one reduce task has READ", () -> words.shuffledMaps() == WordCounting.MAPS - 1);
+    words.await("one reduce task has READ", () -> words.shuffledMaps() == WordCounting.MAPS - 1);
     TaskAttemptID killed = words.finishedMaps().getFirst();
     words.job().killTask(killed);
     words.await("another attempt", () -> words.haveRunAgain(List.of(killed)));

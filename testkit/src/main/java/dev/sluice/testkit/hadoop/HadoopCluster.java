@@ -119,6 +119,11 @@ public final class HadoopCluster implements AutoCloseable {
         shuffle == Shuffle.SLUICE ? jars + "," + HadoopFiles.plugin(settings.home()) : jars);
   }
 
+  /** Returns the JDK of all processes but node daemons and, by default, reduce tasks. */
+  public static Path java() throws IOException {
+    return HadoopFiles.hadoopJava();
+  }
+
   /** Returns the folder in which a job that has ended leaves its history. */
   public Path histories() {
     return settings.histories();
