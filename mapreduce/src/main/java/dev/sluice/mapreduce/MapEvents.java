@@ -20,7 +20,7 @@ final class MapEvents extends Thread {
 
   private static final long INTERVAL_MS = 1_000;
   private static final long RETRY_MS = 5_000;
-  private static final int MAX_FAILURES = 10;
+  static final int MAX_FAILURES = 10;
   private static final long STOP_MS = 5_000;
 
   /** Limits of the events of one call, so that many reducers do not overload the master. */
@@ -35,6 +35,9 @@ final class MapEvents extends Thread {
   private final ExceptionReporter failures;
   private final int maxEvents;
   private int nextEvent;
+
+  /** Failures in a row. */
+  private int failed;
 
   private volatile boolean stopped;
 
@@ -56,22 +59,9 @@ final class MapEvents extends Thread {
 
   @Override
   public void run() {
-    int failed = 0;
     try {
       while (!stopped) {
-        try {
-          ask();
-          failed = 0;
-          Thread.sleep(INTERVAL_MS);
-        } catch (IOException e) {
-          failed++;
-          if (failed >= MAX_FAILURES) {
-            throw new IOException(
-                "the application master did not tell map events in " + failed + " attempts", e);
-          }
-          LOG.info("Asking the application master for map events failed; trying again", e);
-          Thread.sleep(RETRY_MS);
-        }
+        Thread.sleep(ask());
       }
     } catch (InterruptedException e) {
       LOG.debug("The thread was stopped", e);
@@ -80,7 +70,29 @@ final class MapEvents extends Thread {
     }
   }
 
-  private void ask() throws IOException {
+  /**
+   * Tells the scheduler all events that it does not know.
+   *
+   * @return time to the next call, in milliseconds
+   * @throws IOException if the application master has failed too often in a row
+   */
+  long ask() throws IOException {
+    try {
+      askForAll();
+      failed = 0;
+      return INTERVAL_MS;
+    } catch (IOException e) {
+      failed++;
+      if (failed >= MAX_FAILURES) {
+        throw new IOException(
+            "the application master did not tell map events in " + failed + " attempts", e);
+      }
+      LOG.info("Asking the application master for map events failed; trying again", e);
+      return RETRY_MS;
+    }
+  }
+
+  private void askForAll() throws IOException {
     TaskCompletionEvent[] events;
     do {
       events =
