@@ -107,10 +107,10 @@ final class Applications implements AutoCloseable {
    */
   SparkApplication enter(RegisterExecutor enter) throws IOException {
     String name = enter.executor().application();
-    ServedApplication entered = open(ApplicationState.first(name, enter.secret()));
-    if (!(entered instanceof SparkApplication spark)) {
+    if (JobFile.isName(name)) { // before a first state exists, whose secret would be the executor's
       throw new IOException(name + " is a MapReduce job, which has no executors");
     }
+    SparkApplication spark = (SparkApplication) open(ApplicationState.first(name, enter.secret()));
     admission.enter(spark.directories());
     return spark;
   }

@@ -25,9 +25,9 @@ import org.slf4j.LoggerFactory;
 /**
  * File with an application's state in its folder, for the daemon's next start. Nothing is forced to
  * the disk: files survive the process, but a system crash may leave only some of them. The file
- * therefore has the boot's id, and a folder of another boot is discarded. {@link NodeFolders} reads
- * and writes it on threads of {@link NodeDisks}. Daemons of other releases read it: a new key needs
- * a default.
+ * therefore has the boot's id, and a folder of another boot is discarded. The secret of a MapReduce
+ * job is in its {@link JobFile} alone. {@link NodeFolders} reads and writes it on threads of {@link
+ * NodeDisks}. Daemons of other releases read it: a new key needs a default.
  */
 final class StateFile {
   private static final Logger LOG = LoggerFactory.getLogger(StateFile.class);
@@ -60,11 +60,11 @@ final class StateFile {
       LOG.warn("The state file in {} cannot be parsed", folder, e);
     }
     String name = folder.getFileName().toString();
-    String secret = state.getProperty(SECRET);
     String since = state.getProperty(SINCE, "0"); // Earlier block servers did not write it.
     String port = state.getProperty(PORT, "");
     boolean isOfThisBoot = state.getProperty(BOOT, "").equals(boot());
     ApplicationState job = JobFile.read(folder);
+    String secret = job == null ? state.getProperty(SECRET) : job.secret();
     boolean isWhole =
         secret != null && port.matches("\\d{1,5}") && (job != null || !JobFile.isName(name));
     return NodeFolders.isName(name) && isOfThisBoot && isWhole
@@ -81,7 +81,9 @@ final class StateFile {
   /** Replaces the file. */
   static void write(Path folder, ApplicationState state) throws IOException {
     Properties properties = new Properties();
-    properties.setProperty(SECRET, state.secret());
+    if (state.job() == null) {
+      properties.setProperty(SECRET, state.secret());
+    }
     properties.setProperty(SINCE, state.since());
     properties.setProperty(BOOT, boot());
     properties.setProperty(PORT, Integer.toString(state.port()));

@@ -501,6 +501,48 @@ class NodeJobTest extends NodeDaemonTestCase {
         .hasMessageContaining("is a MapReduce job, which has no executors");
   }
 
+  /** The executor would give the job its own secret. */
+  @Test
+  void noExecutorTakesTheNameOfAJobBeforeItsFirstReader() throws Exception {
+    start();
+    job.announce(true);
+    byte[] data = job.write(disk1, disk1, 7, 0, 100);
+    assertThatThrownBy(() -> enter(job.name(), "of the executor").close())
+        .hasMessageContaining("is a MapReduce job, which has no executors");
+    for (Path disk : job.directories()) {
+      assertThat(JobFixture.folder(disk, job.name()).resolve(".application")).doesNotExist();
+    }
+    try (NodeReader reader = reader()) {
+      PeerAddress node = node(reader.findJob(door, job.name()));
+      assertThat(reader.read(node, JobFiles.SHUFFLE, mapId(7, 0))).isEqualTo(data);
+    }
+  }
+
+  /** An earlier release wrote a secret there, perhaps that of an executor. */
+  @Test
+  void afterARestartTheSecretIsThatOfTheJobsFile() throws Exception {
+    job.announce(true);
+    byte[] data = job.write(disk1, disk1, 7, 0, 100);
+    start();
+    try (NodeReader reader = reader()) {
+      reader.findJob(door, job.name());
+    }
+    stop();
+    for (Path disk : job.directories()) {
+      Path state = JobFixture.folder(disk, job.name()).resolve(".application");
+      assertThat(state).content().doesNotContain("secret");
+      Files.writeString(state, "secret=d3Jvbmc=\n", StandardOpenOption.APPEND);
+    }
+    start();
+    assertThat(daemon.applications()).hasSize(1);
+    try (NodeReader reader = reader();
+        NodeReader wrong = new NodeReader(job.name(), "d3Jvbmc=")) {
+      PeerAddress node = node(reader.findJob(door, job.name()));
+      assertThat(reader.read(node, JobFiles.SHUFFLE, mapId(7, 0))).isEqualTo(data);
+      assertThatThrownBy(() -> wrong.findJob(door, job.name())).isNotNull();
+    }
+  }
+
   @Test
   void aDrainedDaemonServesNoFurtherJob() throws Exception {
     start();
