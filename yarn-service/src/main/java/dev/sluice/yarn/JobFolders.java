@@ -11,12 +11,10 @@ import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Base64;
-import java.util.List;
 import java.util.Properties;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.Collectors;
 import org.apache.hadoop.io.DataInputByteBuffer;
 import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.hadoop.security.token.Token;
@@ -29,7 +27,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Folders by which the node daemon learns of MapReduce jobs: one for each job in {@code .sluice} of
  * each local directory, with a file that has the job's secret and user. {@link JobShuffleHandler}
- * writes them on a thread of the NodeManager. A failure is logged, and never fails a container:
+ * writes them on the directories' threads. A failure is logged, and never fails a container:
  * readers then use Hadoop's own shuffle. The daemon has the same names; this module does not depend
  * on it.
  */
@@ -43,20 +41,20 @@ public final class JobFolders {
   private static final FileAttribute<Set<PosixFilePermission>> FILE_OF_OWNER =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
 
-  private final List<Path> directories;
+  private final DirectoryThreads threads;
 
   /** Applications whose folders this NodeManager has written: each container brings the token. */
   private final Set<ApplicationId> written = ConcurrentHashMap.newKeySet();
 
   /**
-   * @param directories local directories of the NodeManager
+   * @param threads of the NodeManager's local directories
    */
-  public JobFolders(List<Path> directories) {
-    this.directories = directories;
+  public JobFolders(DirectoryThreads threads) {
+    this.threads = threads;
   }
 
   /**
-   * Writes the job's folders, once if that succeeds.
+   * Writes the job's folders, once if that succeeds in one directory. Waits for that.
    *
    * @param user owner of the job's containers
    * @param token a token as Hadoop's shuffle gets it as service data, whose password is the secret;
@@ -67,12 +65,23 @@ public final class JobFolders {
       return;
     }
     try {
-      Properties job = new Properties();
-      job.setProperty("secret", Base64.getEncoder().encodeToString(password(token)));
-      job.setProperty("user", user);
-      job.setProperty("checkOwner", Boolean.toString(UserGroupInformation.isSecurityEnabled()));
-      if (write(application + SUFFIX, job)) {
+      Properties content = new Properties();
+      content.setProperty("secret", Base64.getEncoder().encodeToString(password(token)));
+      content.setProperty("user", user);
+      content.setProperty("checkOwner", Boolean.toString(UserGroupInformation.isSecurityEnabled()));
+      String name = application + SUFFIX;
+      boolean told =
+          threads.onEach(
+              "telling the node daemon of " + application,
+              directory -> write(directory, name, content));
+      if (told) {
         written.add(application);
+      } else {
+        LOG.warn(
+            "The node daemon is not told of {}: no local directory that answers has a writable {},"
+                + " which the daemon makes when it starts. The next container tries again",
+            application,
+            SluiceNodeService.FOLDER);
       }
     } catch (IOException | RuntimeException e) {
       LOG.warn(
@@ -90,44 +99,27 @@ public final class JobFolders {
     return read.getPassword();
   }
 
-  /** Returns true if a folder was written. */
-  private boolean write(String name, Properties job) {
-    List<Path> roots =
-        directories.stream()
-            .map(directory -> directory.resolve(SluiceNodeService.FOLDER))
-            .filter(Files::isWritable)
-            .collect(Collectors.toList());
-    if (roots.isEmpty()) {
-      LOG.warn(
-          "The node daemon is not told of {}: none of {} has a writable {}, which the daemon makes"
-              + " when it starts. The next container tries again",
-          name,
-          directories,
-          SluiceNodeService.FOLDER);
+  /** Returns true if the folder was written. */
+  private static boolean write(Path directory, String name, Properties content) throws IOException {
+    Path root = directory.resolve(SluiceNodeService.FOLDER);
+    boolean isUsed = Files.isWritable(root);
+    if (isUsed) {
+      writeFolder(root, name, content);
     }
-    boolean any = false;
-    for (Path root : roots) {
-      try {
-        write(root, name, job);
-        any = true;
-      } catch (IOException e) {
-        LOG.warn("Cannot tell the node daemon of {} in {}", name, root, e);
-      }
-    }
-    return any;
+    return isUsed;
   }
 
   /** Makes the folder as a whole, or replaces the file of one that is there. */
-  private static void write(Path root, String name, Properties job) throws IOException {
+  private static void writeFolder(Path root, String name, Properties content) throws IOException {
     Path folder = root.resolve(name);
     if (Files.isDirectory(folder)) {
-      Path file = writeFile(folder.resolve("." + FILE + "-" + UUID.randomUUID()), job);
+      Path file = writeFile(folder.resolve("." + FILE + "-" + UUID.randomUUID()), content);
       Files.move(file, folder.resolve(FILE), StandardCopyOption.ATOMIC_MOVE);
     } else {
       Path unfinished = root.resolve("." + FILE + "-" + UUID.randomUUID());
       Files.createDirectory(unfinished, FOLDER_OF_OWNER);
       try {
-        writeFile(unfinished.resolve(FILE), job);
+        writeFile(unfinished.resolve(FILE), content);
         Files.move(unfinished, folder, StandardCopyOption.ATOMIC_MOVE);
       } catch (IOException e) { // The file has the secret.
         Files.deleteIfExists(unfinished.resolve(FILE));
@@ -137,10 +129,10 @@ public final class JobFolders {
     }
   }
 
-  private static Path writeFile(Path file, Properties job) throws IOException {
+  private static Path writeFile(Path file, Properties content) throws IOException {
     Files.createFile(file, FILE_OF_OWNER);
     try (Writer writer = Files.newBufferedWriter(file)) {
-      job.store(writer, null);
+      content.store(writer, null);
     }
     return file;
   }

@@ -6,6 +6,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapred.ShuffleHandler;
 import org.apache.hadoop.yarn.server.api.ApplicationInitializationContext;
 import org.apache.hadoop.yarn.server.api.ApplicationTerminationContext;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Hadoop's own shuffle service, which also tells the node daemon of each MapReduce job and its
@@ -14,14 +15,28 @@ import org.apache.hadoop.yarn.server.api.ApplicationTerminationContext;
  * run by {@link SluiceNodeService}.
  */
 public final class JobShuffleHandler extends ShuffleHandler {
-  /** Set by {@link #serviceInit}, which precedes every other call. */
+  /** Set by {@link #serviceInit}; null if that was not called before the stop. */
+  private @Nullable DirectoryThreads threads;
+
+  /** Set by {@link #serviceInit}, which precedes every other call but the stop. */
   @SuppressWarnings("NullAway.Init")
   private JobFolders folders;
 
   @Override
   protected void serviceInit(Configuration conf) throws Exception {
-    folders = new JobFolders(SluiceNodeService.localDirectories(conf));
+    DirectoryThreads made =
+        new DirectoryThreads(SluiceNodeService.localDirectories(conf), DirectoryThreads.TIMEOUT);
+    threads = made;
+    folders = new JobFolders(made);
     super.serviceInit(conf);
+  }
+
+  @Override
+  protected void serviceStop() throws Exception {
+    if (threads != null) {
+      threads.close();
+    }
+    super.serviceStop();
   }
 
   @Override

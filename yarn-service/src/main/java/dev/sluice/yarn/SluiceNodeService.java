@@ -8,7 +8,6 @@ import java.io.IOException;
 import java.io.Reader;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -63,6 +62,9 @@ public final class SluiceNodeService extends AuxiliaryService {
 
   private @Nullable DaemonProcess daemon;
 
+  /** Marks ended applications. */
+  private @Nullable DirectoryThreads threads;
+
   public SluiceNodeService() {
     super(NAME);
   }
@@ -84,6 +86,7 @@ public final class SluiceNodeService extends AuxiliaryService {
       throw new IllegalArgumentException(LOCAL_DIRS + " names no directory");
     }
     socket = Paths.get(conf.getTrimmed(SOCKET, defaultSocket().toString()));
+    threads = new DirectoryThreads(directories, DirectoryThreads.TIMEOUT);
     daemon = new DaemonProcess(program, conf.getTrimmed(JAVA_HOME, ""), log(), arguments(conf));
     super.serviceInit(conf);
   }
@@ -179,6 +182,9 @@ public final class SluiceNodeService extends AuxiliaryService {
     if (daemon != null) {
       daemon.stop();
     }
+    if (threads != null) {
+      threads.close();
+    }
     super.serviceStop();
   }
 
@@ -190,36 +196,36 @@ public final class SluiceNodeService extends AuxiliaryService {
   public void initializeApplication(ApplicationInitializationContext context) {}
 
   /**
-   * Marks the application as ended in the daemon's folders, which the daemon checks. A driver that
-   * ended normally has already told the daemon; a MapReduce job has no other way.
+   * Marks the application as ended in the daemon's folders, which the daemon checks. Waits for one
+   * directory. A driver that ended normally has already told the daemon; a MapReduce job has no
+   * other way.
    */
   @Override
   public void stopApplication(ApplicationTerminationContext context) {
     String application = context.getApplicationId().toString();
-    for (Path directory : directories) {
-      Path folder = directory.resolve(FOLDER);
-      if (Files.isDirectory(folder)) {
-        try {
-          end(folder, application);
-        } catch (IOException | DirectoryIteratorException e) {
-          LOG.warn(
-              "Cannot mark {} as ended in {}; the node daemon removes it after"
-                  + " sluice.node.expireAfter",
-              application,
-              folder,
-              e);
-        }
-      }
-    }
+    requireNonNull(threads)
+        .onEach(
+            "marking "
+                + application
+                + " as ended (the node daemon otherwise removes it after sluice.node.expireAfter)",
+            directory -> end(directory.resolve(FOLDER), application));
   }
 
-  /** Marks each run of an application; their names start with the application's id and a dash. */
-  private static void end(Path folder, String application) throws IOException {
+  /**
+   * Marks each run of an application; their names start with the application's id and a dash.
+   *
+   * @return false if the daemon does not use the directory
+   */
+  private static boolean end(Path folder, String application) throws IOException {
+    if (!Files.isDirectory(folder)) {
+      return false;
+    }
     try (DirectoryStream<Path> runs = Files.newDirectoryStream(folder, application + "-*")) {
       for (Path run : runs) {
         Files.write(run.resolve(ENDED), new byte[0], StandardOpenOption.CREATE);
       }
     }
+    return true;
   }
 
   /** Returns the path of the daemon's socket. */

@@ -3,6 +3,7 @@ package dev.sluice.cluster.yarn;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.yarn.DirectoryThreads;
 import dev.sluice.yarn.JobFolders;
 import java.io.IOException;
 import java.io.Reader;
@@ -11,16 +12,20 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.Base64;
 import java.util.List;
 import java.util.Properties;
+import java.util.concurrent.CountDownLatch;
 import org.apache.hadoop.io.DataOutputBuffer;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapreduce.security.token.JobTokenIdentifier;
 import org.apache.hadoop.security.token.Token;
 import org.apache.hadoop.yarn.api.records.ApplicationId;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Folders by which the daemon learns of MapReduce jobs. */
@@ -32,6 +37,7 @@ final class JobFoldersTest {
   @TempDir private Path directory;
   private Path disk1;
   private Path disk2;
+  private DirectoryThreads threads;
   private JobFolders folders;
 
   @BeforeEach
@@ -40,7 +46,33 @@ final class JobFoldersTest {
     disk2 = directory.resolve("2");
     Files.createDirectories(disk1.resolve(".sluice"));
     Files.createDirectories(disk2.resolve(".sluice"));
-    folders = new JobFolders(List.of(disk1, disk2, directory.resolve("missing")));
+    threads = threads(disk1, disk2, directory.resolve("missing"));
+    folders = new JobFolders(threads);
+  }
+
+  @AfterEach
+  void close() {
+    threads.close();
+  }
+
+  private static DirectoryThreads threads(Path... directories) {
+    return new DirectoryThreads(List.of(directories), Duration.ofSeconds(20));
+  }
+
+  /** Writes the job, and waits for all directories. */
+  private void writeAll(byte[] secret) throws IOException {
+    folders.write(APPLICATION, "alice", token(secret));
+    awaitAll();
+  }
+
+  /** Waits for the work of each directory, as their threads do it in its order. */
+  private void awaitAll() {
+    threads.onEach("waiting", directory -> directory.equals(disk1));
+    threads.onEach("waiting", directory -> directory.equals(disk2));
+  }
+
+  private static Path file(Path disk) {
+    return disk.resolve(".sluice/" + NAME + "/job");
   }
 
   /** Service data as Hadoop's ShuffleHandler.serializeServiceData makes it. */
@@ -55,7 +87,7 @@ final class JobFoldersTest {
 
   private static Properties read(Path disk) throws IOException {
     Properties job = new Properties();
-    try (Reader file = Files.newBufferedReader(disk.resolve(".sluice/" + NAME + "/job"))) {
+    try (Reader file = Files.newBufferedReader(file(disk))) {
       job.load(file);
     }
     return job;
@@ -65,6 +97,7 @@ final class JobFoldersTest {
   void theSecretAndTheUserAreInEachDirectory() throws Exception {
     ByteBuffer token = token(SECRET);
     folders.write(APPLICATION, "alice", token);
+    awaitAll();
     assertThat(token.remaining()).as("Hadoop's own service reads it, too").isPositive();
     for (Path disk : List.of(disk1, disk2)) {
       assertThat(read(disk))
@@ -84,10 +117,12 @@ final class JobFoldersTest {
   /** The daemon has put its state there. */
   @Test
   void aRestartedNodeManagerReplacesTheFileAlone() throws Exception {
-    folders.write(APPLICATION, "alice", token(SECRET));
+    writeAll(SECRET);
     Path state = disk1.resolve(".sluice/" + NAME + "/.application");
     Files.createFile(state);
-    new JobFolders(List.of(disk1)).write(APPLICATION, "alice", token(new byte[] {1, 2, 3}));
+    try (DirectoryThreads restarted = threads(disk1)) {
+      new JobFolders(restarted).write(APPLICATION, "alice", token(new byte[] {1, 2, 3}));
+    }
     assertThat(state).exists();
     assertThat(read(disk1)).containsEntry("secret", "AQID");
     assertThat(state.getParent()).isDirectoryNotContaining("glob:**/.job*");
@@ -95,11 +130,38 @@ final class JobFoldersTest {
 
   @Test
   void itIsWrittenOnceHoweverManyContainersBringTheToken() throws Exception {
+    writeAll(SECRET);
+    Files.delete(file(disk1));
+    writeAll(SECRET);
+    assertThat(file(disk1)).doesNotExist();
+  }
+
+  private static void await(CountDownLatch answer) throws IOException {
+    try {
+      answer.await();
+    } catch (InterruptedException e) {
+      throw new IOException(e);
+    }
+  }
+
+  @Test
+  @Timeout(60)
+  void aDiskThatHangsDelaysNoContainer() throws Exception {
+    CountDownLatch answer = new CountDownLatch(1);
+    threads.onEach(
+        "a test",
+        directory -> {
+          if (directory.equals(disk1)) {
+            await(answer);
+          }
+          return directory.equals(disk2);
+        });
     folders.write(APPLICATION, "alice", token(SECRET));
-    Path job = disk1.resolve(".sluice/" + NAME + "/job");
-    Files.delete(job);
-    folders.write(APPLICATION, "alice", token(SECRET));
-    assertThat(job).doesNotExist();
+    assertThat(read(disk2)).containsEntry("user", "alice");
+    assertThat(file(disk1)).doesNotExist();
+    answer.countDown();
+    awaitAll();
+    assertThat(read(disk1)).containsEntry("user", "alice");
   }
 
   /** The daemon makes the roots when it starts. */
@@ -119,6 +181,7 @@ final class JobFoldersTest {
     folders.write(APPLICATION, "alice", null);
     folders.write(APPLICATION, "alice", ByteBuffer.allocate(0));
     folders.write(APPLICATION, "alice", ByteBuffer.wrap(new byte[] {127, 1}));
+    awaitAll();
     assertThat(disk1.resolve(".sluice")).isEmptyDirectory();
   }
 }

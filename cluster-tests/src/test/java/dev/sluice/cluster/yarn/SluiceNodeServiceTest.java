@@ -43,6 +43,7 @@ final class SluiceNodeServiceTest {
         new String[] {
           "SluiceNodeService",
           "DaemonProcess",
+          "DirectoryThreads",
           "RegisteredMemory",
           "JobFolders",
           "JobShuffleHandler"
@@ -123,6 +124,7 @@ final class SluiceNodeServiceTest {
     }
     init();
     service.stopApplication(new ApplicationTerminationContext(over));
+    service.stop(); // waits for the directories
 
     for (String disk : new String[] {"1", "2"}) {
       Path folder = directory.resolve(disk).resolve(".sluice");
