@@ -11,6 +11,7 @@ import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Base64;
+import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
 import java.util.UUID;
@@ -27,9 +28,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Folders by which the node daemon learns of MapReduce jobs: one for each job in {@code .sluice} of
  * each local directory, with a file that has the job's secret and user. {@link JobShuffleHandler}
- * writes them on the directories' threads. A failure is logged, and never fails a container:
- * readers then use Hadoop's own shuffle. The daemon has the same names; this module does not depend
- * on it.
+ * has each container write missing files. A failure is logged, and never fails a container: readers
+ * then use Hadoop's own shuffle. The daemon has the same names; this module does not depend on it.
  */
 public final class JobFolders {
   private static final Logger LOG = LoggerFactory.getLogger(JobFolders.class);
@@ -43,8 +43,18 @@ public final class JobFolders {
 
   private final DirectoryThreads threads;
 
-  /** Applications whose folders this NodeManager has written: each container brings the token. */
-  private final Set<ApplicationId> written = ConcurrentHashMap.newKeySet();
+  /** Jobs of this NodeManager, by their applications. */
+  private final Map<ApplicationId, Job> jobs = new ConcurrentHashMap<>();
+
+  /** Content of a job's file, and the local directories that have it. */
+  private static final class Job {
+    private final Properties content;
+    private final Set<Path> written = ConcurrentHashMap.newKeySet();
+
+    Job(Properties content) {
+      this.content = content;
+    }
+  }
 
   /**
    * @param threads of the NodeManager's local directories
@@ -54,14 +64,15 @@ public final class JobFolders {
   }
 
   /**
-   * Writes the job's folders, once if that succeeds in one directory. Waits for that.
+   * Writes the job's file in each directory that lacks it or has another secret. Waits for one
+   * directory.
    *
    * @param user owner of the job's containers
    * @param token a token as Hadoop's shuffle gets it as service data, whose password is the secret;
    *     null if there is none
    */
   public void write(ApplicationId application, String user, @Nullable ByteBuffer token) {
-    if (token == null || !token.hasRemaining() || written.contains(application)) {
+    if (token == null || !token.hasRemaining()) {
       return;
     }
     try {
@@ -69,14 +80,16 @@ public final class JobFolders {
       content.setProperty("secret", Base64.getEncoder().encodeToString(password(token)));
       content.setProperty("user", user);
       content.setProperty("checkOwner", Boolean.toString(UserGroupInformation.isSecurityEnabled()));
-      String name = application + SUFFIX;
+      Job job =
+          jobs.compute(
+              application,
+              (id, known) ->
+                  known != null && known.content.equals(content) ? known : new Job(content));
       boolean told =
           threads.onEach(
               "telling the node daemon of " + application,
-              directory -> write(directory, name, content));
-      if (told) {
-        written.add(application);
-      } else {
+              directory -> write(directory, application, job));
+      if (!told) {
         LOG.warn(
             "The node daemon is not told of {}: no local directory that answers has a writable {},"
                 + " which the daemon makes when it starts. The next container tries again",
@@ -99,14 +112,18 @@ public final class JobFolders {
     return read.getPassword();
   }
 
-  /** Returns true if the folder was written. */
-  private static boolean write(Path directory, String name, Properties content) throws IOException {
+  /** Returns true if the directory has the job's file. */
+  private boolean write(Path directory, ApplicationId application, Job job) throws IOException {
     Path root = directory.resolve(SluiceNodeService.FOLDER);
-    boolean isUsed = Files.isWritable(root);
-    if (isUsed) {
-      writeFolder(root, name, content);
+    if (!Files.isWritable(root) || jobs.get(application) != job) { // It may have ended meanwhile.
+      return false;
     }
-    return isUsed;
+    String name = application + SUFFIX;
+    if (!job.written.contains(directory) || !Files.exists(root.resolve(name).resolve(FILE))) {
+      writeFolder(root, name, job.content);
+      job.written.add(directory);
+    }
+    return true;
   }
 
   /** Makes the folder as a whole, or replaces the file of one that is there. */
@@ -139,6 +156,6 @@ public final class JobFolders {
 
   /** Forgets an application that has ended. {@link SluiceNodeService} marks its folders. */
   void ended(ApplicationId application) {
-    written.remove(application);
+    jobs.remove(application);
   }
 }

@@ -11,6 +11,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.Base64;
@@ -128,12 +129,35 @@ final class JobFoldersTest {
     assertThat(state.getParent()).isDirectoryNotContaining("glob:**/.job*");
   }
 
+  private static Object inode(Path file) throws IOException {
+    return Files.readAttributes(file, BasicFileAttributes.class).fileKey();
+  }
+
   @Test
   void itIsWrittenOnceHoweverManyContainersBringTheToken() throws Exception {
     writeAll(SECRET);
-    Files.delete(file(disk1));
+    Object first = inode(file(disk1));
     writeAll(SECRET);
-    assertThat(file(disk1)).doesNotExist();
+    assertThat(inode(file(disk1))).isEqualTo(first);
+  }
+
+  @Test
+  void theNextContainerWritesWhatADirectoryLacks() throws Exception {
+    Files.delete(disk2.resolve(".sluice"));
+    writeAll(SECRET);
+    Files.delete(file(disk1));
+    Files.createDirectory(disk2.resolve(".sluice"));
+    writeAll(SECRET);
+    assertThat(read(disk1)).containsEntry("user", "alice");
+    assertThat(read(disk2)).containsEntry("user", "alice");
+  }
+
+  @Test
+  void anotherSecretReplacesTheFirst() throws Exception {
+    writeAll(SECRET);
+    writeAll(new byte[] {1, 2, 3});
+    assertThat(read(disk1)).containsEntry("secret", "AQID");
+    assertThat(read(disk2)).containsEntry("secret", "AQID");
   }
 
   private static void await(CountDownLatch answer) throws IOException {
