@@ -13,7 +13,7 @@ import java.util.zip.CRC32;
  */
 public enum IndexFormat {
   /** Spark's offsets in the data file, one for each partition and the end of the last one. */
-  SPARK(1) {
+  SPARK(1, MapOutputIndex.MAX_PARTITIONS) {
     @Override
     long length(LongBuffer index, int partition) {
       return index.get(partition + 1) - index.get(partition);
@@ -32,9 +32,10 @@ public enum IndexFormat {
 
   /**
    * MapReduce's offset, raw length and length of each partition, and the CRC-32 of all of them. The
-   * raw length is the one after decompression.
+   * raw length is the one after decompression. The job's user controls the file, which is read as a
+   * whole into memory of a daemon that serves other users: 3 MB at most.
    */
-  MAPREDUCE(3) {
+  MAPREDUCE(3, 1 << 17) {
     @Override
     long length(LongBuffer index, int partition) {
       return index.get(3 * partition + 2);
@@ -61,8 +62,21 @@ public enum IndexFormat {
   /** Number of longs of a partition. */
   private final int longs;
 
-  IndexFormat(int longs) {
+  private final int maxPartitions;
+
+  IndexFormat(int longs, int maxPartitions) {
     this.longs = longs;
+    this.maxPartitions = maxPartitions;
+  }
+
+  /** Returns the limit of partitions. A map output with more is not registered. */
+  int maxPartitions() {
+    return maxPartitions;
+  }
+
+  /** Returns the size of a file with so many partitions. A larger file is not read. */
+  int maxBytes() {
+    return longs(maxPartitions) * Long.BYTES;
   }
 
   /** Returns the longs that describe adjoining partitions; a whole file has those of all. */

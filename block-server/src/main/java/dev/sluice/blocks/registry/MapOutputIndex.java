@@ -22,9 +22,6 @@ public final class MapOutputIndex {
   /** Most partitions of Spark's serialized shuffle. A map output with more is not registered. */
   public static final int MAX_PARTITIONS = 1 << 24;
 
-  /** Room for the offsets of all partitions. A larger file is not read. */
-  private static final int MAX_BYTES = (MAX_PARTITIONS + 1) * Long.BYTES;
-
   private final IndexFormat format;
   private final LongBuffer index;
   private final int partitions;
@@ -49,7 +46,7 @@ public final class MapOutputIndex {
    */
   public static MapOutputIndex read(MapOutputFiles.Files files) throws IOException {
     IndexFormat format = files.format();
-    ByteBuffer bytes = read(files.guard(), files.index());
+    ByteBuffer bytes = read(files, files.index());
     LongBuffer index = bytes.asLongBuffer();
     int partitions = format.partitions(index.limit());
     if (partitions < 1) {
@@ -64,7 +61,7 @@ public final class MapOutputIndex {
           files.index() + ": the partitions do not lie back to back, from 0 to 2^48 at most");
     }
     LongBuffer checksums =
-        files.checksums() == null ? null : read(files.guard(), files.checksums()).asLongBuffer();
+        files.checksums() == null ? null : read(files, files.checksums()).asLongBuffer();
     if (checksums != null && checksums.limit() != partitions) {
       throw new InconsistentFilesException(
           "%s has checksums of %d partitions, but the index has %d partitions"
@@ -95,28 +92,31 @@ public final class MapOutputIndex {
    */
   static int partitions(MapOutputFiles.Files files) {
     long bytes = files.index().toFile().length();
-    return bytes % Long.BYTES == 0 && bytes <= MAX_BYTES
+    return bytes % Long.BYTES == 0 && bytes <= files.format().maxBytes()
         ? files.format().partitions((int) (bytes / Long.BYTES))
         : -1;
   }
 
-  private static ByteBuffer read(FileGuard guard, Path file) throws IOException {
-    try (FileGuard.Guarded guarded = guard.open(file)) {
-      checkSize(file, Files.size(guarded.path()));
+  private static ByteBuffer read(MapOutputFiles.Files files, Path file) throws IOException {
+    IndexFormat format = files.format();
+    try (FileGuard.Guarded guarded = files.guard().open(file)) {
+      checkSize(file, Files.size(guarded.path()), format);
       try (InputStream stream = Files.newInputStream(guarded.path())) {
-        return ByteBuffer.wrap(stream.readNBytes(MAX_BYTES)); // The file may grow meanwhile.
+        return ByteBuffer.wrap(stream.readNBytes(format.maxBytes())); // It may grow meanwhile.
       }
     }
   }
 
-  private static void checkSize(Path file, long bytes) throws InconsistentFilesException {
+  private static void checkSize(Path file, long bytes, IndexFormat format)
+      throws InconsistentFilesException {
     if (bytes % Long.BYTES != 0) {
       throw new InconsistentFilesException(
           file + " has " + bytes + " bytes, not a multiple of " + Long.BYTES);
     }
-    if (bytes > MAX_BYTES) {
+    if (bytes > format.maxBytes()) {
       throw new InconsistentFilesException(
-          file + " has " + bytes + " bytes, more than " + MAX_BYTES);
+          "%s has %d bytes, more than those of %d partitions; its map output is not registered"
+              .formatted(file, bytes, format.maxPartitions()));
     }
   }
 

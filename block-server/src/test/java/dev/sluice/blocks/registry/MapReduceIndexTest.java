@@ -150,6 +150,20 @@ class MapReduceIndexTest {
     assertRefused();
   }
 
+  /** The job's user may make it as large as a disk. */
+  @Test
+  void anIndexOfMorePartitionsThanAllowedIsNotRead() throws Exception {
+    long[] most = new long[3 * 131_072];
+    write(most);
+    assertThat(MapOutputIndex.read(files).partitions()).isEqualTo(131_072);
+    assertThat(MapOutputIndex.partitions(files)).isEqualTo(131_072);
+    write(Arrays.copyOf(most, most.length + 3));
+    assertThatThrownBy(() -> MapOutputIndex.read(files))
+        .isInstanceOf(InconsistentFilesException.class)
+        .hasMessageContaining("more than those of 131072 partitions");
+    assertThat(MapOutputIndex.partitions(files)).isNegative();
+  }
+
   @Test
   void aPageThatHasChangedIsAnError() throws Exception {
     IndexTable table = table();
