@@ -11,6 +11,7 @@ import io.netty.util.concurrent.GlobalEventExecutor;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.function.Predicate;
 
 /**
  * A MapReduce job that a node serves. Its map outputs lie where Hadoop's map tasks leave them, in
@@ -31,7 +32,8 @@ final class JobApplication extends ServedApplication {
    * @param nodeId id by which readers know the node
    * @param host address by which readers reach the node
    * @param port the node's port for all jobs
-   * @param directories YARN's local directories
+   * @param directories YARN's local directories, also those that do not answer
+   * @param answers returns true for a directory whose disk answers
    */
   JobApplication(
       NodeDevice device,
@@ -40,6 +42,7 @@ final class JobApplication extends ServedApplication {
       int port,
       ApplicationState state,
       List<Path> directories,
+      Predicate<Path> answers,
       MapReduceJob job)
       throws IOException {
     super(
@@ -49,6 +52,7 @@ final class JobApplication extends ServedApplication {
         state,
         directories,
         NodeFolders::root,
+        answers,
         new JobFiles(state.name(), job, directories));
     this.port = port;
     started((AutoCloseable) connections::close);

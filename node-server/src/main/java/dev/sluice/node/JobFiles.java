@@ -14,12 +14,13 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFileAttributes;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Map outputs of a MapReduce job in YARN's local directories. Hadoop chooses a directory for each
  * data file and for each index. The registry's and the stager's threads call it, and wait for
- * disks. It holds nothing.
+ * disks. A directory that does not answer is left out ({@link JobDirectory}).
  *
  * <p>The job's user may replace these files and folders at any time, by links to files that only
  * the daemon may read. Each file is therefore checked after it was opened, and read by its
@@ -34,42 +35,59 @@ final class JobFiles implements MapOutputFiles {
 
   private final String name;
   private final MapReduceJob job;
-  private final List<Path> directories;
+  private final List<JobDirectory> directories;
+  private final Predicate<Path> exists;
   private final FileGuard guard = this::open;
 
   /**
    * @param name the job's name at the daemon
-   * @param directories YARN's local directories
+   * @param directories YARN's local directories, also those that do not answer
    */
   JobFiles(String name, MapReduceJob job, List<Path> directories) {
+    this(name, job, directories, path -> java.nio.file.Files.exists(path));
+  }
+
+  /**
+   * @param exists returns true if there is a file; waits for its disk
+   */
+  JobFiles(String name, MapReduceJob job, List<Path> directories, Predicate<Path> exists) {
     this.name = name;
     this.job = job;
-    this.directories = directories;
+    this.directories = directories.stream().map(JobDirectory::new).toList();
+    this.exists = exists;
   }
 
   @Override
-  public MapOutputFiles.@Nullable Files find(int shuffleId, long mapId) {
-    List<Path> folders = paths(shuffleId, mapId);
-    Path data = find(folders, DATA);
-    Path index = find(folders, INDEX);
+  public MapOutputFiles.@Nullable Files find(int shuffleId, long mapId) throws IOException {
+    if (!isId(shuffleId, mapId)) {
+      return null;
+    }
+    Path data = find(mapId, DATA);
+    Path index = find(mapId, INDEX);
     return data == null || index == null
         ? null
         : new MapOutputFiles.Files(
             data, index, null, ChecksumAlgorithm.NONE, IndexFormat.MAPREDUCE, guard);
   }
 
-  private static @Nullable Path find(List<Path> folders, String file) {
-    return folders.stream()
-        .map(folder -> folder.resolve(file))
-        .filter(java.nio.file.Files::exists)
-        .findFirst()
-        .orElse(null);
+  private static boolean isId(int shuffleId, long mapId) {
+    return shuffleId == SHUFFLE && mapId >= 0;
+  }
+
+  private @Nullable Path find(long mapId, String file) throws IOException {
+    for (JobDirectory directory : directories) {
+      Path path = folder(directory.path(), mapId).resolve(file);
+      if (Boolean.TRUE.equals(directory.ifAnswering(_ -> exists.test(path)))) {
+        return path;
+      }
+    }
+    return null;
   }
 
   @Override
   public List<Path> paths(int shuffleId, long mapId) {
-    return shuffleId == SHUFFLE && mapId >= 0
-        ? directories.stream().map(directory -> folder(directory, mapId)).toList()
+    return isId(shuffleId, mapId)
+        ? directories.stream().map(directory -> folder(directory.path(), mapId)).toList()
         : List.of();
   }
 
@@ -84,6 +102,16 @@ final class JobFiles implements MapOutputFiles {
   }
 
   private FileGuard.Guarded open(Path path) throws IOException {
+    JobDirectory directory =
+        directories.stream().filter(each -> path.startsWith(each.path())).findFirst().orElseThrow();
+    FileGuard.Guarded opened = directory.ifAnswering(parent -> open(parent, path));
+    if (opened == null) {
+      throw new IOException(path + " is not opened: its disk does not answer");
+    }
+    return opened;
+  }
+
+  private FileGuard.Guarded open(Path directory, Path path) throws IOException {
     FileFd file = FileFd.tryOpenUntrusted(path);
     if (file == null) {
       throw java.nio.file.Files.exists(path)
@@ -92,7 +120,7 @@ final class JobFiles implements MapOutputFiles {
     }
     boolean checked = false;
     try {
-      check(path, file.link());
+      check(directory, path, file.link());
       checked = true;
       return new FileGuard.Guarded(file.link(), file);
     } finally {
@@ -102,8 +130,7 @@ final class JobFiles implements MapOutputFiles {
     }
   }
 
-  private void check(Path path, Path opened) throws IOException {
-    Path directory = directories.stream().filter(path::startsWith).findFirst().orElseThrow();
+  private void check(Path directory, Path path, Path opened) throws IOException {
     Path expected = directory.toRealPath().resolve(directory.relativize(path));
     Path real = java.nio.file.Files.readSymbolicLink(opened);
     if (!real.equals(expected)) {

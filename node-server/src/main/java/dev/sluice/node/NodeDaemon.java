@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.node;
 
-import static java.util.Objects.requireNonNull;
-
 import dev.sluice.blocks.StartedParts;
 import dev.sluice.blocks.conf.Setting;
 import dev.sluice.blocks.handover.ApplicationFolder;
@@ -127,7 +125,14 @@ public final class NodeDaemon implements AutoCloseable {
               .orElseThrow(
                   () -> new IOException(NodeSettings.MAPREDUCE_PORT.key() + " is not set"));
       return new JobApplication(
-          device, nodeId, options.host(), port, state, localDirectories(kept), job);
+          device,
+          nodeId,
+          options.host(),
+          port,
+          state,
+          options.get(NodeSettings.DIRECTORIES).stream().map(Path::toAbsolutePath).toList(),
+          folders::answers,
+          job);
     }
     int[] ports =
         options
@@ -142,11 +147,6 @@ public final class NodeDaemon implements AutoCloseable {
   private ApplicationStore store(List<ApplicationFolder> kept) {
     return new ApplicationStore(
         kept, applications.admission(), options.get(NodeSettings.EXPIRE_AFTER));
-  }
-
-  /** Returns the directories that have these folders in their roots. */
-  private static List<Path> localDirectories(List<ApplicationFolder> kept) {
-    return kept.stream().map(folder -> requireNonNull(folder.directory().getParent())).toList();
   }
 
   private NodePages openPages(InetSocketAddress address) throws IOException {

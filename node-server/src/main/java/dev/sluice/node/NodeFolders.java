@@ -150,6 +150,11 @@ final class NodeFolders implements AutoCloseable {
     return NAME.matcher(application).matches();
   }
 
+  /** Returns true if the directory has a root in use, and its disk answers, as far as is known. */
+  boolean answers(Path directory) {
+    return disks.answering().contains(root(directory));
+  }
+
   /** The application's folders on the disks that answer, even if they could not be made yet. */
   List<ApplicationFolder> of(String application) {
     return disks.answering().stream()

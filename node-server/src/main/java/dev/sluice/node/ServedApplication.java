@@ -22,6 +22,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 
 /**
@@ -60,6 +61,7 @@ abstract class ServedApplication implements AutoCloseable {
    * @param state the application's state, with any port
    * @param directories local directories of the map outputs
    * @param folder returns a folder of each directory in which the daemon may make files
+   * @param answers returns true for a directory whose disk answers
    * @param outputs finds the map outputs
    */
   ServedApplication(
@@ -69,6 +71,7 @@ abstract class ServedApplication implements AutoCloseable {
       ApplicationState state,
       List<Path> directories,
       UnaryOperator<Path> folder,
+      Predicate<Path> answers,
       MapOutputFiles outputs)
       throws IOException {
     this.device = device;
@@ -82,7 +85,8 @@ abstract class ServedApplication implements AutoCloseable {
       registry =
           parts.started(
               openRegistry(
-                  LocalDirectories.probe(domain, RegistrationMode.AUTO, directories, folder),
+                  LocalDirectories.probe(
+                      domain, RegistrationMode.AUTO, directories, folder, answers),
                   outputs));
       stager = parts.started(openStager());
       readers =

@@ -54,6 +54,7 @@ final class SparkApplication extends ServedApplication {
         port.state(),
         store.directories(),
         UnaryOperator.identity(),
+        _ -> true, // The folders are on disks that answer.
         store.finder());
     this.store = store;
     this.end = end;

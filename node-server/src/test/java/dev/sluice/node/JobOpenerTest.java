@@ -118,6 +118,7 @@ class JobOpenerTest extends NodeDaemonTestCase {
             1,
             state,
             stuck.directories(),
+            _ -> true,
             requireNonNull(state.job()));
     return served;
   }

@@ -411,6 +411,25 @@ class NodeJobTest extends NodeDaemonTestCase {
     }
   }
 
+  /** YARN uses a disk that was replaced, or has answered late, from then on. */
+  @Test
+  void mapOutputsInADirectoryThatComesAfterTheFirstReaderAreServed() throws Exception {
+    Path late = directory.resolve("node3");
+    set(NodeSettings.DIRECTORIES, disk1 + "," + disk2 + "," + late);
+    start();
+    job.announce(true);
+    try (NodeReader reader = reader()) {
+      PeerAddress node = node(reader.findJob(door, job.name()));
+      Files.createDirectory(late);
+      byte[] data = job.write(late, late, 7, 0, 100, 20, 3_000);
+      assertThat(reader.isRegistered(node, JobFiles.SHUFFLE, mapId(7, 0)))
+          .as("the daemon has no folder there, in which to try registering")
+          .isFalse();
+      assertThat(reader.readStaged(node, JobFiles.SHUFFLE, mapId(7, 0), PARTITIONS, 1 << 20))
+          .isEqualTo(data);
+    }
+  }
+
   private boolean isServed(NodeReader reader, PeerAddress node, int task) throws Exception {
     return reader.resolve(node, JobFiles.SHUFFLE, mapId(task, 0)).get(WAIT_S, TimeUnit.SECONDS)
         != null;

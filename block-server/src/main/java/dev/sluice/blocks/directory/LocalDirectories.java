@@ -10,6 +10,7 @@ import java.util.BitSet;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 
 /**
@@ -60,25 +61,32 @@ public final class LocalDirectories {
   public static LocalDirectories probe(
       ProtectionDomain domain, RegistrationMode mode, Collection<Path> directories)
       throws RegistrationUnavailableException {
-    return probe(domain, mode, directories, directory -> directory);
+    return probe(domain, mode, directories, directory -> directory, _ -> true);
   }
 
   /**
-   * Tries the form out in a folder of each directory.
+   * Tries the form out in a folder of each directory that answers. The others are tried with the
+   * first map output there.
    *
    * @param folder returns a directory's folder, in which files may be made
+   * @param answers returns true for a directory whose disk answers
    * @throws RegistrationUnavailableException as the other method
    */
   public static LocalDirectories probe(
       ProtectionDomain domain,
       RegistrationMode mode,
       Collection<Path> directories,
-      UnaryOperator<Path> folder)
+      UnaryOperator<Path> folder,
+      Predicate<Path> answers)
       throws RegistrationUnavailableException {
     RegistrationProbe probe = new RegistrationProbe(domain, LoopbackRead::read);
     List<LocalDirectory> probed = new ArrayList<>();
     for (Path directory : directories) {
-      probed.add(new LocalDirectory(directory, folder.apply(directory), mode, probe));
+      LocalDirectory local = new LocalDirectory(directory, folder.apply(directory), mode, probe);
+      if (answers.test(directory)) {
+        local.tryOut();
+      }
+      probed.add(local);
     }
     return new LocalDirectories(probed);
   }

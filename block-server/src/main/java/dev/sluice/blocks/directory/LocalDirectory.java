@@ -13,10 +13,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A directory of map outputs, with the form in which they are registered there. If it could not be
- * tried when the process started, it is tried again with the first map output that is registered
- * there, and then less and less often. Called by the threads that open map outputs there; owns
- * nothing. The lock is held during a new trial: only map outputs of this directory wait for a slow
- * disk.
+ * tried when the process started, or its disk did not answer, it is tried again with the first map
+ * output that is registered there, and then less and less often. Called by the threads that open
+ * map outputs there; owns nothing. The lock is held during a new trial: only map outputs of this
+ * directory wait for a slow disk.
  */
 final class LocalDirectory {
   private static final Logger LOG = LoggerFactory.getLogger(LocalDirectory.class);
@@ -48,19 +48,26 @@ final class LocalDirectory {
   }
 
   /**
-   * Tries the directory out.
+   * Creates a directory whose form is not known yet.
    *
    * @param probed folder of the directory in which files may be made
-   * @throws RegistrationUnavailableException if the mode requires its form, and the directory
-   *     refuses it; the message has the reason
    */
-  LocalDirectory(Path path, Path probed, RegistrationMode mode, RegistrationProbe probe)
-      throws RegistrationUnavailableException {
+  LocalDirectory(Path path, Path probed, RegistrationMode mode, RegistrationProbe probe) {
     this.path = path;
     this.probed = probed;
     this.mode = mode;
     this.probe = probe;
-    found = probe.form(mode, probed);
+    found = new RegistrationProbe.Result(null, false);
+  }
+
+  /**
+   * Tries the directory out.
+   *
+   * @throws RegistrationUnavailableException if the mode requires its form, and the directory
+   *     refuses it; the message has the reason
+   */
+  synchronized void tryOut() throws RegistrationUnavailableException {
+    found = requireNonNull(probe).form(requireNonNull(mode), probed);
   }
 
   Path path() {
@@ -84,7 +91,7 @@ final class LocalDirectory {
 
   private void tryAgain(long nowMs) {
     try {
-      found = requireNonNull(probe).form(requireNonNull(mode), probed);
+      tryOut();
       count();
     } catch (RegistrationUnavailableException e) {
       LOG.info("Probing {} again failed; map outputs there are staged as before", path, e);

@@ -91,6 +91,7 @@ class LocalDirectoriesTest {
     domain.limitBytes(0);
     RegistrationProbe probe = new RegistrationProbe(domain, (_, remote) -> domain.read(remote));
     LocalDirectory probed = new LocalDirectory(directory, directory, mode, probe);
+    probed.tryOut();
     Counters<RegistryCounter> counters = new Counters<>(RegistryCounter.class);
     probed.countIn(counters);
     assertThatThrownBy(() -> probed.form(0))

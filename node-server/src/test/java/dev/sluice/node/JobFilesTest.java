@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.sluice.node;
+
+import static dev.sluice.node.JobFixture.mapId;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.blocks.registry.MapOutputFiles;
+import dev.sluice.node.JobFile.MapReduceJob;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Map outputs of a job in two directories. The disk of the first hangs until {@link #answer}. */
+@Timeout(60)
+class JobFilesTest {
+  private static final long ON_HANGING = mapId(1, 0);
+  private static final long ON_GOOD = mapId(2, 0);
+
+  @TempDir Path directory;
+  private final CountDownLatch hangs = new CountDownLatch(1);
+  private final CountDownLatch answer = new CountDownLatch(1);
+  private Path hanging;
+  private JobFiles files;
+
+  @BeforeEach
+  void write() throws Exception {
+    hanging = Files.createDirectory(directory.resolve("1"));
+    Path good = Files.createDirectory(directory.resolve("2"));
+    List<Path> directories = List.of(hanging, good);
+    JobFixture job = new JobFixture("application_1700000000000_0001", "alice", directories);
+    job.write(hanging, hanging, 1, 0, 10);
+    job.write(good, good, 2, 0, 10);
+    files = new JobFiles(job.name(), new MapReduceJob("alice", false), directories, this::exists);
+  }
+
+  @AfterEach
+  void end() {
+    answer.countDown();
+  }
+
+  private boolean exists(Path file) {
+    if (file.startsWith(hanging)) {
+      hangs.countDown();
+      try {
+        answer.await();
+      } catch (InterruptedException e) {
+        throw new IllegalStateException(e);
+      }
+    }
+    return Files.exists(file);
+  }
+
+  private MapOutputFiles.Files find(long mapId) {
+    try {
+      return files.find(JobFiles.SHUFFLE, mapId);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Test
+  void aDiskThatHangsKeepsOneThreadAndNoOtherMapOutput() throws Exception {
+    CompletableFuture<MapOutputFiles.Files> stuck =
+        CompletableFuture.supplyAsync(
+            () -> find(ON_HANGING), task -> Thread.ofPlatform().daemon().start(task));
+    hangs.await();
+    for (int times = 0; times < 3; times++) {
+      assertThat(find(ON_GOOD)).isNotNull();
+      assertThat(find(ON_HANGING)).as("left out").isNull();
+    }
+    answer.countDown();
+    assertThat(stuck.get(20, TimeUnit.SECONDS)).isNotNull();
+    assertThat(find(ON_HANGING)).isNotNull();
+  }
+}
