@@ -30,6 +30,9 @@ final class JobFiles implements MapOutputFiles {
   /** The one shuffle of a job. */
   static final int SHUFFLE = 0;
 
+  /** One may wait for a disk that hangs. */
+  private static final int TOGETHER = 4;
+
   private static final String DATA = "file.out";
   private static final String INDEX = "file.out.index";
 
@@ -89,6 +92,11 @@ final class JobFiles implements MapOutputFiles {
     return isId(shuffleId, mapId)
         ? directories.stream().map(directory -> folder(directory.path(), mapId)).toList()
         : List.of();
+  }
+
+  @Override
+  public int together() {
+    return TOGETHER;
   }
 
   /** A map id has the task's number in its upper half, and the attempt's in its lower one. */

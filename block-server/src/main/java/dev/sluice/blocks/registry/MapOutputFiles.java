@@ -51,4 +51,13 @@ public interface MapOutputFiles {
   default List<Path> paths(int shuffleId, long mapId) {
     return List.of();
   }
+
+  /**
+   * Returns how many map outputs with the same directories in their {@link #paths} may be opened at
+   * the same time. More than 1 if paths name directories that {@link #find} leaves out while their
+   * disks hang.
+   */
+  default int together() {
+    return 1;
+  }
 }

@@ -29,12 +29,14 @@ final class RegistrationQueue {
   private static final Logger LOG = LoggerFactory.getLogger(RegistrationQueue.class);
 
   /**
-   * Number of threads that open map outputs; one at a time for each set of directories. While three
-   * disks hang, four threads remain, and each other directory may use one of them.
+   * Number of threads that open map outputs. While three disks hang, four threads remain, and each
+   * other directory may use one of them.
    */
   private static final int OPENERS = 16;
 
-  private static final DiskThreads.Limits OPENING = new DiskThreads.Limits(OPENERS, 4, 1);
+  /** Limit of map outputs of one directory that are opened at the same time. */
+  private static final int PER_DIRECTORY = 4;
+
   private static final DiskThreads.Limits ONE_BY_ONE = new DiskThreads.Limits(1, 1, 1);
 
   /** Stands for all directories where map outputs are opened one by one. */
@@ -109,7 +111,10 @@ final class RegistrationQueue {
     int places = directories.count() + 1; // one more for files outside
     openers =
         directories.count() > 1
-            ? new DiskThreads("sluice-open", OPENING, places)
+            ? new DiskThreads(
+                "sluice-open",
+                new DiskThreads.Limits(OPENERS, PER_DIRECTORY, outputs.together()),
+                places)
             : new DiskThreads(thread, ONE_BY_ONE, places);
   }
 
