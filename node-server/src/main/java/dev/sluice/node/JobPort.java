@@ -37,7 +37,16 @@ final class JobPort implements AutoCloseable {
   /** Threads that read secrets. Each waits for disks a short time ({@link NodeDisks}). */
   private static final int MAX_THREADS = 64;
 
-  private final NodeJobs jobs;
+  /** Finds a job's state, with its secret. */
+  @FunctionalInterface
+  interface Finder {
+    /**
+     * @throws IOException if the node does not serve such a job, with the reason
+     */
+    ApplicationState find(String name) throws IOException;
+  }
+
+  private final Finder jobs;
   private final Applications applications;
   private final JobOpener opener;
   private final TransportConf conf = ApplicationPort.transport();
@@ -49,11 +58,11 @@ final class JobPort implements AutoCloseable {
    * Listens at once.
    *
    * @param host address by which readers reach the node
-   * @param jobs the node's jobs
+   * @param jobs reads the node's jobs; waits for disks
    * @param applications serve them
    * @throws IOException if the port is not free
    */
-  JobPort(String host, int port, NodeJobs jobs, Applications applications) throws IOException {
+  JobPort(String host, int port, Finder jobs, Applications applications) throws IOException {
     this.jobs = jobs;
     this.applications = applications;
     opener = new JobOpener(applications, JobOpener.TIMEOUT);
@@ -135,38 +144,39 @@ final class JobPort implements AutoCloseable {
 
     private void read(
         String name, TransportClient client, ByteBuffer first, RpcResponseCallback callback) {
-      ApplicationState job = null;
-      Exception failure = null;
       try {
-        job = jobs.find(name);
+        ApplicationState job = jobs.find(name);
+        answer(() -> secretRead(client, first, callback, job));
       } catch (IOException | RuntimeException e) {
         LOG.debug("A connection from {} is refused", client.getSocketAddress(), e);
-        failure = e;
+        answer(() -> notRead(callback, e));
+      } catch (Error e) { // ends the process
+        answer(() -> notRead(callback, e));
+        throw e;
       }
-      ApplicationState found = job;
-      Exception reason = failure;
+    }
+
+    /** Goes on on the channel's thread. */
+    private void answer(Runnable next) {
       try {
-        channel.eventLoop().execute(() -> secretRead(client, first, callback, found, reason));
+        channel.eventLoop().execute(next);
       } catch (RejectedExecutionException e) {
         LOG.debug("This port is closed", e);
       }
     }
 
-    /**
-     * @param job null if it is unknown, for the reason
-     */
     private void secretRead(
         TransportClient client,
         ByteBuffer first,
         RpcResponseCallback callback,
-        @Nullable ApplicationState job,
-        @Nullable Exception reason) {
+        ApplicationState job) {
       reads = false;
-      if (job == null) {
-        callback.onFailure(reason);
-      } else {
-        authenticate(client, first, callback, job);
-      }
+      authenticate(client, first, callback, job);
+    }
+
+    private void notRead(RpcResponseCallback callback, Throwable reason) {
+      reads = false;
+      callback.onFailure(reason);
     }
 
     private void authenticate(

@@ -178,7 +178,7 @@ public final class NodeDaemon implements AutoCloseable {
                     new Door(
                         "MapReduce jobs are",
                         NodeSettings.MAPREDUCE_PORT,
-                        () -> new JobPort(options.host(), port, jobs, applications)),
+                        () -> new JobPort(options.host(), port, jobs::find, applications)),
                     true));
     long tickMs =
         Math.clamp(

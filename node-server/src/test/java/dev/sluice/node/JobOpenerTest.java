@@ -169,7 +169,7 @@ class JobOpenerTest extends NodeDaemonTestCase {
   @Test
   void aDiskThatHangsHoldsUpNoOtherJob() throws Exception {
     PeerAddress door = freeDoor();
-    try (JobPort _ = new JobPort(door.host(), door.port(), jobs, applications);
+    try (JobPort _ = new JobPort(door.host(), door.port(), jobs::find, applications);
         BlockServerClient ofStuck = client(stuck);
         BlockServerClient ofOther = client(other)) {
       assertConnected(ofStuck, door);
@@ -194,11 +194,27 @@ class JobOpenerTest extends NodeDaemonTestCase {
         .withMessageContaining("the reader is one of " + stuck.name());
   }
 
+  @Test
+  void anErrorWhileASecretIsReadIsAnswered() throws Exception {
+    PeerAddress door = freeDoor();
+    JobPort.Finder failing =
+        _ -> {
+          throw new LinkageError("scripted error");
+        };
+    try (JobPort _ = new JobPort(door.host(), door.port(), failing, applications);
+        BlockServerClient reader = client(other)) {
+      assertThat(reader.findJob(door, other.name()))
+          .failsWithin(WAIT_S, TimeUnit.SECONDS)
+          .withThrowableThat()
+          .withStackTraceContaining("scripted error");
+    }
+  }
+
   /** They go while their secret is read or, if that was faster, after that. */
   @Test
   void readersThatGoAwayDisturbNoOther() throws Exception {
     PeerAddress door = freeDoor();
-    try (JobPort _ = new JobPort(door.host(), door.port(), jobs, applications)) {
+    try (JobPort _ = new JobPort(door.host(), door.port(), jobs::find, applications)) {
       for (int i = 0; i < READERS; i++) {
         try (Socket socket = new Socket(door.host(), door.port())) {
           socket.getOutputStream().write(firstRequest(other.name()));
@@ -220,7 +236,7 @@ class JobOpenerTest extends NodeDaemonTestCase {
     stuck.write(directory.resolve("node"), directory.resolve("node"), 7, 0, 100);
     PeerAddress door = freeDoor();
     List<String> answers = new CopyOnWriteArrayList<>();
-    try (JobPort _ = new JobPort(door.host(), door.port(), jobs, applications);
+    try (JobPort _ = new JobPort(door.host(), door.port(), jobs::find, applications);
         TransportContext context = new TransportContext(CONF, new NoOpRpcHandler());
         TransportClientFactory clients =
             context.createClientFactory(List.of(stuck.authentication(CONF)))) {
@@ -248,7 +264,7 @@ class JobOpenerTest extends NodeDaemonTestCase {
     stuck.write(directory.resolve("node"), directory.resolve("node"), 7, 0, 100);
     stuck.write(directory.resolve("node"), directory.resolve("node"), 8, 0, 100);
     PeerAddress door = freeDoor();
-    try (JobPort _ = new JobPort(door.host(), door.port(), jobs, applications);
+    try (JobPort _ = new JobPort(door.host(), door.port(), jobs::find, applications);
         TransportContext context = new TransportContext(CONF, new NoOpRpcHandler());
         TransportClientFactory clients =
             context.createClientFactory(List.of(stuck.authentication(CONF)));
