@@ -52,7 +52,7 @@ final class JobNode {
   private final ReaderSettings settings;
   private final SilentNodes silentNodes;
 
-  /** A search for the daemon that went on when nobody waited for it; guarded by this. */
+  /** A search for the daemon that goes on without a waiting thread; guarded by this. */
   private @Nullable CompletableFuture<Registered> search;
 
   /** Null while it is not known; guarded by this, as the next two fields are. */
