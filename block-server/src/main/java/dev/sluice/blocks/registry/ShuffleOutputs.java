@@ -408,9 +408,11 @@ final class ShuffleOutputs {
     pending.answer();
   }
 
+  /** An unserved map output may be added meanwhile. It holds no memory. */
   private void removeAll() {
     failures.clear();
     outputs.keySet().forEach(this::remove);
+    closeMemory();
   }
 
   private void remove(long mapId) {
@@ -426,7 +428,13 @@ final class ShuffleOutputs {
   }
 
   private void closeMemoryIfEmpty() {
-    if (outputs.isEmpty() && memory != null) {
+    if (outputs.isEmpty()) {
+      closeMemory();
+    }
+  }
+
+  private void closeMemory() {
+    if (memory != null) {
       memory.close();
       memory = null;
       tables = null;

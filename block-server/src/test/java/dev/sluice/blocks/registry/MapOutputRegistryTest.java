@@ -28,6 +28,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -299,6 +300,28 @@ class MapOutputRegistryTest {
     assertThat(resolve(SHUFFLE, 7)).isNotNull();
     assertThat(listener.events).last().isEqualTo("registered 3/7");
     assertThat(listener.events).containsOnlyOnce("withdrawn 3");
+  }
+
+  /** It holds no memory itself, and is added without the shuffle's lock. */
+  @Test
+  void aMapOutputThatIsHandedOverDuringAnEvictionKeepsNoMemory() throws Exception {
+    outputs.write(SHUFFLE, 0, 100);
+    outputs.write(SHUFFLE, 7, 100);
+    resolve(SHUFFLE, 7);
+    AtomicBoolean isFirst = new AtomicBoolean(true);
+    domain.whenClosing(
+        () -> {
+          if (isFirst.getAndSet(false)) {
+            registry.addUnserved(SHUFFLE, 0, outputs.find(SHUFFLE, 0));
+          }
+        });
+    registry.evict(SHUFFLE);
+    afterAllThatWaits();
+    nowMs.set(Registrar.GRACE_MS);
+    afterAllThatWaits();
+    registry.unregister(9);
+    assertThat(isFirst).isFalse();
+    assertThat(domain.openRegions()).isZero();
   }
 
   /** Waits until the registry's one thread has done all earlier work. */
