@@ -10,8 +10,6 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.examples.WordCount;
-import org.apache.hadoop.io.compress.BZip2Codec;
-import org.apache.hadoop.io.compress.GzipCodec;
 import org.apache.hadoop.mapreduce.TaskAttemptID;
 import org.apache.hadoop.mapreduce.TaskCounter;
 import org.apache.hadoop.mapreduce.lib.partition.KeyFieldBasedPartitioner;
@@ -23,7 +21,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Jobs of MapReduce on two NodeManagers. */
 @Timeout(value = 5, unit = TimeUnit.MINUTES)
@@ -63,17 +60,6 @@ final class MapReduceIT {
     if (shuffle == Shuffle.SLUICE) {
       words.checkThatAllWasRead();
     }
-  }
-
-  /** Hadoop has both codecs without native code. */
-  @ParameterizedTest
-  @ValueSource(classes = {GzipCodec.class, BZip2Codec.class})
-  void mapOutputsOfOtherCodecsAreRead(Class<?> codec) throws Exception {
-    WordCounting words = words(codec.getSimpleName(), Shuffle.SLUICE);
-    words.set("mapreduce.map.output.compress", "true");
-    words.set("mapreduce.map.output.compress.codec", codec.getName());
-    words.check();
-    words.checkThatAllWasRead();
   }
 
   @Test

@@ -7,12 +7,16 @@ import dev.sluice.testkit.Shuffle;
 import dev.sluice.testkit.hadoop.HadoopCluster;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.io.compress.BZip2Codec;
+import org.apache.hadoop.io.compress.GzipCodec;
 import org.apache.hadoop.mapreduce.TaskType;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Jobs of MapReduce on two NodeManagers that take a minute and more. */
 @Timeout(value = 15, unit = TimeUnit.MINUTES)
@@ -31,6 +35,18 @@ final class MapReduceLongIT {
     if (cluster != null) {
       cluster.close();
     }
+  }
+
+  /** Hadoop has both codecs without native code. */
+  @ParameterizedTest
+  @ValueSource(classes = {GzipCodec.class, BZip2Codec.class})
+  void mapOutputsOfOtherCodecsAreRead(Class<?> codec) throws Exception {
+    WordCounting words =
+        new WordCounting(cluster, directory.resolve("words"), cluster.job(Shuffle.SLUICE));
+    words.set("mapreduce.map.output.compress", "true");
+    words.set("mapreduce.map.output.compress.codec", codec.getName());
+    words.check();
+    words.checkThatAllWasRead();
   }
 
   @Test
