@@ -291,15 +291,14 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
 
   /**
    * Asks a node daemon for the block server of a MapReduce job, which answers over the same
-   * connection from then on. This process has to authenticate with the job's name and secret. The
-   * time limit is that of a connection.
+   * connection from then on. This process has to authenticate with the job's name and secret.
    *
    * @param door the daemon's port for all jobs of its node; its id is not used
    * @return the server's name and provider, whose address is that of the door; completes
    *     exceptionally if the daemon cannot be asked or does not serve the job
    */
   public CompletableFuture<Registered> findJob(PeerAddress door, String application) {
-    return request(door, new FindJob(application), options.connectTimeoutMs(), null)
+    return request(door, new FindJob(application), resolveTimeoutMs, null)
         .thenCompose(answer -> expected(Registered.class, door, answer));
   }
 

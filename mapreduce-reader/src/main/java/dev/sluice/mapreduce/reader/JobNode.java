@@ -41,6 +41,9 @@ final class JobNode {
   /** Longest time for which a node whose daemon did not answer is not asked again. */
   private static final long MAX_RETRY_MS = TimeUnit.MINUTES.toMillis(10);
 
+  /** Time in which a daemon answers that is not busy. */
+  private static final long BRIEF_MS = 300;
+
   /** A node answers so late only if it was still registering map outputs. */
   private static final long LATE_NANOS =
       TimeUnit.MILLISECONDS.toNanos(RegistryLimits.RESOLVE_MS * 3 / 4);
@@ -55,7 +58,7 @@ final class JobNode {
   /** A search for the daemon that goes on without a waiting thread; guarded by this. */
   private @Nullable CompletableFuture<Registered> search;
 
-  /** Null while it is not known; guarded by this, as the next two fields are. */
+  /** Null while it is not known; guarded by this, as the next three fields are. */
   private @Nullable PeerAddress server;
 
   /** Why it is not known; null if it has not been asked for. */
@@ -156,32 +159,40 @@ final class JobNode {
   }
 
   /**
-   * Waits for the answer of the daemon, but not if several nodes were silent: then map outputs come
-   * by HTTP meanwhile, and the answer is looked at when the node is asked again.
+   * Waits for the answer of the daemon, but only briefly if several nodes were silent: then map
+   * outputs come by HTTP meanwhile, and the answer is looked at when the node is asked again.
    */
   private Registered found(PeerAddress door) throws NodeReadException, InterruptedException {
-    CompletableFuture<Registered> asked = search;
-    if (asked == null) {
-      asked = servers.findJob(door, job);
-    }
+    long startNanos = System.nanoTime();
+    CompletableFuture<Registered> asked = search == null ? servers.findJob(door, job) : search;
     search = null;
-    if (!asked.isDone() && silentNodes.areMany()) {
+    if (silentNodes.areMany() && !isDoneSoon(asked)) {
       search = asked;
       throw new NodeReadException(
           HttpReason.PEER, silentNodes + "; the one at " + host + " is still being asked", null);
     }
-    boolean isFound = false;
-    long startNanos = System.nanoTime();
     try {
       Registered found = answer(asked, "find the job's block server");
-      isFound = true;
+      silentNodes.found();
       return found;
-    } finally {
-      silentNodes.answered(isFound, System.nanoTime() - startNanos);
-      if (!isFound) {
-        servers.peerLost(door); // Its connection is of no use.
+    } catch (NodeReadException e) {
+      servers.peerLost(door); // Its connection is of no use.
+      if (failures == 0) {
+        silentNodes.failed(System.nanoTime() - startNanos);
       }
+      throw e;
     }
+  }
+
+  private static boolean isDoneSoon(CompletableFuture<?> asked) throws InterruptedException {
+    try {
+      asked.get(BRIEF_MS, TimeUnit.MILLISECONDS);
+    } catch (ExecutionException e) {
+      return true;
+    } catch (TimeoutException e) {
+      return false;
+    }
+    return true;
   }
 
   /** Forgets the block server after a failure: the daemon may have been started again. */

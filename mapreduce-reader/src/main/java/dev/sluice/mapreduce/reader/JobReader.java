@@ -32,12 +32,16 @@ final class JobReader implements NodeReader {
 
   /**
    * Settings of Spark's transport. It carries only requests, and a task starts sooner with Java's
-   * sockets and ciphers than with native libraries, which it would have to unpack.
+   * sockets and ciphers than with native libraries, which it would have to unpack. A port that does
+   * not answer, or a daemon that does not authenticate, is given up sooner than a request, for
+   * which the daemon may wait for disks.
    */
   private static final Map<String, String> TRANSPORT =
       Map.of(
           "spark.sluice.io.clientThreads", "1",
           "spark.sluice.io.mode", "NIO",
+          "spark.sluice.io.connectionCreationTimeout", "5s",
+          "spark.network.auth.rpcTimeout", "10s",
           "spark.network.crypto.config.cipher.classes",
               "org.apache.commons.crypto.cipher.JceCipher");
 
@@ -46,7 +50,7 @@ final class JobReader implements NodeReader {
   private final int partition;
   private final BlockServerClient servers;
   private final RdmaEndpoint endpoint;
-  private final SilentNodes silentNodes;
+  private final SilentNodes silentNodes = new SilentNodes();
 
   /** Nodes by the names that map completion events have. */
   private final Map<String, JobNode> nodes = new ConcurrentHashMap<>();
@@ -60,7 +64,6 @@ final class JobReader implements NodeReader {
     this.job = self.application();
     this.settings = settings;
     this.partition = partition;
-    silentNodes = new SilentNodes(settings.transferOptions().connectTimeoutMs());
     TransportConf conf = ApplicationSecret.transport(TRANSPORT);
     servers =
         new BlockServerClient(

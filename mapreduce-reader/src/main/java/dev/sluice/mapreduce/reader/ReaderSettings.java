@@ -118,7 +118,6 @@ public final class ReaderSettings {
   TransferOptions transferOptions() {
     return TransferOptions.DEFAULT.with(
         o -> {
-          o.connectTimeoutMs = (int) Math.min(o.connectTimeoutMs, get(TIMEOUT_MS));
           o.bufferPoolBytes = get(BUFFERS);
           o.maxQueuePairs = get(CONNECTIONS_MAX);
           o.circuitCooldownMs = get(CIRCUIT_COOLDOWN_MS).intValue();

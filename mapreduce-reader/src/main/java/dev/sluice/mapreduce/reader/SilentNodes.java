@@ -13,35 +13,33 @@ final class SilentNodes {
   /** Nodes for which the reader waits. */
   private static final int FEW = 3;
 
-  private final long answerMs;
-  private final AtomicInteger inARow = new AtomicInteger();
+  /** A node that refuses, or whose port is closed, answers sooner. */
+  private static final long SILENT_NANOS = TimeUnit.MILLISECONDS.toNanos(800);
 
-  /**
-   * @param answerMs time limit of an answer
-   */
-  SilentNodes(long answerMs) {
-    this.answerMs = answerMs;
-  }
+  private final AtomicInteger inARow = new AtomicInteger();
 
   boolean areMany() {
     return inARow.get() >= FEW;
   }
 
+  /** Notes that a node's daemon answered. */
+  void found() {
+    inARow.set(0);
+  }
+
   /**
-   * Notes the end of a search. A node that refuses at once is not silent.
+   * Notes the first failed search at a node.
    *
-   * @param nanos time that the reader waited
+   * @param nanos time until the failure
    */
-  void answered(boolean isFound, long nanos) {
-    if (isFound) {
-      inARow.set(0);
-    } else if (nanos >= TimeUnit.MILLISECONDS.toNanos(answerMs) / 2) {
+  void failed(long nanos) {
+    if (nanos >= SILENT_NANOS) {
       inARow.incrementAndGet();
     }
   }
 
   @Override
   public String toString() {
-    return "%d node daemons in a row did not answer within %d ms".formatted(inARow.get(), answerMs);
+    return inARow + " node daemons in a row did not answer";
   }
 }

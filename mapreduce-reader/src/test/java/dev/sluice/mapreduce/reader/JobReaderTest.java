@@ -28,6 +28,7 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -175,21 +176,14 @@ class JobReaderTest {
     }
   }
 
-  /** As behind a firewall that drops packets: connections wait, and nobody answers. */
+  /** As behind a firewall that drops packets: connections wait, and nothing answers. */
   @Test
   void aReaderWaitsForAFewSilentNodesOnly() throws Exception {
     try (ServerSocket silent = new ServerSocket(port);
         NodeReader reader = open(SECRET, port, Map.of("sluice.mapreduce.timeout", "1s"))) {
       List<String> answers = new ArrayList<>();
       for (int node = 1; node <= 5; node++) {
-        String host = "127.0.0." + node;
-        assertThatThrownBy(() -> reader.locate(host, new long[] {1}))
-            .isInstanceOfSatisfying(
-                NodeReadException.class,
-                e -> {
-                  assertThat(e.reason()).isEqualTo(HttpReason.PEER);
-                  answers.add(e.getMessage());
-                });
+        answers.add(failure(reader, "127.0.0." + node));
       }
       assertThat(silent.isBound()).isTrue();
       assertThat(answers.subList(0, 3))
@@ -197,6 +191,18 @@ class JobReaderTest {
       assertThat(answers.subList(3, 5))
           .allSatisfy(each -> assertThat(each).contains("is still being asked"));
     }
+  }
+
+  private static String failure(NodeReader reader, String host) {
+    AtomicReference<String> message = new AtomicReference<>();
+    assertThatThrownBy(() -> reader.locate(host, new long[] {1}))
+        .isInstanceOfSatisfying(
+            NodeReadException.class,
+            e -> {
+              assertThat(e.reason()).isEqualTo(HttpReason.PEER);
+              message.set(e.getMessage());
+            });
+    return message.get();
   }
 
   @Test
