@@ -101,7 +101,9 @@ final class LocalDirectory {
 
   /** Returns true if map outputs there may be registered without pinning them, now or later. */
   boolean mayPageOnDemand() {
-    return mode == RegistrationMode.ODP || found.form() == RegistrationMethod.ON_DEMAND_MAPPING;
+    return mode == RegistrationMode.ODP
+        || mode == RegistrationMode.AUTO && !found.isConclusive()
+        || found.form() == RegistrationMethod.ON_DEMAND_MAPPING;
   }
 
   /** Counts the directory from now on. */
