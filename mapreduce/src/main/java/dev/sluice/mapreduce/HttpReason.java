@@ -18,7 +18,10 @@ public enum HttpReason {
   WIRE_ENCRYPTION,
   /** The node has no node daemon that knows the job, or one of another provider. */
   PEER,
-  /** The node does not have the map output, or its files are damaged or another user's. */
+  /**
+   * The node does not have the map output, its disk does not answer, or its files are damaged or
+   * another user's.
+   */
   NOT_REGISTERED,
   /** The partition has 4 GiB or more when it is decompressed. */
   SIZE,

@@ -5,7 +5,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import org.apache.hadoop.mapred.Reporter;
 import org.apache.hadoop.mapred.ShuffleConsumerPlugin;
+import org.apache.hadoop.mapreduce.counters.LimitExceededException;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Job counters of one reduce task, in the group {@link #GROUP}: bytes and map outputs by READ, by
@@ -17,6 +20,8 @@ import org.jspecify.annotations.Nullable;
 final class ShuffleCounters {
   /** Name of the counter group, which users see. */
   static final String GROUP = "Sluice shuffle";
+
+  private static final Logger LOG = LoggerFactory.getLogger(ShuffleCounters.class);
 
   private final ShuffleConsumerPlugin.Context<?, ?> context;
   private final AtomicLong readBytes = new AtomicLong();
@@ -60,21 +65,32 @@ final class ShuffleCounters {
       httpOutputs.set(ofAll.ordinal(), context.getShuffledMapsCounter().getValue());
       httpBytes.set(ofAll.ordinal(), context.getReduceShuffleBytes().getValue());
     }
-    Reporter reporter = context.getReporter();
+    try {
+      report(context.getReporter());
+    } catch (LimitExceededException e) { // A job has a limited number of counters.
+      LOG.warn("Counters of the shuffle are left out (mapreduce.job.counters.max)", e);
+    }
+  }
+
+  private void report(Reporter reporter) {
     reporter.incrCounter(GROUP, "READ_BYTES", readBytes.get());
     reporter.incrCounter(GROUP, "READ_MAP_OUTPUTS", readOutputs.get());
-    long outputs = 0;
-    long bytes = 0;
+    reporter.incrCounter(GROUP, "HTTP_BYTES", sum(httpBytes));
+    reporter.incrCounter(GROUP, "HTTP_MAP_OUTPUTS", sum(httpOutputs));
     for (HttpReason reason : HttpReason.values()) {
       long number = httpOutputs.get(reason.ordinal());
       if (number > 0) {
         reporter.incrCounter(GROUP, "HTTP_" + reason, number);
         reporter.incrCounter(GROUP, "HTTP_" + reason + "_BYTES", httpBytes.get(reason.ordinal()));
       }
-      outputs += number;
-      bytes += httpBytes.get(reason.ordinal());
     }
-    reporter.incrCounter(GROUP, "HTTP_BYTES", bytes);
-    reporter.incrCounter(GROUP, "HTTP_MAP_OUTPUTS", outputs);
+  }
+
+  private static long sum(AtomicLongArray ofReasons) {
+    long sum = 0;
+    for (int i = 0; i < ofReasons.length(); i++) {
+      sum += ofReasons.get(i);
+    }
+    return sum;
   }
 }
