@@ -91,7 +91,9 @@ public final class DirectoryThreads implements AutoCloseable {
               }
             });
       } catch (RejectedExecutionException e) { // too much waits, or it is closed
-        isLate(what);
+        if (!thread.isShutdown()) {
+          isLate(what);
+        }
         answer.ended(false);
       }
     }

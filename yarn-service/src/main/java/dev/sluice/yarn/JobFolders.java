@@ -30,6 +30,7 @@ import org.slf4j.LoggerFactory;
  * each local directory, with a file that has the job's secret and user. {@link JobShuffleHandler}
  * has each container write missing files. A failure is logged, and never fails a container: readers
  * then use Hadoop's own shuffle. The daemon has the same names; this module does not depend on it.
+ * A job that the daemon serves already keeps the secret with which it was opened.
  */
 public final class JobFolders {
   private static final Logger LOG = LoggerFactory.getLogger(JobFolders.class);
