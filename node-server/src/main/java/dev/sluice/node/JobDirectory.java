@@ -14,13 +14,14 @@ import org.slf4j.LoggerFactory;
  * One of YARN's local directories, in which files of a job are looked for and opened. One thread at
  * a time waits for its disk. If that thread gets no answer, the others go on without the directory
  * until it gets one. A disk that hangs therefore keeps one of the threads that open map outputs.
- * {@link JobFiles} makes it. Any thread; callers wait for the disk.
+ * One that hangs when the index of an opened file is read keeps up to four. {@link JobFiles} makes
+ * it. Any thread; callers wait for the disk.
  */
 final class JobDirectory {
   private static final Logger LOG = LoggerFactory.getLogger(JobDirectory.class);
 
   /** Limit of the wait for another thread, shorter than readers wait for their map outputs. */
-  private static final Duration TIMEOUT = Duration.ofSeconds(2);
+  private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
   /** Work on the disk. */
   @FunctionalInterface

@@ -30,7 +30,8 @@ final class RegistrationQueue {
 
   /**
    * Number of threads that open map outputs. While three disks hang, four threads remain, and each
-   * other directory may use one of them.
+   * other directory may use one of them. A map output of MapReduce may lie in any directory, so
+   * four of them may wait for the same disk, and then no other is opened.
    */
   private static final int OPENERS = 16;
 
