@@ -362,21 +362,21 @@ class SettingsChecksTest {
   @Test
   void nativeAccessIsAddedToTheOptionsOfSpark40() throws Exception {
     SparkSettings settings = settings("spark.executor.extraJavaOptions -XX:+UseParallelGC\n");
-    assertThat(new NativeAccessCheck("4.0.4", settings).findings())
+    assertThat(new JavaOptionsCheck("4.0.4", settings).findings())
         .flatExtracting(Finding::lines)
         .containsExactly(
             FixLine.setting("spark.driver.extraJavaOptions", "--enable-native-access=ALL-UNNAMED"),
             FixLine.setting(
                 "spark.executor.extraJavaOptions",
                 "-XX:+UseParallelGC --enable-native-access=ALL-UNNAMED"));
-    assertThat(new NativeAccessCheck("4.1.0", settings).findings()).isEmpty();
+    assertThat(new JavaOptionsCheck("4.1.0", settings).findings()).isEmpty();
     SparkSettings ofAll =
         settings(
             """
             spark.driver.defaultJavaOptions --enable-native-access=ALL-UNNAMED
             spark.executor.defaultJavaOptions --enable-native-access=ALL-UNNAMED
             """);
-    assertThat(new NativeAccessCheck("4.0.4", ofAll).findings()).isEmpty();
-    assertThat(new NativeAccessCheck("4.0.4", SparkSettings.NONE).findings()).isEmpty();
+    assertThat(new JavaOptionsCheck("4.0.4", ofAll).findings()).isEmpty();
+    assertThat(new JavaOptionsCheck("4.0.4", SparkSettings.NONE).findings()).isEmpty();
   }
 }

@@ -12,7 +12,7 @@ import java.util.stream.Stream;
  *
  * @param spark version of Spark; empty if it is not known
  */
-record NativeAccessCheck(String spark, SparkSettings settings) implements Check {
+record JavaOptionsCheck(String spark, SparkSettings settings) implements Check {
   private static final String OPTION = "--enable-native-access";
 
   @Override
