@@ -52,6 +52,26 @@ final class OtherEnginesLongIT {
   @TempDir private Path dir;
 
   @Test
+  void shufflesOfIcebergsMergeAndCompactionAreRead() throws IOException {
+    assertMergeAndCompaction(
+        "iceberg",
+        Map.of(
+            "spark.sql.extensions",
+            "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+            "spark.sql.catalog.spark_catalog",
+            "org.apache.iceberg.spark.SparkSessionCatalog",
+            "spark.sql.catalog.spark_catalog.type",
+            "hadoop",
+            "spark.sql.catalog.spark_catalog.warehouse",
+            dir.resolve("tables").toUri().toString(),
+            // Its Arrow does not start on JDK 25.
+            "spark.sql.iceberg.vectorization.enabled",
+            "false"),
+        "CALL spark_catalog.system.rewrite_data_files(table => 't', strategy => 'sort',"
+            + " sort_order => 'id', options => map('rewrite-all', 'true'))");
+  }
+
+  @Test
   void shufflesOfDeltasMergeAndCompactionAreRead() throws IOException {
     assertMergeAndCompaction(
         "delta",
