@@ -38,7 +38,9 @@ public final class Checks {
     Installation installation = new Installation(spark.jars(), accepted, spark.ownJar());
     checks.add(new JavaCheck(Runtime.version(), JvmDefect.collectorIsG1()));
     checks.add(new SparkCheck(spark.jars()));
-    checks.add(new JavaOptionsCheck(SparkCheck.spark(spark.jars()).orElse(""), accepted));
+    checks.add(
+        new JavaOptionsCheck(
+            SparkCheck.spark(spark.jars()).orElse(""), Runtime.version().feature(), accepted));
     checks.add(new SettingsCheck(spark.settings()));
     checks.add(new ManagerCheck(installation));
     if (spark.ownJar().isPresent()) { // Executors of a job have their jar.

@@ -362,21 +362,36 @@ class SettingsChecksTest {
   @Test
   void nativeAccessIsAddedToTheOptionsOfSpark40() throws Exception {
     SparkSettings settings = settings("spark.executor.extraJavaOptions -XX:+UseParallelGC\n");
-    assertThat(new JavaOptionsCheck("4.0.4", settings).findings())
+    assertThat(new JavaOptionsCheck("4.0.4", 21, settings).findings())
         .flatExtracting(Finding::lines)
         .containsExactly(
             FixLine.setting("spark.driver.extraJavaOptions", "--enable-native-access=ALL-UNNAMED"),
             FixLine.setting(
                 "spark.executor.extraJavaOptions",
                 "-XX:+UseParallelGC --enable-native-access=ALL-UNNAMED"));
-    assertThat(new JavaOptionsCheck("4.1.0", settings).findings()).isEmpty();
+    assertThat(new JavaOptionsCheck("4.1.0", 21, settings).findings()).isEmpty();
     SparkSettings ofAll =
         settings(
             """
             spark.driver.defaultJavaOptions --enable-native-access=ALL-UNNAMED
             spark.executor.defaultJavaOptions --enable-native-access=ALL-UNNAMED
             """);
-    assertThat(new JavaOptionsCheck("4.0.4", ofAll).findings()).isEmpty();
-    assertThat(new JavaOptionsCheck("4.0.4", SparkSettings.NONE).findings()).isEmpty();
+    assertThat(new JavaOptionsCheck("4.0.4", 21, ofAll).findings()).isEmpty();
+    assertThat(new JavaOptionsCheck("4.0.4", 21, SparkSettings.NONE).findings()).isEmpty();
+  }
+
+  @Test
+  void accessToMemoryIsAddedToTheOptionsOfSpark41OnANewJvm() throws Exception {
+    SparkSettings settings = settings("spark.driver.extraJavaOptions -Xss1m\n");
+    assertThat(new JavaOptionsCheck("4.1.3", 25, settings).findings())
+        .allSatisfy(finding -> assertThat(finding.said()).contains("Arrow fails"))
+        .flatExtracting(Finding::lines)
+        .containsExactly(
+            FixLine.setting(
+                "spark.driver.extraJavaOptions", "-Xss1m --sun-misc-unsafe-memory-access=allow"),
+            FixLine.setting(
+                "spark.executor.extraJavaOptions", "--sun-misc-unsafe-memory-access=allow"));
+    assertThat(new JavaOptionsCheck("4.1.3", 21, settings).findings()).isEmpty();
+    assertThat(new JavaOptionsCheck("4.2.0", 25, settings).findings()).isEmpty();
   }
 }
