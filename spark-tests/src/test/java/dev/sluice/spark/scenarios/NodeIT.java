@@ -24,22 +24,24 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Map outputs outlive their executors if the node daemon has them. */
 final class NodeIT {
-  private static final KnownShuffle DATA = new KnownShuffle(16, 5_000, 400, 100);
+  static final KnownShuffle DATA = new KnownShuffle(16, 5_000, 400, 100);
 
-  /** Larger than what a reduce task has in flight, with the settings of the tests that use it. */
-  private static final KnownShuffle LARGE = new KnownShuffle(16, 20_000, 400, 200);
-
-  private static final int PARTITIONS = 8;
+  static final int PARTITIONS = 8;
 
   /** Some 200 batches for each executor: nothing is late before the first hundred. */
   private static final int MANY = 400;
 
   private static final String HEDGE = "spark.shuffle.rdma.read.hedge";
-  private static final Duration TIMEOUT = Duration.ofMinutes(2);
+  static final Duration TIMEOUT = Duration.ofMinutes(2);
 
   @TempDir private Path directory;
 
   private LocalCluster start(String... more) {
+    return start(directory, more);
+  }
+
+  /** Starts executors that hand map outputs over to the node daemon of the folder. */
+  static LocalCluster start(Path directory, String... more) {
     List<String> settings =
         List.of(
             "spark.shuffle.rdma.node",
@@ -98,73 +100,6 @@ final class NodeIT {
       Written again = new Written(cluster);
       assertThat(KnownShuffle.answerOf(shuffled)).isEqualTo(DATA.answer());
       again.assertNothing(cluster);
-    }
-  }
-
-  @Test
-  void anExecutorThatIsKilledInMidReduceFailsNothing() throws Exception {
-    Gate gate = Gate.create(directory);
-    try (NodeProcess node = NodeProcess.start(directory);
-        LocalCluster cluster = start("spark.reducer.maxSizeInFlight", "1m")) {
-      JavaPairRDD<Integer, byte[]> shuffled = LARGE.repartitioned(cluster.context(), PARTITIONS);
-      shuffled.count();
-      Written again = new Written(cluster);
-      CompletableFuture<Map<Integer, Long>> answer = answerAfter(gate, shuffled);
-      gate.awaitArrivals(2);
-      kill(cluster, executors(cluster, node).subList(0, 1));
-      gate.open();
-
-      assertThat(answer.get(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)).isEqualTo(LARGE.answer());
-      again.assertNothing(cluster);
-    }
-  }
-
-  private static CompletableFuture<Map<Integer, Long>> answerAfter(
-      Gate gate, JavaPairRDD<Integer, byte[]> shuffled) {
-    JavaPairRDD<Integer, byte[]> gated = shuffled.mapPartitionsToPair(gate::pass, true);
-    return CompletableFuture.supplyAsync(() -> KnownShuffle.answerOf(gated));
-  }
-
-  @Test
-  void aNodeThatIsKilledAndStartedAgainInMidReduceFailsNothing() throws Exception {
-    Gate gate = Gate.create(directory);
-    try (NodeProcess node = NodeProcess.start(directory);
-        LocalCluster cluster = start("spark.reducer.maxSizeInFlight", "1m")) {
-      JavaPairRDD<Integer, byte[]> shuffled = LARGE.repartitioned(cluster.context(), PARTITIONS);
-      shuffled.count();
-      PathAssert.allRead(cluster); // and all is counted
-      kill(cluster, executors(cluster, node));
-      Written again = new Written(cluster);
-      CompletableFuture<Map<Integer, Long>> answer = answerAfter(gate, shuffled);
-      gate.awaitArrivals(2);
-      node.restart();
-      gate.open();
-
-      assertThat(answer.get(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)).isEqualTo(LARGE.answer());
-      again.assertNothing(cluster);
-      assertThat(cluster.totals().read()).isPositive();
-    }
-  }
-
-  /** With Spark's own retries each fetch would take eight minutes. */
-  @Test
-  void aNodeThatHangsIsLeftAloneWhereExecutorsLive() throws Exception {
-    try (NodeProcess node = NodeProcess.start(directory);
-        LocalCluster cluster =
-            start(
-                "spark.shuffle.rdma.read.timeout",
-                "2s",
-                "spark.shuffle.rdma.locate.timeout",
-                "2s")) {
-      JavaPairRDD<Integer, byte[]> shuffled = written(cluster);
-      Written again = new Written(cluster);
-      node.signal("STOP");
-
-      CompletableFuture<Map<Integer, Long>> answer =
-          CompletableFuture.supplyAsync(() -> KnownShuffle.answerOf(shuffled));
-      assertThat(answer.get(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)).isEqualTo(DATA.answer());
-      again.assertNothing(cluster);
-      node.signal("CONT");
     }
   }
 
@@ -254,18 +189,6 @@ final class NodeIT {
     }
   }
 
-  @Test
-  void processesThatAuthenticateReadAtTheNodeAsWell() throws Exception {
-    try (NodeProcess node = NodeProcess.start(directory);
-        LocalCluster cluster =
-            start("spark.authenticate", "true", "spark.authenticate.secret", "of this test")) {
-      JavaPairRDD<Integer, byte[]> shuffled = written(cluster);
-      kill(cluster, executors(cluster, node));
-
-      assertReadAgain(cluster, shuffled);
-    }
-  }
-
   /** The map stage is over, and was right. */
   static JavaPairRDD<Integer, byte[]> written(LocalCluster cluster) {
     JavaPairRDD<Integer, byte[]> shuffled = DATA.repartitioned(cluster.context(), PARTITIONS);
@@ -346,7 +269,7 @@ final class NodeIT {
    * Counts repeated map tasks and stages from now on; there must be none. Called on Spark's
    * listener thread.
    */
-  private static final class Written extends SparkListener {
+  static final class Written extends SparkListener {
     private final AtomicInteger mapTasks = new AtomicInteger();
     private final AtomicInteger retries = new AtomicInteger();
 

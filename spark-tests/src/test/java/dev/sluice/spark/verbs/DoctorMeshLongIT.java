@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 /** The doctor as a job on two hosts, which are the two ends of the test bed's cable. */
 @NeedsRdmaDevice
 @Cable.Needed
-final class DoctorMeshIT {
+final class DoctorMeshLongIT {
   private static final String FIRST = "10.77.0.1";
   private static final String SECOND = "10.77.0.2";
   private static final Map<String, String> VERBS = Map.of("spark.shuffle.rdma.provider", "verbs");
