@@ -26,7 +26,7 @@ import scala.Tuple2;
  * Tasks that read a shuffle thousands of times hold no more at the end than at the start. Tasks
  * that end before their readers do leave nothing behind.
  */
-final class ManyReadersIT {
+final class ManyReadersLongIT {
   private static final int MAPS = 20;
   private static final int PARTITIONS = 1_500;
 
@@ -113,7 +113,11 @@ final class ManyReadersIT {
       for (int job = 0; job < 6; job++) {
         JavaRDD<Tuple2<Integer, byte[]>> coalesced =
             JavaRDD.fromRDD(KnownShuffle.SMALL.repartitioned(cluster.context(), 200).rdd(), null);
-        assertThat(coalesced.coalesce(8, false).mapPartitions(ManyReadersIT::firstOfThread).count())
+        assertThat(
+                coalesced
+                    .coalesce(8, false)
+                    .mapPartitions(ManyReadersLongIT::firstOfThread)
+                    .count())
             .isEqualTo(8);
       }
       assertNoBufferIsInUse(cluster);
