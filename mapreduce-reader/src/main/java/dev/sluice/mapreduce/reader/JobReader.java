@@ -40,8 +40,8 @@ final class JobReader implements NodeReader {
       Map.of(
           "spark.sluice.io.clientThreads", "1",
           "spark.sluice.io.mode", "NIO",
-          "spark.sluice.io.connectionCreationTimeout", "5s",
-          "spark.network.auth.rpcTimeout", "10s",
+          "spark.sluice.io.connectionCreationTimeout", "10s",
+          "spark.network.auth.rpcTimeout", "20s",
           "spark.network.crypto.config.cipher.classes",
               "org.apache.commons.crypto.cipher.JceCipher");
 
