@@ -18,8 +18,10 @@ import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.apache.spark.package$;
+import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
+import org.apache.spark.sql.SparkSession;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -34,6 +36,7 @@ final class OtherEnginesLongIT {
       Path.of(System.getProperty("sluice.target")).resolve("other-engines");
   private static final int ROWS = 20_000;
   private static final int FILES = 8;
+  private static final int KEYS = 100;
 
   /** A third of the matching rows are deleted, two thirds are updated, and 5,000 are inserted. */
   private static final String MERGE =
@@ -83,6 +86,52 @@ final class OtherEnginesLongIT {
             "spark.databricks.delta.snapshotPartitions",
             "2"),
         "OPTIMIZE t ZORDER BY (id)");
+  }
+
+  /** Rows of Comet's operators go through Spark's exchanges. */
+  @Test
+  void exchangesBetweenCometsOperatorsAreRead() throws IOException {
+    List<Row> sums =
+        run(
+            "comet",
+            Map.of(
+                "spark.plugins",
+                "org.apache.spark.CometPlugin",
+                "spark.comet.exec.shuffle.enabled",
+                "false",
+                "spark.memory.offHeap.enabled",
+                "true",
+                "spark.memory.offHeap.size",
+                "512m"),
+            cluster -> {
+              Dataset<Row> query = joined(cluster);
+              List<Row> answer = query.collectAsList();
+              assertThat(query.queryExecution().executedPlan().toString())
+                  .contains("CometNativeScan", "CometProject", " Exchange hashpartitioning")
+                  .doesNotContain("CometExchange", "CometColumnarExchange");
+              assertThat(cluster.metrics().remoteBlocks()).isPositive();
+              PathAssert.allRead(cluster);
+              return answer;
+            });
+    Map<Long, Long> expected =
+        LongStream.range(0, ROWS)
+            .boxed()
+            .collect(Collectors.groupingBy(id -> id % KEYS, Collectors.summingLong(id -> 3 * id)));
+    assertThat(sums)
+        .hasSize(KEYS)
+        .allSatisfy(row -> assertThat(row.getLong(1)).isEqualTo(expected.get(row.getLong(0))));
+  }
+
+  private Dataset<Row> joined(LocalCluster cluster) {
+    SparkSession session = cluster.session();
+    String table = dir.resolve("numbers").toString();
+    session
+        .range(0, ROWS, 1, FILES)
+        .selectExpr("id", "id %% %d AS k".formatted(KEYS))
+        .write()
+        .parquet(table);
+    Dataset<Row> numbers = session.read().parquet(table);
+    return numbers.join(numbers.selectExpr("id", "id * 3 AS v"), "id").groupBy("k").sum("v");
   }
 
   private void assertMergeAndCompaction(
