@@ -44,10 +44,8 @@ final class HttpOutputs {
    * @param why description of the failure
    */
   void add(TaskAttemptID output, HttpReason reason, String host, @Nullable Object why) {
-    if (reasons.putIfAbsent(output, reason) == null) {
-      if (told.add(host + reason)) {
-        LOG.warn("{} at {} is fetched by HTTP, not READ: {}, {}", output, host, reason, why);
-      }
+    if (reasons.putIfAbsent(output, reason) == null && told.add(host + reason)) {
+      LOG.warn("{} at {} is fetched by HTTP, not READ: {}, {}", output, host, reason, why);
     }
   }
 

@@ -14,7 +14,6 @@ import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.TaskAttemptID;
 import org.apache.hadoop.mapred.TaskCompletionEvent;
 import org.apache.hadoop.mapred.TaskCompletionEvent.Status;
-import org.apache.hadoop.mapred.TaskStatus;
 import org.apache.hadoop.mapreduce.task.reduce.MapHost;
 import org.apache.hadoop.mapreduce.task.reduce.ShuffleScheduler;
 import org.apache.hadoop.mapreduce.task.reduce.ShuffleSchedulerImpl;
@@ -45,7 +44,7 @@ final class MapEventsTest {
     conf.setNumMapTasks(MAPS);
     return new ShuffleSchedulerImpl<>(
         conf,
-        new Running(),
+        new ReduceStatus(),
         REDUCE,
         failures::add,
         new Progress(),
@@ -155,17 +154,6 @@ final class MapEventsTest {
   private static TaskAttemptID map(int task, int attempt) {
     return TaskAttemptID.forName(
         String.format("attempt_1700000000000_0012_m_%06d_%d", task, attempt));
-  }
-
-  /** Hadoop's own class for reduce tasks is not public. */
-  private static final class Running extends TaskStatus {
-    @Override
-    public boolean getIsMap() {
-      return false;
-    }
-
-    @Override
-    public void addFetchFailedMap(TaskAttemptID map) {}
   }
 
   /** Throws as if a thread were interrupted in it. */

@@ -36,7 +36,6 @@ import org.apache.hadoop.mapred.ReduceTask;
 import org.apache.hadoop.mapred.Reporter;
 import org.apache.hadoop.mapred.ShuffleConsumerPlugin;
 import org.apache.hadoop.mapred.TaskAttemptID;
-import org.apache.hadoop.mapred.TaskStatus;
 import org.apache.hadoop.mapreduce.MRConfig;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.mapreduce.task.reduce.ExceptionReporter;
@@ -301,7 +300,7 @@ final class RdmaFetcherTest {
             new Counters.Counter(),
             failedFetches,
             new Counters.Counter(),
-            new Status(),
+            new ReduceStatus(),
             new Progress(),
             new Progress(),
             task,
@@ -442,17 +441,6 @@ final class RdmaFetcherTest {
 
     @Override
     public void progress() {}
-  }
-
-  /** Hadoop's own class for reduce tasks is not public. */
-  private static final class Status extends TaskStatus {
-    @Override
-    public boolean getIsMap() {
-      return false;
-    }
-
-    @Override
-    public void addFetchFailedMap(TaskAttemptID map) {}
   }
 
   /** Has partitions in memory. */

@@ -26,7 +26,6 @@ import org.apache.hadoop.mapred.ReduceTask;
 import org.apache.hadoop.mapred.Reporter;
 import org.apache.hadoop.mapred.ShuffleConsumerPlugin;
 import org.apache.hadoop.mapred.TaskAttemptID;
-import org.apache.hadoop.mapred.TaskStatus;
 import org.apache.hadoop.mapreduce.MRConfig;
 import org.apache.hadoop.util.Progress;
 import org.junit.jupiter.api.BeforeEach;
@@ -84,7 +83,7 @@ final class RdmaShuffleTest {
         new Counters.Counter(),
         new Counters.Counter(),
         new Counters.Counter(),
-        new Running(),
+        new ReduceStatus(),
         new Progress(),
         new Progress(),
         task,
@@ -119,17 +118,6 @@ final class RdmaShuffleTest {
     Thread thread = new Thread(() -> shuffle.reportException(failure), name);
     thread.start();
     thread.join();
-  }
-
-  /** Hadoop's own class for reduce tasks is not public. */
-  private static final class Running extends TaskStatus {
-    @Override
-    public boolean getIsMap() {
-      return false;
-    }
-
-    @Override
-    public void addFetchFailedMap(TaskAttemptID map) {}
   }
 
   /** Makes readers of no node. */
