@@ -332,8 +332,8 @@ class NodeJobTest extends NodeDaemonTestCase {
     }
   }
 
-  @Test
-  void afterARebootAJobIsFoundAgain() throws Exception {
+  /** Has a daemon serve the job with one map output, and ends the daemon. */
+  private byte[] serveOnce() throws Exception {
     job.announce(true);
     byte[] data = job.write(disk1, disk1, 7, 0, 100);
     start();
@@ -341,6 +341,12 @@ class NodeJobTest extends NodeDaemonTestCase {
       reader.findJob(door, job.name());
     }
     stop();
+    return data;
+  }
+
+  @Test
+  void afterARebootAJobIsFoundAgain() throws Exception {
+    byte[] data = serveOnce();
     for (Path disk : job.directories()) {
       Path state = JobFixture.folder(disk, job.name()).resolve(".application");
       Files.writeString(
@@ -540,13 +546,7 @@ class NodeJobTest extends NodeDaemonTestCase {
   /** An earlier release wrote a secret there, perhaps that of an executor. */
   @Test
   void afterARestartTheSecretIsThatOfTheJobsFile() throws Exception {
-    job.announce(true);
-    byte[] data = job.write(disk1, disk1, 7, 0, 100);
-    start();
-    try (NodeReader reader = reader()) {
-      reader.findJob(door, job.name());
-    }
-    stop();
+    byte[] data = serveOnce();
     for (Path disk : job.directories()) {
       Path state = JobFixture.folder(disk, job.name()).resolve(".application");
       assertThat(state).content().doesNotContain("secret");
