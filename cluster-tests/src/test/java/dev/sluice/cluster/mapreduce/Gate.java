@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.examples.WordCount;
 import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.util.Progressable;
 
 /**
  * Holds up the last map task of a job until the test opens it: the reduce tasks have fetched all
@@ -44,15 +45,22 @@ final class Gate {
     Files.createFile(file);
   }
 
+  /** Waits in a task until the test has made the file. The task reports that it lives. */
+  static void await(Path file, Progressable task) throws InterruptedException {
+    while (Files.notExists(file)) {
+      task.progress();
+      TimeUnit.MILLISECONDS.sleep(50);
+    }
+  }
+
   /** Mapper of WordCount. */
   public static final class GatedMapper extends WordCount.TokenizerMapper {
     @Override
     protected void setup(Context context) throws IOException, InterruptedException {
       Path gate = Path.of(context.getConfiguration().get(FILE));
       boolean waits = context.getTaskAttemptID().getTaskID().getId() == WordCounting.MAPS - 1;
-      while (waits && Files.notExists(gate)) {
-        context.progress();
-        TimeUnit.MILLISECONDS.sleep(50);
+      if (waits) {
+        await(gate, context);
       }
     }
   }

@@ -5,7 +5,6 @@ import dev.sluice.mapreduce.RdmaShuffle;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapred.RawKeyValueIterator;
 import org.apache.hadoop.mapred.ShuffleConsumerPlugin;
@@ -43,10 +42,8 @@ final class LateReduce {
 
     @Override
     public RawKeyValueIterator run() throws IOException, InterruptedException {
-      Path opened = Path.of(task.getJobConf().get(FILE));
-      while (task.getReduceId().getTaskID().getId() == 0 && Files.notExists(opened)) {
-        task.getReporter().progress();
-        TimeUnit.MILLISECONDS.sleep(50);
+      if (task.getReduceId().getTaskID().getId() == 0) {
+        Gate.await(Path.of(task.getJobConf().get(FILE)), task.getReporter());
       }
       return shuffle.run();
     }
