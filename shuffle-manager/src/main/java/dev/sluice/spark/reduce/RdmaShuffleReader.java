@@ -14,17 +14,24 @@ import java.util.List;
 import org.apache.spark.Aggregator;
 import org.apache.spark.InterruptibleIterator;
 import org.apache.spark.ShuffleDependency;
+import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
+import org.apache.spark.internal.config.ConfigEntry;
 import org.apache.spark.internal.config.package$;
 import org.apache.spark.io.CompressionCodec$;
+import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.serializer.Serializer;
+import org.apache.spark.serializer.SerializerInstance;
 import org.apache.spark.shuffle.BaseShuffleHandle;
 import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
 import org.apache.spark.shuffle.ShuffleReader;
 import org.apache.spark.storage.BlockId;
 import org.apache.spark.storage.BlockManagerId;
 import org.apache.spark.storage.FallbackStorage;
+import org.apache.spark.storage.ShuffleBlockFetcherIterator;
+import org.apache.spark.util.CompletionIterator;
+import org.apache.spark.util.SystemClock;
 import org.apache.spark.util.collection.ExternalSorter;
 import scala.Option;
 import scala.Product2;
@@ -32,6 +39,7 @@ import scala.Tuple2;
 import scala.Tuple3;
 import scala.collection.Iterator;
 import scala.collection.Seq;
+import scala.runtime.BoxedUnit;
 
 /**
  * Reads a reduce task's partitions as Spark's BlockStoreShuffleReader does. Small blocks of an
@@ -53,8 +61,8 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
   private final boolean shouldBatchFetch;
   private final ExecutorFetching executor;
   private final Serializer serializer;
-  private final SparkFetch spark;
   private final SparkEnv env = SparkEnv.get();
+  private final SparkConf conf = env.conf();
 
   /**
    * @param blocks answer of the map output tracker; read once
@@ -73,7 +81,6 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
     this.metrics = new CountingReadMetrics(metrics, executor.counters());
     this.shouldBatchFetch = shouldBatchFetch;
     this.executor = executor;
-    this.spark = new SparkFetch(context, this.metrics);
     this.serializer = executor.serializers().get(handle.shuffleId(), dependency.serializer());
   }
 
@@ -86,7 +93,7 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
       throw new IllegalStateException(
           "task " + context.taskAttemptId() + " has completed, and cannot read a shuffle any more");
     }
-    Iterator<Product2<K, C>> result = combine(spark.records(fetch(), serializer.newInstance()));
+    Iterator<Product2<K, C>> result = combine(records(fetch(), serializer.newInstance()));
     // Aggregator and sorter have consumed the iterator that stops when the task is killed.
     return result instanceof InterruptibleIterator
         ? result
@@ -99,7 +106,47 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
     return executor
         .gathering()
         .map(gathering -> gather(gathering, concatenates, batch))
-        .orElseGet(() -> spark.blocks(executor.client(), blocks, batch));
+        .orElseGet(() -> blocks(executor.client(), blocks, batch));
+  }
+
+  /**
+   * Returns blocks by Spark's own iterator, as they come. The end of the task closes it.
+   *
+   * @param batch true if contiguous partitions may come as one block
+   */
+  private Iterator<Tuple2<BlockId, InputStream>> blocks(
+      BlockStoreClient client,
+      Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocksByAddress,
+      boolean batch) {
+    return new ShuffleBlockFetcherIterator(
+            context,
+            client,
+            env.blockManager(),
+            env.mapOutputTracker(),
+            blocksByAddress,
+            env.serializerManager()::wrapStream,
+            maxBytesInFlight(),
+            this.<Integer>setting(SETTINGS.REDUCER_MAX_REQS_IN_FLIGHT()),
+            this.<Integer>setting(SETTINGS.REDUCER_MAX_BLOCKS_IN_FLIGHT_PER_ADDRESS()),
+            this.<Long>setting(SETTINGS.MAX_REMOTE_BLOCK_SIZE_FETCH_TO_MEM()),
+            this.<Integer>setting(SETTINGS.SHUFFLE_MAX_ATTEMPTS_ON_NETTY_OOM()),
+            this.<Boolean>setting(SETTINGS.SHUFFLE_DETECT_CORRUPT()),
+            this.<Boolean>setting(SETTINGS.SHUFFLE_DETECT_CORRUPT_MEMORY()),
+            this.<Boolean>setting(SETTINGS.SHUFFLE_CHECKSUM_ENABLED()),
+            conf.get(SETTINGS.SHUFFLE_CHECKSUM_ALGORITHM()),
+            metrics,
+            batch,
+            new SystemClock())
+        .toCompletionIterator();
+  }
+
+  private long maxBytesInFlight() {
+    return this.<Long>setting(SETTINGS.REDUCER_MAX_SIZE_IN_FLIGHT()) * 1024 * 1024;
+  }
+
+  /** Returns a setting. Java sees Spark's settings of primitive types as Objects. */
+  private <T> T setting(ConfigEntry<Object> entry) {
+    return retyped(conf.get(entry));
   }
 
   /** Fetches blocks of an executor in batches, and the others by Spark's iterator. */
@@ -141,13 +188,12 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
       @Override
       public Iterator<Tuple2<BlockId, InputStream>> fetch(
           List<BlocksByAddress> tracked, SparkBlocks asker) {
-        return spark.blocks(
-            client.telling(asker, context), BlocksByAddress.toSpark(tracked), batch);
+        return blocks(client.telling(asker, context), BlocksByAddress.toSpark(tracked), batch);
       }
 
       @Override
       public long maxBytesInFlight() {
-        return spark.maxBytesInFlight();
+        return RdmaShuffleReader.this.maxBytesInFlight();
       }
 
       @Override
@@ -157,7 +203,7 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
 
       @Override
       public boolean detectsCorruption() {
-        return spark.<Boolean>setting(SETTINGS.SHUFFLE_DETECT_CORRUPT());
+        return RdmaShuffleReader.this.<Boolean>setting(SETTINGS.SHUFFLE_DETECT_CORRUPT());
       }
     };
   }
@@ -168,13 +214,34 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
       return false;
     }
     // Streams of encrypted partitions cannot be read as one (SPARK-34790).
-    if (spark.<Boolean>setting(SETTINGS.SHUFFLE_USE_OLD_FETCH_PROTOCOL())
-        || spark.<Boolean>setting(SETTINGS.IO_ENCRYPTION_ENABLED())) {
+    if (this.<Boolean>setting(SETTINGS.SHUFFLE_USE_OLD_FETCH_PROTOCOL())
+        || this.<Boolean>setting(SETTINGS.IO_ENCRYPTION_ENABLED())) {
       return false;
     }
     CompressionCodec$ codecs = CompressionCodec$.MODULE$;
-    return !spark.<Boolean>setting(SETTINGS.SHUFFLE_COMPRESS())
-        || codecs.supportsConcatenationOfSerializedStreams(codecs.createCodec(env.conf()));
+    return !this.<Boolean>setting(SETTINGS.SHUFFLE_COMPRESS())
+        || codecs.supportsConcatenationOfSerializedStreams(codecs.createCodec(conf));
+  }
+
+  /** Returns the records of all blocks as they come. Stops if the task is killed. */
+  private Iterator<Product2<K, C>> records(
+      Iterator<Tuple2<BlockId, InputStream>> fetched, SerializerInstance deserializer) {
+    Iterator<Tuple2<Object, Object>> records =
+        fetched
+            .flatMap(block -> deserializer.deserializeStream(block._2()).asKeyValueIterator())
+            .map(
+                record -> {
+                  metrics.incRecordsRead(1);
+                  return record;
+                });
+    Iterator<?> completing =
+        CompletionIterator.apply(
+            records,
+            () -> {
+              context.taskMetrics().mergeShuffleReadMetrics();
+              return BoxedUnit.UNIT;
+            });
+    return new InterruptibleIterator<>(context, retyped(completing));
   }
 
   private Iterator<Product2<K, C>> combine(Iterator<Product2<K, C>> records) {
