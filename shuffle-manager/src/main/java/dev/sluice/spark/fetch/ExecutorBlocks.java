@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
  * Each member is either delivered in a {@link FetchedBatch} or left to Spark's iterator by {@link
  * #leave}.
  *
- * <p>{@link FetchPlan} makes it on the task's thread. The arrays do not change after {@link #of},
- * and any thread reads them. Any thread calls {@link #leave}, even with the lock of a {@link
- * RemoteBatches}: this class must call nothing else with its own lock.
+ * <p>{@link RdmaBlockFetcherIterator} makes it on the task's thread. The arrays do not change after
+ * {@link #of}, and any thread reads them. Any thread calls {@link #leave}, even with the lock of a
+ * {@link RemoteBatches}: this class must call nothing else with its own lock.
  */
 public final class ExecutorBlocks implements BlockList {
   private final BlocksByAddress tracked;
@@ -127,11 +127,6 @@ public final class ExecutorBlocks implements BlockList {
 
   boolean isLocal() {
     return local;
-  }
-
-  /** Returns all blocks as the tracker lists them. */
-  BlocksByAddress tracked() {
-    return tracked;
   }
 
   @Override

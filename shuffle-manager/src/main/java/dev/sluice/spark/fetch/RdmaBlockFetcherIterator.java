@@ -13,7 +13,9 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.NoSuchElementException;
+import java.util.function.Function;
 import org.apache.spark.storage.BlockId;
+import org.apache.spark.storage.BlockManagerId;
 import org.jspecify.annotations.Nullable;
 import scala.Tuple2;
 import scala.collection.AbstractIterator;
@@ -72,19 +74,39 @@ public final class RdmaBlockFetcherIterator extends AbstractIterator<Tuple2<Bloc
     this.metrics = metrics;
   }
 
+  /** Way in which an executor's blocks may come. */
+  public enum Source {
+    LOCAL,
+    REMOTE,
+    /** Only as Spark fetches blocks. */
+    SPARK
+  }
+
   /**
-   * Starts to fetch. Never blocks.
+   * Starts to fetch. Never blocks. Decides for each executor if its blocks are fetched in batches.
    *
+   * @param tracked all blocks of the reduce task
+   * @param batch as in {@link ExecutorBlocks#of}
    * @throws IllegalStateException if the task has ended
    */
-  public void start(FetchPlan plan) {
-    List<BlocksByAddress> rest = new ArrayList<>(plan.rest());
+  public void start(
+      List<BlocksByAddress> tracked, Function<BlockManagerId, Source> sources, boolean batch) {
+    // As in Spark's iterator: tasks that start together do not all ask the same executor first.
+    List<BlocksByAddress> shuffled = new ArrayList<>(tracked);
+    Collections.shuffle(shuffled);
+    List<BlocksByAddress> rest = new ArrayList<>();
     List<BlocksByAddress> streamed = new ArrayList<>();
-    for (ExecutorBlocks group : plan.groups()) {
-      if (group.isLocal() ? local.start(group) : remote.start(group)) {
+    for (BlocksByAddress blocks : shuffled) {
+      Source source = sources.apply(blocks.address());
+      boolean isLocal = source == Source.LOCAL;
+      ExecutorBlocks group =
+          source == Source.SPARK ? null : ExecutorBlocks.of(blocks, isLocal, batch);
+      if (group == null) {
+        rest.add(blocks);
+      } else if (isLocal ? local.start(group) : remote.start(group)) {
         groups.add(group);
       } else {
-        (group.isLocal() ? streamed : rest).add(group.tracked());
+        (isLocal ? streamed : rest).add(blocks);
       }
     }
     own = fetch(streamed, false);

@@ -6,15 +6,15 @@
  * RdmaBlockFetcherIterator}, which fetches small blocks in batches. Both share one {@link
  * FetchContext} per executor.
  *
- * <p><b>Batch fetch.</b> {@link FetchPlan} splits the blocks of a reduce task into {@link
- * ExecutorBlocks} for batch fetches and the rest. {@code RdmaBlockFetcherIterator} starts both and
- * returns their streams. It takes {@link FetchedBatch}es of other executors from {@link
- * RemoteBatches}, which {@link BatchFetcher} implements, and those of its own executor from {@link
- * LocalBatches}. A {@code BatchFetcher} locates blocks and divides them into batches by {@link
- * GroupFetch}, and requests the batches in the order of its {@link FetchQueue}. Spark's own
- * iterators fetch the rest and all members that a group leaves; each is a {@link SparkBlocks}.
- * {@link DecodedBatchStream.BatchStreams} makes a {@link DecodedBatchStream} of a batch's members
- * for the deserialiser.
+ * <p><b>Batch fetch.</b> {@code RdmaBlockFetcherIterator} splits the blocks of a reduce task into
+ * {@link ExecutorBlocks} for batch fetches and the rest. It starts both and returns their streams.
+ * It takes {@link FetchedBatch}es of other executors from {@link RemoteBatches}, which {@link
+ * BatchFetcher} implements, and those of its own executor from {@link LocalBatches}. A {@code
+ * BatchFetcher} locates blocks and divides them into batches by {@link GroupFetch}, and requests
+ * the batches in the order of its {@link FetchQueue}. Spark's own iterators fetch the rest and all
+ * members that a group leaves; each is a {@link SparkBlocks}. {@link
+ * DecodedBatchStream.BatchStreams} makes a {@link DecodedBatchStream} of a batch's members for the
+ * deserialiser.
  *
  * <p><b>Reading.</b> A {@code FetchCall} makes a {@link ReadAttempt} of blocks that are located
  * together. It READs small blocks in batches. {@link LargeBlockRead} READs large ones in slices

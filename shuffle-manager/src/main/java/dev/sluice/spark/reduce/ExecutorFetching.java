@@ -2,7 +2,7 @@
 package dev.sluice.spark.reduce;
 
 import dev.sluice.blocks.registry.MapOutputRegistry;
-import dev.sluice.spark.fetch.FetchPlan;
+import dev.sluice.spark.fetch.RdmaBlockFetcherIterator.Source;
 import dev.sluice.spark.fetch.RdmaBlockStoreClient;
 import dev.sluice.spark.fetch.ShuffleClient;
 import dev.sluice.spark.metrics.ShuffleCounters;
@@ -34,7 +34,7 @@ public record ExecutorFetching(
    * @param registry map outputs of this executor
    * @param own way in which those are read
    */
-  record Gathering(RdmaBlockStoreClient client, MapOutputRegistry registry, FetchPlan.Source own) {}
+  record Gathering(RdmaBlockStoreClient client, MapOutputRegistry registry, Source own) {}
 
   /** Makes the objects of an executor that READs nothing. */
   public static ExecutorFetching without(ShuffleClient client, ShuffleCounters counters) {
@@ -51,7 +51,7 @@ public record ExecutorFetching(
       MapOutputRegistry registry,
       ShuffleCounters counters,
       boolean loopback) {
-    FetchPlan.Source own = loopback ? FetchPlan.Source.REMOTE : FetchPlan.Source.LOCAL;
+    Source own = loopback ? Source.REMOTE : Source.LOCAL;
     Gathering gathering = new Gathering(client, registry, own);
     return new ExecutorFetching(
         client,

@@ -2,9 +2,9 @@
 package dev.sluice.spark.reduce;
 
 import dev.sluice.spark.fetch.BlocksByAddress;
-import dev.sluice.spark.fetch.FetchPlan;
 import dev.sluice.spark.fetch.FetchedBatch.BatchFetchMetrics;
 import dev.sluice.spark.fetch.RdmaBlockFetcherIterator;
+import dev.sluice.spark.fetch.RdmaBlockFetcherIterator.Source;
 import dev.sluice.spark.fetch.RdmaBlockFetcherIterator.SparkReading;
 import dev.sluice.spark.fetch.RdmaBlockStoreClient;
 import dev.sluice.spark.fetch.SparkBlocks;
@@ -161,12 +161,11 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
             client.gather(context, gatherMetrics::arrived),
             gatherMetrics);
     gathered.start(
-        FetchPlan.of(
-            BlocksByAddress.of(blocks), address -> source(address, gathering.own()), batch));
+        BlocksByAddress.of(blocks), address -> source(address, gathering.own()), batch);
     return gathered;
   }
 
-  private FetchPlan.Source source(BlockManagerId address, FetchPlan.Source ofOwn) {
+  private Source source(BlockManagerId address, Source ofOwn) {
     BlockManagerId own = env.blockManager().blockManagerId();
     if (address.executorId().equals(own.executorId())) {
       return ofOwn;
@@ -175,7 +174,7 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
         address.executorId().equals(FallbackStorage.FALLBACK_BLOCK_MANAGER_ID().executorId());
     boolean fromDisk =
         env.blockManager().hostLocalDirManager().isDefined() && address.host().equals(own.host());
-    return fallback || fromDisk ? FetchPlan.Source.SPARK : FetchPlan.Source.REMOTE;
+    return fallback || fromDisk ? Source.SPARK : Source.REMOTE;
   }
 
   private SparkReading reading(RdmaBlockStoreClient client, boolean concatenates, boolean batch) {

@@ -3,6 +3,7 @@ package dev.sluice.spark.fetch;
 
 import dev.sluice.blocks.registry.MapOutputRegistry;
 import dev.sluice.spark.fetch.FetchedBatch.BatchFetchMetrics;
+import dev.sluice.spark.fetch.RdmaBlockFetcherIterator.Source;
 import dev.sluice.spark.fetch.RdmaBlockFetcherIterator.SparkReading;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -69,7 +70,7 @@ final class BatchFetchFixture implements SparkReading {
   /** Number of streams of batches. */
   int batches;
 
-  private final FetchPlan.Source source;
+  private final Source source;
   private final RemoteBatches remote;
   private final RdmaBlockFetcherIterator blocks;
   private Set<String> expected;
@@ -105,7 +106,7 @@ final class BatchFetchFixture implements SparkReading {
       ReadFixture reads, MapOutputRegistry local, Function<BatchFetchMetrics, RemoteBatches> open) {
     BatchFetchMetrics gatherMetrics = new BatchFetchMetrics(reporter(), reads.counters);
     this.reads = reads;
-    this.source = local == null ? FetchPlan.Source.REMOTE : FetchPlan.Source.LOCAL;
+    this.source = local == null ? Source.REMOTE : Source.LOCAL;
     this.remote = open.apply(gatherMetrics);
     this.blocks = new RdmaBlockFetcherIterator(this, local, remote, gatherMetrics);
   }
@@ -134,7 +135,7 @@ final class BatchFetchFixture implements SparkReading {
                     new BlocksByAddress.Block(
                         BlockId$.MODULE$.apply(id), reads.written(id).length, 0))
             .toList();
-    blocks.start(FetchPlan.of(List.of(new BlocksByAddress(EXECUTOR, infos)), _ -> source, false));
+    blocks.start(List.of(new BlocksByAddress(EXECUTOR, infos)), _ -> source, false);
     return this;
   }
 

@@ -14,6 +14,7 @@ import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.soft.FaultPlan;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
 import dev.sluice.spark.fetch.FetchedBatch.BatchFetchMetrics;
+import dev.sluice.spark.fetch.RdmaBlockFetcherIterator.Source;
 import dev.sluice.spark.fetch.RdmaBlockFetcherIterator.SparkReading;
 import dev.sluice.spark.fetch.RdmaBlockStoreClient.ReadOptions;
 import dev.sluice.spark.locate.Locator;
@@ -388,8 +389,7 @@ class SoftReadTest {
           new RdmaBlockFetcherIterator(
               new Plain(), peer.registry(), client.gather(task, metrics::arrived), metrics);
       blocks.start(
-          FetchPlan.of(
-              List.of(new BlocksByAddress(executor, wanted)), _ -> FetchPlan.Source.REMOTE, false));
+          List.of(new BlocksByAddress(executor, wanted)), _ -> Source.REMOTE, false);
       while (blocks.hasNext()) {
         Tuple2<BlockId, InputStream> next = blocks.next();
         try (InputStream stream = next._2()) {

@@ -5,6 +5,7 @@ import static dev.sluice.spark.fetch.ReadFixture.block;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.spark.fetch.FetchedBatch.BatchFetchMetrics;
+import dev.sluice.spark.fetch.RdmaBlockFetcherIterator.Source;
 import dev.sluice.spark.fetch.RdmaBlockFetcherIterator.SparkReading;
 import dev.sluice.spark.fetch.RemoteBatches.Arrival;
 import java.io.InputStream;
@@ -263,7 +264,7 @@ class SparkAnswersTest {
 
   private void start(Scripted remote, BlocksByAddress... tracked) {
     blocks = gathered(remote);
-    blocks.start(FetchPlan.of(List.of(tracked), _ -> FetchPlan.Source.REMOTE, false));
+    blocks.start(List.of(tracked), _ -> Source.REMOTE, false);
   }
 
   private List<String> readAll() {
@@ -277,11 +278,9 @@ class SparkAnswersTest {
   private void assertReadInTheOrderOfAnswers(String first, String second) throws Exception {
     reads.unregistered(1, 100);
     blocks.start(
-        FetchPlan.of(
-            List.of(tracked("7", LEFT, 100), tracked("8", BESIDE, 100)),
-            address ->
-                address.executorId().equals("7") ? FetchPlan.Source.REMOTE : FetchPlan.Source.SPARK,
-            false));
+        List.of(tracked("7", LEFT, 100), tracked("8", BESIDE, 100)),
+        address -> address.executorId().equals("7") ? Source.REMOTE : Source.SPARK,
+        false);
 
     assertThat(readOnceAnswered(first)).isEqualTo(first);
     assertThat(readOnceAnswered(second)).isEqualTo(second);

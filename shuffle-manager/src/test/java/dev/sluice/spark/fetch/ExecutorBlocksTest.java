@@ -15,12 +15,11 @@ import org.junit.jupiter.api.Test;
 import scala.Option;
 
 /** Choice of the blocks for batch fetches. */
-class FetchPlanTest {
+class ExecutorBlocksTest {
   private static final BlockManagerId EXECUTOR =
       BlockManagerId.apply("7", "host", 99, Option.empty());
 
   private final List<BlocksByAddress.Block> blocks = new ArrayList<>();
-  private FetchPlan.Source source = FetchPlan.Source.REMOTE;
   private boolean batch;
 
   private void block(BlockId id, long bytes) {
@@ -31,21 +30,12 @@ class FetchPlanTest {
     block(new ShuffleBlockId(3, mapId, partition), 1000);
   }
 
-  private FetchPlan plan() {
-    return FetchPlan.of(List.of(new BlocksByAddress(EXECUTOR, blocks)), _ -> source, batch);
-  }
-
   private ExecutorBlocks group() {
-    FetchPlan plan = plan();
-    assertThat(plan.rest()).isEmpty();
-    assertThat(plan.groups()).hasSize(1);
-    return plan.groups().getFirst();
+    return ExecutorBlocks.of(new BlocksByAddress(EXECUTOR, blocks), false, batch);
   }
 
   private void assertNotGathered() {
-    FetchPlan plan = plan();
-    assertThat(plan.groups()).isEmpty();
-    assertThat(plan.rest().getFirst().blocks()).isEqualTo(blocks);
+    assertThat(group()).isNull();
   }
 
   @Test
@@ -146,25 +136,9 @@ class FetchPlanTest {
   }
 
   @Test
-  void blocksThatSparkHasToFetchAreNotGathered() {
-    source = FetchPlan.Source.SPARK;
-    block(10, 4);
-    block(11, 4);
-    assertNotGathered();
-  }
-
-  @Test
   void sizesThatSparkRefusesAreSparks() {
     block(10, 4);
     block(new ShuffleBlockId(3, 11, 4), 0);
     assertNotGathered();
-  }
-
-  @Test
-  void ownBlocksAreLocal() {
-    source = FetchPlan.Source.LOCAL;
-    block(10, 4);
-    block(11, 4);
-    assertThat(group().isLocal()).isTrue();
   }
 }
