@@ -15,25 +15,37 @@ import scala.jdk.javaapi.CollectionConverters;
 /**
  * Blocks that an executor has for a reduce task, according to Spark's map output tracker. {@code
  * RdmaShuffleReader} makes it on the task's thread, and turns it back for Spark's iterators.
+ *
+ * @param blocks as Spark has them: id, estimated size in bytes (Long), and index of the map task in
+ *     its stage (Integer)
  */
-public record BlocksByAddress(BlockManagerId address, List<Block> blocks) {
-  /**
-   * @param bytes estimated size
-   * @param mapIndex index of the map task in its stage
-   */
-  public record Block(BlockId id, long bytes, int mapIndex) {
-    private static Block of(Tuple3<BlockId, Object, Object> tracked) {
-      return new Block(tracked._1(), (Long) tracked._2(), (Integer) tracked._3());
-    }
-
-    private Tuple3<BlockId, Object, Object> toSpark() {
-      return new Tuple3<>(id, bytes, mapIndex);
-    }
+public record BlocksByAddress(
+    BlockManagerId address, List<Tuple3<BlockId, Object, Object>> blocks) {
+  int size() {
+    return blocks.size();
   }
 
-  /** Returns the estimated size in bytes. */
+  BlockId id(int block) {
+    return blocks.get(block)._1();
+  }
+
+  /** Returns the estimated size of a block in bytes. */
+  long bytes(int block) {
+    return (Long) blocks.get(block)._2();
+  }
+
+  /** Returns the index of the block's map task in its stage. */
+  int mapIndex(int block) {
+    return (Integer) blocks.get(block)._3();
+  }
+
+  /** Returns the estimated size of all blocks in bytes. */
   long bytes() {
-    return blocks.stream().mapToLong(Block::bytes).sum();
+    long bytes = 0;
+    for (int block = 0; block < blocks.size(); block++) {
+      bytes += bytes(block);
+    }
+    return bytes;
   }
 
   /** Returns the blocks that the tracker gives to Spark's iterator, which is used up. */
@@ -42,9 +54,8 @@ public record BlocksByAddress(BlockManagerId address, List<Block> blocks) {
     List<BlocksByAddress> tracked = new ArrayList<>();
     while (blocksByAddress.hasNext()) {
       var of = blocksByAddress.next();
-      List<Block> blocks = new ArrayList<>(of._2().size());
-      CollectionConverters.asJava(of._2()).forEach(block -> blocks.add(Block.of(block)));
-      tracked.add(new BlocksByAddress(of._1(), blocks));
+      tracked.add(
+          new BlocksByAddress(of._1(), new ArrayList<>(CollectionConverters.asJava(of._2()))));
     }
     return tracked;
   }
@@ -56,7 +67,6 @@ public record BlocksByAddress(BlockManagerId address, List<Block> blocks) {
   }
 
   private Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>> toSpark() {
-    List<Tuple3<BlockId, Object, Object>> asTracked = blocks.stream().map(Block::toSpark).toList();
-    return new Tuple2<>(address, CollectionConverters.asScala(asTracked));
+    return new Tuple2<>(address, CollectionConverters.asScala(blocks));
   }
 }

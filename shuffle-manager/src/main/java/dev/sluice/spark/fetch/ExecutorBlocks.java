@@ -11,6 +11,7 @@ import org.apache.spark.storage.BlockManagerId;
 import org.apache.spark.storage.ShuffleBlockBatchId;
 import org.apache.spark.storage.ShuffleBlockId;
 import org.jspecify.annotations.Nullable;
+import scala.Tuple3;
 
 /**
  * Blocks that one executor has for a reduce task, in arrays: a task may have 100,000 of them. A
@@ -53,7 +54,7 @@ public final class ExecutorBlocks implements BlockList {
   private int[] endPartitions;
 
   private ExecutorBlocks(BlocksByAddress tracked, boolean local) {
-    int blocks = tracked.blocks().size();
+    int blocks = tracked.size();
     this.tracked = tracked;
     this.local = local;
     firstBlocks = new int[blocks + 1];
@@ -71,31 +72,30 @@ public final class ExecutorBlocks implements BlockList {
    */
   public static @Nullable ExecutorBlocks of(BlocksByAddress tracked, boolean local, boolean batch) {
     ExecutorBlocks group = new ExecutorBlocks(tracked, local);
-    int added = 0;
-    for (BlocksByAddress.Block block : tracked.blocks()) {
-      if (!group.add(added, block, batch)) {
+    for (int block = 0; block < tracked.size(); block++) {
+      if (!group.add(block, batch)) {
         return null;
       }
-      added++;
-      group.firstBlocks[group.size] = added;
+      group.firstBlocks[group.size] = block + 1;
     }
     group.trim();
-    return added == 0 ? null : group;
+    return group.size == 0 ? null : group;
   }
 
-  private boolean add(int index, BlocksByAddress.Block block, boolean batch) {
-    estimatedBytes += block.bytes();
-    return block.bytes() > 0
-        && switch (block.id()) {
+  private boolean add(int block, boolean batch) {
+    long bytes = tracked.bytes(block);
+    estimatedBytes += bytes;
+    return bytes > 0
+        && switch (tracked.id(block)) {
           case ShuffleBlockId id ->
-              add(index, id.shuffleId(), id.mapId(), id.reduceId(), id.reduceId() + 1, batch);
+              add(block, id.shuffleId(), id.mapId(), id.reduceId(), id.reduceId() + 1, batch);
           case ShuffleBlockBatchId id ->
-              add(index, id.shuffleId(), id.mapId(), id.startReduceId(), id.endReduceId(), batch);
+              add(block, id.shuffleId(), id.mapId(), id.startReduceId(), id.endReduceId(), batch);
           default -> false;
         };
   }
 
-  private boolean add(int index, int shuffle, long mapId, int start, int end, boolean batch) {
+  private boolean add(int block, int shuffle, long mapId, int start, int end, boolean batch) {
     if (size > 0 && shuffle != shuffleId) {
       return false;
     }
@@ -104,7 +104,7 @@ public final class ExecutorBlocks implements BlockList {
       endPartitions[size - 1] = end;
       return true;
     }
-    firstBlocks[size] = index;
+    firstBlocks[size] = block;
     mapIds[size] = mapId;
     startPartitions[size] = start;
     endPartitions[size] = end;
@@ -165,11 +165,11 @@ public final class ExecutorBlocks implements BlockList {
   }
 
   BlockId blockId(int member) {
-    return tracked.blocks().get(firstBlocks[member]).id();
+    return tracked.id(firstBlocks[member]);
   }
 
   int mapIndex(int member) {
-    return tracked.blocks().get(firstBlocks[member]).mapIndex();
+    return tracked.mapIndex(firstBlocks[member]);
   }
 
   long estimatedBytes() {
@@ -180,7 +180,7 @@ public final class ExecutorBlocks implements BlockList {
   long estimatedBytes(int member) {
     long bytes = 0;
     for (int block = firstBlocks[member]; block < firstBlocks[member + 1]; block++) {
-      bytes += tracked.blocks().get(block).bytes();
+      bytes += tracked.bytes(block);
     }
     return bytes;
   }
@@ -232,7 +232,7 @@ public final class ExecutorBlocks implements BlockList {
    */
   synchronized BlocksByAddress takeLeft(boolean isLate) {
     BitSet members = left(isLate);
-    List<BlocksByAddress.Block> result = new ArrayList<>();
+    List<Tuple3<BlockId, Object, Object>> result = new ArrayList<>();
     for (int i = members.nextSetBit(0); i >= 0; i = members.nextSetBit(i + 1)) {
       result.addAll(tracked.blocks().subList(firstBlocks[i], firstBlocks[i + 1]));
     }

@@ -310,7 +310,7 @@ public final class RdmaBlockFetcherIterator extends AbstractIterator<Tuple2<Bloc
     int count = 0;
     for (BlocksByAddress blocks : some) {
       bytes += blocks.bytes();
-      count += blocks.blocks().size();
+      count += blocks.size();
     }
     SparkBlocks fetched = new SparkBlocks(bytes, count, late, remote::answered);
     fetched.are(

@@ -26,6 +26,7 @@ import org.apache.spark.storage.BlockId$;
 import org.apache.spark.storage.BlockManagerId;
 import scala.Option;
 import scala.Tuple2;
+import scala.Tuple3;
 import scala.collection.Iterator;
 import scala.jdk.javaapi.CollectionConverters;
 
@@ -128,13 +129,10 @@ final class BatchFetchFixture implements SparkReading {
   /** Starts to fetch the blocks, which the tracker reports on executor 7. */
   BatchFetchFixture start(String... blockIds) {
     expected = new LinkedHashSet<>(Arrays.asList(blockIds));
-    List<BlocksByAddress.Block> infos =
-        expected.stream()
-            .map(
-                id ->
-                    new BlocksByAddress.Block(
-                        BlockId$.MODULE$.apply(id), reads.written(id).length, 0))
-            .toList();
+    List<Tuple3<BlockId, Object, Object>> infos = new ArrayList<>();
+    for (String id : expected) {
+      infos.add(new Tuple3<>(BlockId$.MODULE$.apply(id), (long) reads.written(id).length, 0));
+    }
     blocks.start(List.of(new BlocksByAddress(EXECUTOR, infos)), _ -> source, false);
     return this;
   }
@@ -233,12 +231,12 @@ final class BatchFetchFixture implements SparkReading {
         .flatMap(ofExecutor -> ofExecutor.blocks().stream())
         .forEach(
             block -> {
-              String id = block.id().toString();
+              String id = block._1().toString();
               bySpark.add(id);
               if (asker.areLate()) {
                 late.add(id);
               }
-              streams.add(new Tuple2<>(block.id(), new ByteArrayInputStream(reads.written(id))));
+              streams.add(new Tuple2<>(block._1(), new ByteArrayInputStream(reads.written(id))));
               asker.asked(1);
               asker.answered();
             });

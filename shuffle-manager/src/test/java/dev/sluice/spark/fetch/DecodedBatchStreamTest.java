@@ -32,6 +32,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import scala.Option;
 import scala.Tuple2;
+import scala.Tuple3;
 import scala.collection.Iterator;
 
 /** A batch reads like one block, and its errors name the member that they are in. */
@@ -47,7 +48,7 @@ class DecodedBatchStreamTest {
   /** Returns a batch of one block from each map output. Map ids are ten times the map index. */
   private FetchedBatch batch(UnaryOperator<OutputStream> codec, int corrupt) throws IOException {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    List<BlocksByAddress.Block> blocks = new ArrayList<>();
+    List<Tuple3<BlockId, Object, Object>> blocks = new ArrayList<>();
     int[] ends = new int[MAPS];
     for (int map = 0; map < MAPS; map++) {
       byte[] block = new byte[BLOCK_BYTES];
@@ -63,8 +64,7 @@ class DecodedBatchStreamTest {
       }
       bytes.write(member);
       ends[map] = bytes.size();
-      blocks.add(
-          new BlocksByAddress.Block(new ShuffleBlockId(3, 10L * map, 5), member.length, map));
+      blocks.add(new Tuple3<>(new ShuffleBlockId(3, 10L * map, 5), (long) member.length, map));
     }
     ExecutorBlocks group = ExecutorBlocks.of(new BlocksByAddress(EXECUTOR, blocks), false, false);
     return new FetchedBatch(
@@ -214,9 +214,9 @@ class DecodedBatchStreamTest {
   }
 
   private static ExecutorBlocks group() {
-    List<BlocksByAddress.Block> blocks = new ArrayList<>();
+    List<Tuple3<BlockId, Object, Object>> blocks = new ArrayList<>();
     for (int map = 0; map < MAPS; map++) {
-      blocks.add(new BlocksByAddress.Block(new ShuffleBlockId(3, 10L * map, 5), 10L, map));
+      blocks.add(new Tuple3<>(new ShuffleBlockId(3, 10L * map, 5), 10L, map));
     }
     return ExecutorBlocks.of(new BlocksByAddress(EXECUTOR, blocks), false, false);
   }

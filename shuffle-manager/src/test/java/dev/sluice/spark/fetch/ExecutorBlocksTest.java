@@ -13,17 +13,18 @@ import org.apache.spark.storage.ShuffleBlockId;
 import org.apache.spark.storage.ShuffleMergedBlockId;
 import org.junit.jupiter.api.Test;
 import scala.Option;
+import scala.Tuple3;
 
 /** Choice of the blocks for batch fetches. */
 class ExecutorBlocksTest {
   private static final BlockManagerId EXECUTOR =
       BlockManagerId.apply("7", "host", 99, Option.empty());
 
-  private final List<BlocksByAddress.Block> blocks = new ArrayList<>();
+  private final List<Tuple3<BlockId, Object, Object>> blocks = new ArrayList<>();
   private boolean batch;
 
   private void block(BlockId id, long bytes) {
-    blocks.add(new BlocksByAddress.Block(id, bytes, blocks.size()));
+    blocks.add(new Tuple3<>(id, bytes, blocks.size()));
   }
 
   private void block(long mapId, int partition) {

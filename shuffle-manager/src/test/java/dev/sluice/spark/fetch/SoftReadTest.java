@@ -57,6 +57,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import scala.Option;
 import scala.Tuple2;
+import scala.Tuple3;
 import scala.collection.Iterator;
 import scala.jdk.javaapi.CollectionConverters;
 
@@ -377,12 +378,12 @@ class SoftReadTest {
             counters);
     BlockManagerId executor = BlockManagerId.apply("7", "localhost", 1, Option.empty());
     for (int partition = 0; ; partition = (partition + 1) % PARTITIONS) {
-      List<BlocksByAddress.Block> wanted = new ArrayList<>();
+      List<Tuple3<BlockId, Object, Object>> wanted = new ArrayList<>();
       for (int mapId = 0; mapId < MAPS; mapId++) {
-        int bytes = written(block(mapId, partition)).length;
+        long bytes = written(block(mapId, partition)).length;
         if (bytes > 0) {
           ShuffleBlockId id = new ShuffleBlockId(SHUFFLE, mapId, partition);
-          wanted.add(new BlocksByAddress.Block(id, bytes, mapId));
+          wanted.add(new Tuple3<>(id, bytes, mapId));
         }
       }
       RdmaBlockFetcherIterator blocks =

@@ -30,6 +30,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import scala.Option;
 import scala.Tuple2;
+import scala.Tuple3;
 import scala.collection.AbstractIterator;
 import scala.collection.Iterator;
 
@@ -153,7 +154,7 @@ class SparkAnswersTest {
     @Override
     public Iterator<Tuple2<BlockId, InputStream>> fetch(
         List<BlocksByAddress> tracked, SparkBlocks asker) {
-      BlockId id = tracked.getFirst().blocks().getFirst().id();
+      BlockId id = tracked.getFirst().id(0);
       asker.asked(1);
       SparkIterator iterator = new SparkIterator(id, asker);
       iterators.put(id.name(), iterator);
@@ -290,7 +291,7 @@ class SparkAnswersTest {
   private static BlocksByAddress tracked(String executorId, String block, long bytes) {
     return new BlocksByAddress(
         BlockManagerId.apply(executorId, "host", 99, Option.empty()),
-        List.of(new BlocksByAddress.Block(BlockId$.MODULE$.apply(block), bytes, 0)));
+        List.of(new Tuple3<>(BlockId$.MODULE$.apply(block), bytes, 0)));
   }
 
   /** Returns the block of a task that has waited before there was an answer. */
