@@ -2,6 +2,7 @@
 package dev.sluice.spark.reduce;
 
 import dev.sluice.spark.fetch.BlocksByAddress;
+import dev.sluice.spark.fetch.CountingReadMetrics;
 import dev.sluice.spark.fetch.FetchedBatch.BatchFetchMetrics;
 import dev.sluice.spark.fetch.RdmaBlockFetcherIterator;
 import dev.sluice.spark.fetch.RdmaBlockFetcherIterator.Source;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.sluice.spark.reduce;
+package dev.sluice.spark.fetch;
 
 import dev.sluice.spark.metrics.ShuffleCounter;
 import dev.sluice.spark.metrics.ShuffleCounters;
@@ -7,10 +7,10 @@ import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
 
 /**
  * Passes a task's read metrics on to Spark. Also counts local blocks and bytes, of this executor
- * and of its host, in the executor's counters. Each {@link RdmaShuffleReader} makes one. Called on
+ * and of its host, in the executor's counters. Each {@code RdmaShuffleReader} makes one. Called on
  * the task's thread, as every reporter.
  */
-record CountingReadMetrics(ShuffleReadMetricsReporter task, ShuffleCounters counters)
+public record CountingReadMetrics(ShuffleReadMetricsReporter task, ShuffleCounters counters)
     implements ShuffleReadMetricsReporter {
 
   @Override
