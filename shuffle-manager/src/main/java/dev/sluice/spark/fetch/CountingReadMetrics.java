@@ -3,15 +3,39 @@ package dev.sluice.spark.fetch;
 
 import dev.sluice.spark.metrics.ShuffleCounter;
 import dev.sluice.spark.metrics.ShuffleCounters;
+import java.util.concurrent.TimeUnit;
 import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
 
 /**
- * Passes a task's read metrics on to Spark. Also counts local blocks and bytes, of this executor
- * and of its host, in the executor's counters. Each {@code RdmaShuffleReader} makes one. Called on
- * the task's thread, as every reporter.
+ * Metrics of one reader. Passes those of Spark's iterators on to Spark's metrics of the task, and
+ * counts batch fetches there. Also counts batches, and local blocks and bytes, of this executor and
+ * of its host, in the executor's counters. {@code RdmaShuffleReader} makes it. Called on the
+ * reader's thread. {@link RemoteBatches} calls {@link #arrived} for batches that no thread polls,
+ * on the thread that ends the task.
  */
 public record CountingReadMetrics(ShuffleReadMetricsReporter task, ShuffleCounters counters)
     implements ShuffleReadMetricsReporter {
+
+  /** Counts a batch that has arrived, also if no thread reads it. */
+  public void arrived(FetchedBatch batch) {
+    int blocks = batch.blocks();
+    counters.add(ShuffleCounter.GATHERED_BLOCKS, blocks);
+    if (batch.group().isLocal()) {
+      incLocalBlocksFetched(blocks);
+      incLocalBytesRead(batch.bytes());
+    } else {
+      counters.read(blocks, batch.bytes());
+      counters.add(ShuffleCounter.STAGED_BYTES, batch.way().stagedBytes());
+      task.incRemoteBlocksFetched(blocks);
+      task.incRemoteBytesRead(batch.bytes());
+      task.incRemoteReqsDuration(TimeUnit.NANOSECONDS.toMillis(batch.way().requestNanos()));
+    }
+  }
+
+  /** Counts time that the reader has waited for batches. */
+  void waited(long nanos) {
+    task.incFetchWaitTime(TimeUnit.NANOSECONDS.toMillis(nanos));
+  }
 
   @Override
   public void incLocalBlocksFetched(long blocks) {

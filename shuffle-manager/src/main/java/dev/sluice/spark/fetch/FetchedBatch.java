@@ -2,13 +2,9 @@
 package dev.sluice.spark.fetch;
 
 import dev.sluice.spark.fetch.RemoteBatches.Arrival;
-import dev.sluice.spark.metrics.ShuffleCounter;
-import dev.sluice.spark.metrics.ShuffleCounters;
 import java.lang.foreign.MemorySegment;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
-import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
 
 /**
  * Members of an {@link ExecutorBlocks} in one piece of memory, complete and verified, one after the
@@ -106,33 +102,6 @@ public final class FetchedBatch implements Arrival {
   public void release() {
     if (released.compareAndSet(false, true)) {
       whenReleased.accept(this);
-    }
-  }
-
-  /**
-   * Counts a reader's batch fetches in Spark's metrics of its task and in the executor's counters.
-   * {@link RdmaBlockFetcherIterator} calls it on the reader's thread. {@link RemoteBatches} calls
-   * {@link #arrived} for batches that no thread polls, on the thread that ends the task.
-   */
-  public record BatchFetchMetrics(ShuffleReadMetricsReporter task, ShuffleCounters counters) {
-    /** Counts a batch that has arrived, also if no thread reads it. */
-    public void arrived(FetchedBatch batch) {
-      int blocks = batch.blocks();
-      counters.add(ShuffleCounter.GATHERED_BLOCKS, blocks);
-      if (batch.group().isLocal()) {
-        task.incLocalBlocksFetched(blocks);
-        task.incLocalBytesRead(batch.bytes());
-      } else {
-        counters.read(blocks, batch.bytes());
-        counters.add(ShuffleCounter.STAGED_BYTES, batch.way().stagedBytes());
-        task.incRemoteBlocksFetched(blocks);
-        task.incRemoteBytesRead(batch.bytes());
-        task.incRemoteReqsDuration(TimeUnit.NANOSECONDS.toMillis(batch.way().requestNanos()));
-      }
-    }
-
-    void waited(long nanos) {
-      task.incFetchWaitTime(TimeUnit.NANOSECONDS.toMillis(nanos));
     }
   }
 }

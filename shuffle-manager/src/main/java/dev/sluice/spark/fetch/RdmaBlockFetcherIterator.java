@@ -6,7 +6,6 @@ import static java.util.Objects.requireNonNull;
 import dev.sluice.blocks.registry.MapOutputRegistry;
 import dev.sluice.spark.fetch.DecodedBatchStream.BatchStreams;
 import dev.sluice.spark.fetch.DecodedBatchStream.Unchecked;
-import dev.sluice.spark.fetch.FetchedBatch.BatchFetchMetrics;
 import dev.sluice.spark.fetch.RemoteBatches.Arrival;
 import java.io.InputStream;
 import java.util.ArrayList;
@@ -37,7 +36,7 @@ public final class RdmaBlockFetcherIterator extends AbstractIterator<Tuple2<Bloc
   private final SparkReading spark;
   private final LocalBatches local;
   private final RemoteBatches remote;
-  private final BatchFetchMetrics metrics;
+  private final CountingReadMetrics metrics;
   private final List<ExecutorBlocks> groups = new ArrayList<>();
 
   /** Blocks that are not fetched in batches. */
@@ -67,7 +66,7 @@ public final class RdmaBlockFetcherIterator extends AbstractIterator<Tuple2<Bloc
       SparkReading spark,
       MapOutputRegistry registry,
       RemoteBatches remote,
-      BatchFetchMetrics metrics) {
+      CountingReadMetrics metrics) {
     this.spark = spark;
     this.local = new LocalBatches(registry);
     this.remote = remote;

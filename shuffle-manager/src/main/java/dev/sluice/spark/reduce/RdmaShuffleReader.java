@@ -3,7 +3,6 @@ package dev.sluice.spark.reduce;
 
 import dev.sluice.spark.fetch.BlocksByAddress;
 import dev.sluice.spark.fetch.CountingReadMetrics;
-import dev.sluice.spark.fetch.FetchedBatch.BatchFetchMetrics;
 import dev.sluice.spark.fetch.RdmaBlockFetcherIterator;
 import dev.sluice.spark.fetch.RdmaBlockFetcherIterator.Source;
 import dev.sluice.spark.fetch.RdmaBlockFetcherIterator.SparkReading;
@@ -58,7 +57,7 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
   private final ShuffleDependency<K, ?, C> dependency;
   private final Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocks;
   private final TaskContext context;
-  private final ShuffleReadMetricsReporter metrics;
+  private final CountingReadMetrics metrics;
   private final boolean shouldBatchFetch;
   private final ExecutorFetching executor;
   private final Serializer serializer;
@@ -154,15 +153,13 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
   private Iterator<Tuple2<BlockId, InputStream>> gather(
       ExecutorFetching.Gathering gathering, boolean concatenates, boolean batch) {
     RdmaBlockStoreClient client = gathering.client();
-    BatchFetchMetrics gatherMetrics = new BatchFetchMetrics(metrics, executor.counters());
     RdmaBlockFetcherIterator gathered =
         new RdmaBlockFetcherIterator(
             reading(client, concatenates, batch),
             gathering.registry(),
-            client.gather(context, gatherMetrics::arrived),
-            gatherMetrics);
-    gathered.start(
-        BlocksByAddress.of(blocks), address -> source(address, gathering.own()), batch);
+            client.gather(context, metrics::arrived),
+            metrics);
+    gathered.start(BlocksByAddress.of(blocks), address -> source(address, gathering.own()), batch);
     return gathered;
   }
 

@@ -2,7 +2,6 @@
 package dev.sluice.spark.fetch;
 
 import dev.sluice.blocks.registry.MapOutputRegistry;
-import dev.sluice.spark.fetch.FetchedBatch.BatchFetchMetrics;
 import dev.sluice.spark.fetch.RdmaBlockFetcherIterator.Source;
 import dev.sluice.spark.fetch.RdmaBlockFetcherIterator.SparkReading;
 import java.io.ByteArrayInputStream;
@@ -104,8 +103,10 @@ final class BatchFetchFixture implements SparkReading {
   }
 
   private BatchFetchFixture(
-      ReadFixture reads, MapOutputRegistry local, Function<BatchFetchMetrics, RemoteBatches> open) {
-    BatchFetchMetrics gatherMetrics = new BatchFetchMetrics(reporter(), reads.counters);
+      ReadFixture reads,
+      MapOutputRegistry local,
+      Function<CountingReadMetrics, RemoteBatches> open) {
+    CountingReadMetrics gatherMetrics = new CountingReadMetrics(reporter(), reads.counters);
     this.reads = reads;
     this.source = local == null ? Source.REMOTE : Source.LOCAL;
     this.remote = open.apply(gatherMetrics);

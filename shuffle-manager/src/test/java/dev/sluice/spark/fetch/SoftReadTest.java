@@ -13,7 +13,6 @@ import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.soft.FaultPlan;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
-import dev.sluice.spark.fetch.FetchedBatch.BatchFetchMetrics;
 import dev.sluice.spark.fetch.RdmaBlockFetcherIterator.Source;
 import dev.sluice.spark.fetch.RdmaBlockFetcherIterator.SparkReading;
 import dev.sluice.spark.fetch.RdmaBlockStoreClient.ReadOptions;
@@ -368,8 +367,8 @@ class SoftReadTest {
 
   /** Makes one reader after the other, until the end of the task stops it. */
   private void readOn(TaskContextImpl task) {
-    BatchFetchMetrics metrics =
-        new BatchFetchMetrics(
+    CountingReadMetrics metrics =
+        new CountingReadMetrics(
             (ShuffleReadMetricsReporter)
                 Proxy.newProxyInstance(
                     getClass().getClassLoader(),
@@ -389,8 +388,7 @@ class SoftReadTest {
       RdmaBlockFetcherIterator blocks =
           new RdmaBlockFetcherIterator(
               new Plain(), peer.registry(), client.gather(task, metrics::arrived), metrics);
-      blocks.start(
-          List.of(new BlocksByAddress(executor, wanted)), _ -> Source.REMOTE, false);
+      blocks.start(List.of(new BlocksByAddress(executor, wanted)), _ -> Source.REMOTE, false);
       while (blocks.hasNext()) {
         Tuple2<BlockId, InputStream> next = blocks.next();
         try (InputStream stream = next._2()) {

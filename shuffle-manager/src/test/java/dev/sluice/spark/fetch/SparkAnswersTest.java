@@ -4,7 +4,6 @@ package dev.sluice.spark.fetch;
 import static dev.sluice.spark.fetch.ReadFixture.block;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.spark.fetch.FetchedBatch.BatchFetchMetrics;
 import dev.sluice.spark.fetch.RdmaBlockFetcherIterator.Source;
 import dev.sluice.spark.fetch.RdmaBlockFetcherIterator.SparkReading;
 import dev.sluice.spark.fetch.RemoteBatches.Arrival;
@@ -44,8 +43,8 @@ class SparkAnswersTest {
 
   private final ReadFixture reads = new ReadFixture();
   private final Map<String, SparkIterator> iterators = new ConcurrentHashMap<>();
-  private final BatchFetchMetrics metrics =
-      new BatchFetchMetrics(
+  private final CountingReadMetrics metrics =
+      new CountingReadMetrics(
           (ShuffleReadMetricsReporter)
               Proxy.newProxyInstance(
                   getClass().getClassLoader(),
