@@ -16,7 +16,6 @@ import java.util.BitSet;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -51,7 +50,7 @@ final class GroupFetch implements BatchFetcher.Step {
   private @Nullable LocatedBlocks located;
 
   /** Null until the peer is known. */
-  private @Nullable Tables tables;
+  private LateReads.@Nullable Read tables;
 
   GroupFetch(FetchContext path, BatchFetcher fetcher, ExecutorBlocks group) {
     this.path = path;
@@ -103,37 +102,6 @@ final class GroupFetch implements BatchFetcher.Step {
     return tables != null && tables.overtake();
   }
 
-  /** Notes a READ of partition tables. Several may be under way. */
-  private final class Tables implements TableReads {
-    private final LateReads.Read read;
-    private final AtomicInteger underWay = new AtomicInteger();
-
-    Tables(String peerId) {
-      long bytes = (long) group.size() * TABLE_BYTES;
-      read = path.lateReads().new Read(peerId, (int) Math.min(bytes, Integer.MAX_VALUE));
-    }
-
-    boolean overtake() {
-      return read.overtake();
-    }
-
-    @Override
-    public void begin() {
-      if (underWay.getAndIncrement() == 0) {
-        read.begin();
-      }
-    }
-
-    /** Ends the READs. Their time is not that of a batch, so it does not count as one. */
-    @Override
-    public void end() {
-      if (underWay.decrementAndGet() == 0) {
-        read.end(0);
-        read.close();
-      }
-    }
-  }
-
   /**
    * Starts to locate the blocks.
    *
@@ -156,7 +124,8 @@ final class GroupFetch implements BatchFetcher.Step {
       }
       return true;
     }
-    tables = new Tables(peerId);
+    long tableBytes = Math.min((long) group.size() * TABLE_BYTES, Integer.MAX_VALUE);
+    tables = path.lateReads().new Read(peerId, (int) tableBytes);
     CompletableFuture<LocatedBlocks> locating =
         path.locate(executorId, group, true, deadlineNanos, tables);
     if (locating.state() == Future.State.SUCCESS && !locating.resultNow().hasPeer()) {
@@ -205,6 +174,7 @@ final class GroupFetch implements BatchFetcher.Step {
   }
 
   private void divide(LocatedBlocks found, Throwable failure) {
+    requireNonNull(tables).close();
     List<TaskBatchRead> batches;
     try {
       batches = batches(spans(found, failure));

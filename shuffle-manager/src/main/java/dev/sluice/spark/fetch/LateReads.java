@@ -8,6 +8,7 @@ import dev.sluice.rdma.transfer.LatencyWindows;
 import dev.sluice.spark.fetch.ReadThreads.DeadlineTimer;
 import dev.sluice.spark.metrics.ShuffleCounter;
 import dev.sluice.spark.metrics.ShuffleCounters;
+import dev.sluice.spark.table.TableReads;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -201,17 +202,20 @@ final class LateReads {
   }
 
   /**
-   * READ of a batch, or of one part after the other, or of partition tables. {@link TaskBatchRead},
-   * {@link ProbeRead} and {@link GroupFetch} make it. Any thread.
+   * READ of a batch, one part after the other, or READs of partition tables, perhaps several at a
+   * time. {@link TaskBatchRead}, {@link ProbeRead} and {@link GroupFetch} make it. Any thread.
    */
-  final class Read {
+  final class Read implements TableReads {
     private final String peerId;
     private final int bufferBytes;
 
     // Guarded by the LateReads.
     private boolean hasBegun;
     private boolean isLeft;
-    private boolean isUnderWay;
+
+    /** Number of READs that have begun and not ended. */
+    private int underWay;
+
     private boolean isCountedLate;
 
     /** True while the buffer counts as held: Spark's transfer fetches the bytes as well. */
@@ -240,10 +244,12 @@ final class LateReads {
         if (isLeft) {
           return false;
         }
-        startNanos = timer.nanoTime();
+        if (underWay == 0) {
+          startNanos = timer.nanoTime();
+          isCountedLate = false;
+        }
+        underWay++;
         hasBegun = true;
-        isUnderWay = true;
-        isCountedLate = false;
         return true;
       }
     }
@@ -259,14 +265,25 @@ final class LateReads {
       }
       boolean isBack = false;
       synchronized (LateReads.this) {
-        if (isUnderWay) {
-          isUnderWay = false;
-          isBack = ended(bytes);
+        if (underWay > 0) {
+          underWay--;
+          isBack = underWay == 0 && ended(bytes);
         }
       }
       if (isBack) {
         LOG.info("READs from peer {} are in time again", peerId);
       }
+    }
+
+    @Override
+    public void tableReadBegins() {
+      begin();
+    }
+
+    /** Ends a READ of tables. Its time is not that of a batch, so it does not count as one. */
+    @Override
+    public void tableReadEnded() {
+      end(0);
     }
 
     /** Notes that no more is READ, so that the buffer is not held any more. Idempotent. */
@@ -356,7 +373,7 @@ final class LateReads {
       }
       synchronized (LateReads.this) {
         long now = timer.nanoTime();
-        if (!isUnderWay || !isLate(now)) {
+        if (underWay == 0 || !isLate(now)) {
           return false;
         }
         countLate(now);

@@ -81,13 +81,13 @@ final class TableRead implements ReadListener {
       return;
     }
     buffer = acquired;
-    reads.begin();
+    reads.tableReadBegins();
     try {
       List<RemoteRegion> regions = parts.stream().map(Part::region).toList();
       transport.read(peer, regions, acquired, 0, deadlineNanos, this);
     } catch (RuntimeException | Error e) {
       LOG.error("The READ of partition tables of {} failed unexpectedly", peer, e);
-      reads.end();
+      reads.tableReadEnded();
       acquired.release();
       fail(FallbackReason.TRANSPORT);
     }
@@ -95,13 +95,13 @@ final class TableRead implements ReadListener {
 
   @Override
   public void onSuccess() {
-    reads.end();
+    reads.tableReadEnded();
     deliverer.execute(this::take);
   }
 
   @Override
   public void onFailure(ReadException e) {
-    reads.end();
+    reads.tableReadEnded();
     requireNonNull(buffer).release();
     fail(FallbackReason.of(e));
   }

@@ -10,15 +10,15 @@ public interface TableReads {
   TableReads UNTIMED =
       new TableReads() {
         @Override
-        public void begin() {}
+        public void tableReadBegins() {}
 
         @Override
-        public void end() {}
+        public void tableReadEnded() {}
       };
 
   /** Called before a READ starts. */
-  void begin();
+  void tableReadBegins();
 
   /** Called when the READ has succeeded or failed. */
-  void end();
+  void tableReadEnded();
 }
