@@ -4,12 +4,8 @@ package dev.sluice.spark.fetch;
 import dev.sluice.spark.fetch.RdmaBlockStoreClient.ReadOptions;
 import dev.sluice.spark.fetch.ReadThreads.DeadlineTimer;
 import dev.sluice.spark.metrics.ShuffleCounters;
-import dev.sluice.spark.table.BlockList;
 import dev.sluice.spark.table.BlockLocator;
-import dev.sluice.spark.table.LocatedBlocks;
-import dev.sluice.spark.table.TableReads;
 import dev.sluice.spark.transport.ReadTransport;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import org.apache.spark.TaskContext;
@@ -46,22 +42,6 @@ record FetchContext(
    */
   TaskReads of(@Nullable TaskContext task) {
     return task == null ? new TaskReads(options.gatherBytes()) : tasks.of(task);
-  }
-
-  /** Locates blocks as {@link BlockLocator#locate} does. */
-  CompletableFuture<LocatedBlocks> locate(
-      String executorId,
-      BlockList blocks,
-      boolean verifiable,
-      long deadlineNanos,
-      TableReads reads) {
-    return locator.locate(
-        executorId,
-        blocks,
-        verifiable,
-        deadlineNanos,
-        () -> budget.bufferDeadlineNanos(deadlineNanos),
-        reads);
   }
 
   /** Returns the deadline of a fetch that starts now. */

@@ -119,7 +119,8 @@ final class GroupFetch implements BatchFetcher.Step {
       fetcher.requireOpen();
       leaveLate();
       if (path.lateReads().takesProbe(peerId)) {
-        path.locate(executorId, group, true, deadlineNanos, TableReads.UNTIMED)
+        path.locator()
+            .locate(executorId, group, true, deadlineNanos, TableReads.UNTIMED)
             .whenComplete(this::probe);
       }
       return true;
@@ -127,7 +128,7 @@ final class GroupFetch implements BatchFetcher.Step {
     long tableBytes = Math.min((long) group.size() * TABLE_BYTES, Integer.MAX_VALUE);
     tables = path.lateReads().new Read(peerId, (int) tableBytes);
     CompletableFuture<LocatedBlocks> locating =
-        path.locate(executorId, group, true, deadlineNanos, tables);
+        path.locator().locate(executorId, group, true, deadlineNanos, tables);
     if (locating.state() == Future.State.SUCCESS && !locating.resultNow().hasPeer()) {
       return false;
     }

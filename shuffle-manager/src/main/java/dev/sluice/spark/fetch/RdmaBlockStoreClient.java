@@ -112,10 +112,12 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
     DeadlineTimer timer = threads.timer();
     int maxBytes = Math.min(options.maxGroupBytes(), transport.maxBufferBytes());
     int tableBytes = Math.min(maxBytes, RdmaEndpoint.SMALL_READ_BYTES);
+    FetchBudget budget = new FetchBudget(transport, options, timer, counters);
     FetchContext path =
         new FetchContext(
             transport,
-            new BlockLocator(locator, transport, deliverer, tableBytes),
+            new BlockLocator(
+                locator, transport, budget::bufferDeadlineNanos, deliverer, tableBytes),
             new SparkTransfer(
                 stock.client(),
                 counters,
@@ -130,7 +132,7 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
             timer,
             new EvictableBuffers(transport, deliverer),
             new PerTask<>(() -> new TaskReads(options.gatherBytes()), TaskReads::end),
-            new FetchBudget(transport, options, timer, counters),
+            budget,
             new LateReads(
                 options.hedge(), transport.poolBytes(), timer, counters, transport::slowPeer));
     return new RdmaBlockStoreClient(stock.executorId(), path, Optional.empty(), threads.end());

@@ -51,7 +51,8 @@ final class ReadAttempt {
   static void start(
       FetchContext path, FetchCall call, List<RequestedBlock> asked, boolean relocated) {
     RequestedBlocks blocks = new RequestedBlocks(asked);
-    path.locate(call.target().executorId(), blocks, false, call.deadlineNanos(), TableReads.UNTIMED)
+    path.locator()
+        .locate(call.target().executorId(), blocks, false, call.deadlineNanos(), TableReads.UNTIMED)
         .whenComplete(
             (located, failure) ->
                 call.guard(

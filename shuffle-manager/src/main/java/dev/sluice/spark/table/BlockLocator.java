@@ -9,14 +9,13 @@ import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.function.LongSupplier;
+import java.util.function.LongUnaryOperator;
 
 /**
  * Finds blocks of other executors, for all fetches of this one. First it locates their map outputs,
  * in the driver's table or at the executor that has them. Then it READs the partition tables that
  * are registered. Lengths of other blocks come when these are staged. {@code RdmaBlockStoreClient}
- * makes one for its own executor. Fetches call it by {@code FetchContext} on any thread; it never
- * blocks. Nothing to close.
+ * makes one for its own executor. Fetches call it on any thread; it never blocks. Nothing to close.
  */
 public final class BlockLocator {
   /**
@@ -27,14 +26,21 @@ public final class BlockLocator {
 
   private final Locator locator;
   private final TableReader tables;
+  private final LongUnaryOperator bufferDeadline;
 
   /**
+   * @param bufferDeadline returns the deadline for a buffer now, for a fetch with a deadline
    * @param deliverer evaluates partition tables
    * @param maxReadBytes maximum bytes of partition tables that are READ together
    */
   public BlockLocator(
-      Locator locator, ReadTransport transport, Executor deliverer, int maxReadBytes) {
+      Locator locator,
+      ReadTransport transport,
+      LongUnaryOperator bufferDeadline,
+      Executor deliverer,
+      int maxReadBytes) {
     this.locator = locator;
+    this.bufferDeadline = bufferDeadline;
     this.tables = new TableReader(transport, deliverer, HEADER_CACHE_BYTES, maxReadBytes);
   }
 
@@ -48,8 +54,6 @@ public final class BlockLocator {
    * which may be the caller's; exceptionally only after a defect.
    *
    * @param verifiable true to have map outputs without checksums staged even if they are registered
-   * @param bufferDeadlineNanos returns the deadline for a buffer, when one is requested for
-   *     partition tables
    * @param reads told of the READs of partition tables
    */
   public CompletableFuture<LocatedBlocks> locate(
@@ -57,28 +61,19 @@ public final class BlockLocator {
       BlockList blocks,
       boolean verifiable,
       long deadlineNanos,
-      LongSupplier bufferDeadlineNanos,
       TableReads reads) {
     try {
       return locator
           .locate(blocks.shuffleId(), executorId, blocks.mapIds())
           .thenCompose(
-              found ->
-                  read(
-                      new LocatedBlocks(blocks, found, verifiable),
-                      deadlineNanos,
-                      bufferDeadlineNanos,
-                      reads));
+              found -> read(new LocatedBlocks(blocks, found, verifiable), deadlineNanos, reads));
     } catch (RuntimeException | Error e) {
       return CompletableFuture.failedFuture(e);
     }
   }
 
   private CompletableFuture<LocatedBlocks> read(
-      LocatedBlocks located,
-      long deadlineNanos,
-      LongSupplier bufferDeadlineNanos,
-      TableReads reads) {
+      LocatedBlocks located, long deadlineNanos, TableReads reads) {
     if (!located.hasPeer()) {
       return CompletableFuture.completedFuture(located); // No block is READ.
     }
@@ -88,7 +83,7 @@ public final class BlockLocator {
             located.blocks().shuffleId(),
             located.slices(),
             deadlineNanos,
-            bufferDeadlineNanos.getAsLong(),
+            bufferDeadline.applyAsLong(deadlineNanos),
             reads)
         .thenApply(_ -> located.fill());
   }

@@ -67,7 +67,7 @@ class RangeFetchTest {
         new RequestedBlocks(Arrays.stream(blockIds).map(RequestedBlock::parse).toList());
     long deadlineNanos = path.deadlineNanos();
     LocatedBlocks located =
-        path.locate("7", blocks, false, deadlineNanos, TableReads.UNTIMED).join();
+        path.locator().locate("7", blocks, false, deadlineNanos, TableReads.UNTIMED).join();
     int bytes = Arrays.stream(blockIds).mapToInt(id -> fixture.written(id).length).sum();
     Span all = new Span(0, blocks.size(), bytes, true);
     Request request = new Request(new TaskReads(1), deadlineNanos);
