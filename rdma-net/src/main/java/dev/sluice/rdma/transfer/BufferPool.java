@@ -37,9 +37,9 @@ public final class BufferPool implements AutoCloseable {
   /** Largest slab, and so the largest buffer of any pool. */
   private static final int MAX_SLAB_BYTES = 32 << 20;
 
-  private record Waiter(int bytes, long deadlineNanos, Consumer<PooledBuffer> taker) {}
+  private record Waiter(int bytes, long deadlineNanos, Consumer<? super PooledBuffer> taker) {}
 
-  private record Answer(Consumer<PooledBuffer> taker, @Nullable PooledBuffer buffer) {}
+  private record Answer(Consumer<? super PooledBuffer> taker, @Nullable PooledBuffer buffer) {}
 
   private final ProtectionDomain protectionDomain;
   private final Set<AccessFlag> access;
@@ -180,7 +180,7 @@ public final class BufferPool implements AutoCloseable {
    * @return true if it was answered at once
    * @throws IllegalArgumentException for less than 1 or more than {@link #maxBufferBytes} bytes
    */
-  public boolean acquire(int bytes, long deadlineNanos, Consumer<PooledBuffer> taker) {
+  public boolean acquire(int bytes, long deadlineNanos, Consumer<? super PooledBuffer> taker) {
     if (bytes < 1 || bytes > slabBytes) {
       throw new IllegalArgumentException(
           "cannot acquire " + bytes + " bytes: a buffer has 1 to " + slabBytes + " bytes");

@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * wait. {@link #segment}, {@link #retain} and {@link #release} check that a reference is left;
  * {@link #lkey} and {@link #remote} do not.
  */
-public final class PooledBuffer {
+public final class PooledBuffer implements ReadBuffer {
   private final BufferPool pool;
   private final Slab slab;
   private final int firstPage;
@@ -31,6 +31,7 @@ public final class PooledBuffer {
    *
    * @throws IllegalStateException if the buffer was released: it may have another owner by now
    */
+  @Override
   public MemorySegment segment() {
     requireReferences(references.get());
     return segment;
@@ -53,6 +54,7 @@ public final class PooledBuffer {
   /**
    * @throws IllegalStateException if no reference is left to release
    */
+  @Override
   public void release() {
     int before = references.getAndUpdate(count -> count == 0 ? 0 : count - 1);
     requireReferences(before);

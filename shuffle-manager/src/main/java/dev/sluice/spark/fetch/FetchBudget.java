@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.PeerQuota;
+import dev.sluice.rdma.transfer.ReadBuffer;
 import dev.sluice.spark.fetch.RdmaBlockStoreClient.ReadOptions;
 import dev.sluice.spark.fetch.ReadThreads.DeadlineTimer;
 import dev.sluice.spark.metrics.ShuffleCounter;
@@ -103,7 +104,7 @@ final class FetchBudget {
     private boolean hasShare;
 
     /** Null before it is acquired, and after it was taken or released. */
-    private ReadTransport.@Nullable Buffer buffer;
+    private @Nullable ReadBuffer buffer;
 
     private Permit(Request request, PeerAddress peer, int bytes, Waiter waiter) {
       this.request = request;
@@ -161,7 +162,7 @@ final class FetchBudget {
       transport.acquire(bytes, untilNanos, this::bufferAcquired);
     }
 
-    private void bufferAcquired(ReadTransport.@Nullable Buffer acquired) {
+    private void bufferAcquired(@Nullable ReadBuffer acquired) {
       buffer = acquired;
       guard(
           () -> {
@@ -182,13 +183,13 @@ final class FetchBudget {
     }
 
     /** Returns the buffer, valid until the permit is closed. */
-    ReadTransport.Buffer buffer() {
+    ReadBuffer buffer() {
       return requireNonNull(buffer);
     }
 
     /** Releases slot and quota, as the bytes have arrived, and gives the buffer to the caller. */
-    ReadTransport.Buffer take() {
-      ReadTransport.Buffer taken = buffer();
+    ReadBuffer take() {
+      ReadBuffer taken = buffer();
       buffer = null;
       arrived();
       return taken;
@@ -212,7 +213,7 @@ final class FetchBudget {
 
     /** Releases everything that it still has. Idempotent. */
     void close() {
-      ReadTransport.Buffer released = buffer;
+      ReadBuffer released = buffer;
       buffer = null;
       try {
         if (released != null) {

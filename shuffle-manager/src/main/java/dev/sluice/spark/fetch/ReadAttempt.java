@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.fetch;
 
+import dev.sluice.rdma.transfer.ReadBuffer;
 import dev.sluice.spark.fetch.FetchBudget.Permit;
 import dev.sluice.spark.table.LocatedBlocks;
 import dev.sluice.spark.table.LocatedBlocks.Span;
 import dev.sluice.spark.table.Spans;
 import dev.sluice.spark.table.TableReads;
 import dev.sluice.spark.transport.FallbackReason;
-import dev.sluice.spark.transport.ReadTransport;
 import java.util.BitSet;
 import java.util.EnumMap;
 import java.util.List;
@@ -197,7 +197,7 @@ final class ReadAttempt {
 
     @Override
     public void arrived(Permit permit, Span there) {
-      ReadTransport.Buffer buffer = permit.take();
+      ReadBuffer buffer = permit.take();
       path.deliverer().execute(() -> guard(wanted, () -> deliver(buffer, there)));
     }
 
@@ -206,7 +206,7 @@ final class ReadAttempt {
       path.deliverer().execute(() -> guard(wanted, () -> ReadAttempt.this.failed(wanted, reason)));
     }
 
-    private void deliver(ReadTransport.Buffer buffer, Span there) {
+    private void deliver(ReadBuffer buffer, Span there) {
       if (!awaits()) {
         buffer.release();
         return;

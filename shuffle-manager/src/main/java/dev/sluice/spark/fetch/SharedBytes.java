@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.fetch;
 
-import dev.sluice.spark.transport.ReadTransport;
+import dev.sluice.rdma.transfer.ReadBuffer;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import java.lang.foreign.MemorySegment;
@@ -20,7 +20,7 @@ final class SharedBytes {
   private final int bytes;
 
   // Guarded by this; both counts include the creator.
-  private ReadTransport.Buffer buffer;
+  private ReadBuffer buffer;
   private int holders = 1;
   private int readers = 1;
 
@@ -30,7 +30,7 @@ final class SharedBytes {
    * @param parked holds the bytes while they wait
    * @param bytes of the blocks, from the begin of the buffer on
    */
-  SharedBytes(EvictableBuffers parked, ReadTransport.Buffer buffer, int bytes) {
+  SharedBytes(EvictableBuffers parked, ReadBuffer buffer, int bytes) {
     this.parked = parked;
     this.bytes = bytes;
     this.buffer = buffer;
@@ -64,7 +64,7 @@ final class SharedBytes {
    * @param wasOpened true if the block called {@link #open}
    */
   void release(boolean wasOpened) {
-    ReadTransport.Buffer last;
+    ReadBuffer last;
     boolean idle;
     synchronized (this) {
       holders--;
@@ -99,7 +99,7 @@ final class SharedBytes {
    * @return false if there is no memory for the copy
    */
   boolean moveOut() {
-    ReadTransport.Buffer left;
+    ReadBuffer left;
     synchronized (this) {
       if (!isIdle()) {
         return true;
@@ -119,7 +119,7 @@ final class SharedBytes {
    * Unregistered memory of the kind that Spark's own transport receives into, within its limits.
    * {@link SharedBytes} moves READ bytes to it, and releases it once. Any thread.
    */
-  static final class NettyBuffer implements ReadTransport.Buffer {
+  static final class NettyBuffer implements ReadBuffer {
     private final ByteBuf memory;
     private final MemorySegment segment;
 

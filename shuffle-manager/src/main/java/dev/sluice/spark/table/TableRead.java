@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.rdma.transfer.ReadBuffer;
 import dev.sluice.rdma.transfer.ReadException;
 import dev.sluice.rdma.transfer.ReadListener;
 import dev.sluice.spark.transport.FallbackReason;
@@ -46,7 +47,7 @@ final class TableRead implements ReadListener {
   private final CompletableFuture<Void> done = new CompletableFuture<>();
 
   /** Null before it was acquired. */
-  private ReadTransport.@Nullable Buffer buffer;
+  private @Nullable ReadBuffer buffer;
 
   TableRead(
       ReadTransport transport,
@@ -75,7 +76,7 @@ final class TableRead implements ReadListener {
     return done;
   }
 
-  private void acquired(ReadTransport.@Nullable Buffer acquired) {
+  private void acquired(@Nullable ReadBuffer acquired) {
     if (acquired == null) {
       fail(FallbackReason.BUFFERS);
       return;
@@ -107,7 +108,7 @@ final class TableRead implements ReadListener {
   }
 
   private void take() {
-    ReadTransport.Buffer filled = requireNonNull(buffer);
+    ReadBuffer filled = requireNonNull(buffer);
     try {
       MemorySegment bytes = filled.segment();
       long position = 0;

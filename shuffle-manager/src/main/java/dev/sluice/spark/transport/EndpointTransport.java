@@ -7,10 +7,10 @@ import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.PooledBuffer;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
+import dev.sluice.rdma.transfer.ReadBuffer;
 import dev.sluice.rdma.transfer.ReadListener;
 import dev.sluice.rdma.transfer.ReadRequest;
 import dev.sluice.rdma.transfer.TransferCounter;
-import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
@@ -23,18 +23,6 @@ import java.util.function.Consumer;
 public record EndpointTransport(RdmaEndpoint endpoint, BlockServerClient servers)
     implements ReadTransport {
 
-  private record EndpointBuffer(PooledBuffer pooled) implements Buffer {
-    @Override
-    public MemorySegment segment() {
-      return pooled.segment();
-    }
-
-    @Override
-    public void release() {
-      pooled.release();
-    }
-  }
-
   @Override
   public int maxBufferBytes() {
     return endpoint.buffers().maxBufferBytes();
@@ -46,13 +34,8 @@ public record EndpointTransport(RdmaEndpoint endpoint, BlockServerClient servers
   }
 
   @Override
-  public void acquire(int bytes, long deadlineNanos, Consumer<Buffer> taker) {
-    endpoint
-        .buffers()
-        .acquire(
-            bytes,
-            deadlineNanos,
-            pooled -> taker.accept(pooled == null ? null : new EndpointBuffer(pooled)));
+  public void acquire(int bytes, long deadlineNanos, Consumer<ReadBuffer> taker) {
+    endpoint.buffers().acquire(bytes, deadlineNanos, taker);
   }
 
   @Override
@@ -69,11 +52,11 @@ public record EndpointTransport(RdmaEndpoint endpoint, BlockServerClient servers
   public void read(
       PeerAddress peer,
       List<RemoteRegion> ranges,
-      Buffer target,
+      ReadBuffer target,
       int offset,
       long deadlineNanos,
       ReadListener listener) {
-    PooledBuffer pooled = ((EndpointBuffer) target).pooled();
+    PooledBuffer pooled = (PooledBuffer) target;
     endpoint.read(new ReadRequest(peer, ranges, pooled, offset, deadlineNanos, listener));
   }
 

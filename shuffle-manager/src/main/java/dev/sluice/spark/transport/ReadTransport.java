@@ -4,8 +4,8 @@ package dev.sluice.spark.transport;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.rdma.transfer.ReadBuffer;
 import dev.sluice.rdma.transfer.ReadListener;
-import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
@@ -17,13 +17,6 @@ import java.util.function.Consumer;
  * completion thread or a transport thread.
  */
 public interface ReadTransport {
-  /** A piece of registered memory. Its owner releases it once. */
-  interface Buffer {
-    MemorySegment segment();
-
-    void release();
-  }
-
   /** Returns the size of the largest possible buffer in bytes. */
   int maxBufferBytes();
 
@@ -35,7 +28,7 @@ public interface ReadTransport {
    * deadline. Runs it on this thread, the one that releases a buffer, or the transfer engine's; it
    * must not block.
    */
-  void acquire(int bytes, long deadlineNanos, Consumer<Buffer> taker);
+  void acquire(int bytes, long deadlineNanos, Consumer<ReadBuffer> taker);
 
   /** Returns true if a request waits for a buffer. */
   boolean isShort();
@@ -50,7 +43,7 @@ public interface ReadTransport {
   void read(
       PeerAddress peer,
       List<RemoteRegion> ranges,
-      Buffer target,
+      ReadBuffer target,
       int offset,
       long deadlineNanos,
       ReadListener listener);

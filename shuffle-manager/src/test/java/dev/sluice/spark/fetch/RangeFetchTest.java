@@ -11,6 +11,7 @@ import dev.sluice.blocks.wire.ControlMessages.Partitions;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
 import dev.sluice.rdma.RemoteRegion;
+import dev.sluice.rdma.transfer.ReadBuffer;
 import dev.sluice.rdma.transfer.ReadException.Cause;
 import dev.sluice.spark.fetch.FetchBudget.Permit;
 import dev.sluice.spark.table.LocatedBlocks;
@@ -18,7 +19,6 @@ import dev.sluice.spark.table.LocatedBlocks.Span;
 import dev.sluice.spark.table.TableReads;
 import dev.sluice.spark.transport.FakeTransport;
 import dev.sluice.spark.transport.FallbackReason;
-import dev.sluice.spark.transport.ReadTransport;
 import java.io.ByteArrayOutputStream;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
@@ -41,7 +41,7 @@ class RangeFetchTest {
 
   private ReadFixture fixture = new ReadFixture();
   private final List<Object> answers = new ArrayList<>();
-  private ReadTransport.Buffer buffer;
+  private ReadBuffer buffer;
   private RuntimeException defect;
   private Span arrived;
 

@@ -4,8 +4,8 @@ package dev.sluice.spark.fetch;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.rdma.transfer.ReadBuffer;
 import dev.sluice.spark.transport.FakeTransport;
-import dev.sluice.spark.transport.ReadTransport;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.io.InputStream;
@@ -132,8 +132,8 @@ class RdmaManagedBufferTest {
     transport.acquire(9, 0, buffer -> assertThat(buffer).isNull());
   }
 
-  private ReadTransport.Buffer acquire() {
-    List<ReadTransport.Buffer> buffers = new ArrayList<>();
+  private ReadBuffer acquire() {
+    List<ReadBuffer> buffers = new ArrayList<>();
     transport.acquire(8, 0, buffers::add);
     MemorySegment bytes = MemorySegment.ofArray(new byte[] {0, 1, 2, 3, 4, 5, 6, 7});
     buffers.getFirst().segment().copyFrom(bytes);

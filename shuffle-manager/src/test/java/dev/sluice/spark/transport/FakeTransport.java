@@ -5,6 +5,7 @@ import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.WorkCompletionStatus;
 import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.rdma.transfer.ReadBuffer;
 import dev.sluice.rdma.transfer.ReadException;
 import dev.sluice.rdma.transfer.ReadListener;
 import java.lang.foreign.Arena;
@@ -38,7 +39,7 @@ public final class FakeTransport implements ReadTransport {
     ReadException.Cause outcome(int number, Read read);
   }
 
-  private record Waiter(int bytes, long deadlineNanos, Consumer<Buffer> taker) {}
+  private record Waiter(int bytes, long deadlineNanos, Consumer<ReadBuffer> taker) {}
 
   private final TreeMap<Long, byte[]> memory = new TreeMap<>();
   private final Executor completions;
@@ -188,7 +189,7 @@ public final class FakeTransport implements ReadTransport {
   }
 
   @Override
-  public void acquire(int bytes, long deadlineNanos, Consumer<Buffer> taker) {
+  public void acquire(int bytes, long deadlineNanos, Consumer<ReadBuffer> taker) {
     if (defect != null && bytes >= defectBytes) {
       throw defect;
     }
@@ -232,7 +233,7 @@ public final class FakeTransport implements ReadTransport {
   public void read(
       PeerAddress peer,
       List<RemoteRegion> ranges,
-      Buffer target,
+      ReadBuffer target,
       int offset,
       long deadlineNanos,
       ReadListener listener) {
@@ -293,7 +294,7 @@ public final class FakeTransport implements ReadTransport {
     return null;
   }
 
-  private final class FakeBuffer implements Buffer {
+  private final class FakeBuffer implements ReadBuffer {
     private final Arena arena = Arena.ofShared();
     private final MemorySegment segment;
     private int references = 1;
