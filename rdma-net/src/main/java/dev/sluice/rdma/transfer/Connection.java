@@ -153,43 +153,43 @@ final class Connection {
   }
 
   /** True if {@link #post} would post something. */
-  boolean hasRoomFor(WaitingReads waiting) {
+  boolean hasRoom() {
     return outstanding() < depth
-        && (waiting.firstSmall() != null
-            || (largeOutstanding < maxLargeBytes && waiting.firstLarge() != null));
+        && (peer.firstSmall() != null
+            || (largeOutstanding < maxLargeBytes && peer.firstLarge() != null));
   }
 
   boolean isIdle() {
-    return state == State.READY && head == tail && peer.waiting().isEmpty();
+    return state == State.READY && head == tail && !peer.hasWaiting();
   }
 
   /**
-   * Posts as many waiting work requests as there is room for, in one chain: small reads first, then
-   * large ones. One work request is kept for large reads, unless it is the only one and some are
-   * outstanding.
+   * Posts as many of the peer's waiting work requests as there is room for, in one chain: small
+   * reads first, then large ones. One work request is kept for large reads, unless it is the only
+   * one and some are outstanding.
    *
    * @param limit maximum number of work requests
    * @param nowNanos the time
    * @return number of work requests posted
    * @throws PostException if one was refused; all of the chain count as outstanding
    */
-  int post(WaitingReads waiting, int limit, long nowNanos) throws PostException {
+  int post(int limit, long nowNanos) throws PostException {
     postNanos = nowNanos;
     chain.clear();
     silent = 0;
     int room = Math.min(limit, depth - outstanding());
-    boolean large = largeOutstanding < maxLargeBytes && waiting.firstLarge() != null;
+    boolean large = largeOutstanding < maxLargeBytes && peer.firstLarge() != null;
     int roomForSmall = large && (room > 1 || largeOutstanding == 0) ? room - 1 : room;
-    for (ReadRequest read = waiting.firstSmall();
+    for (ReadRequest read = peer.firstSmall();
         read != null && chain.size() < roomForSmall;
-        read = waiting.firstSmall()) {
+        read = peer.firstSmall()) {
       while (chain.size() < roomForSmall && read.hasMore()) {
         add(read, chain.size() + 1 == room);
       }
     }
-    for (ReadRequest read = waiting.firstLarge();
+    for (ReadRequest read = peer.firstLarge();
         read != null && chain.size() < room && largeOutstanding < maxLargeBytes;
-        read = waiting.firstLarge()) {
+        read = peer.firstLarge()) {
       while (chain.size() < room && largeOutstanding < maxLargeBytes && read.hasMore()) {
         addLarge(read, chain.size() + 1 == room);
       }

@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.rdma.transfer;
 
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Engine's state of a process that it READs from: some 2 kB, in addition to the one queue pair. The
  * {@link ReadEngine} creates it for the first read. Engine thread only. Forgotten when the peer has
  * no recent failure, no queue pair and no reads.
+ *
+ * <p>Reads wait here as long as they are not, or only partly, posted. Small reads, of tables and of
+ * few blocks, are posted before large ones: a task needs them before it can READ more. {@link
+ * Connection} still posts some of the large ones. Only the first read of each kind may have been
+ * started.
  */
 final class Peer {
   private final PeerAddress address;
@@ -16,7 +26,8 @@ final class Peer {
   /** Windows of {@link SlowPeers}. */
   private final LatencyWindows recent;
 
-  private final WaitingReads waiting = new WaitingReads();
+  private final Queue<ReadRequest> small = new ArrayDeque<>();
+  private final Queue<ReadRequest> large = new ArrayDeque<>();
 
   private @Nullable Connection connection;
   private int connectFailures;
@@ -47,8 +58,56 @@ final class Peer {
     return recent;
   }
 
-  WaitingReads waiting() {
-    return waiting;
+  /** Makes a read wait until it is posted. */
+  void add(ReadRequest read) {
+    (read.bytes() > RdmaEndpoint.SMALL_READ_BYTES ? large : small).add(read);
+  }
+
+  boolean hasWaiting() {
+    return !small.isEmpty() || !large.isEmpty();
+  }
+
+  /** First small read to post; null if there is none. */
+  @Nullable ReadRequest firstSmall() {
+    return first(small);
+  }
+
+  /** First large read to post; null if there is none. */
+  @Nullable ReadRequest firstLarge() {
+    return first(large);
+  }
+
+  private static ReadRequest first(Queue<ReadRequest> reads) {
+    while (!reads.isEmpty() && (reads.peek().isAnswered() || !reads.peek().hasMore())) {
+      reads.remove();
+    }
+    return reads.peek();
+  }
+
+  /** Removes the waiting reads that have been started: their queue pair broke. */
+  List<ReadRequest> removeStarted() {
+    List<ReadRequest> started = new ArrayList<>(2);
+    for (Queue<ReadRequest> reads : List.of(small, large)) {
+      ReadRequest first = reads.peek();
+      if (first != null && first.isStarted()) {
+        started.add(reads.remove());
+      }
+    }
+    return started;
+  }
+
+  /** Removes all waiting reads. */
+  List<ReadRequest> removeWaiting() {
+    List<ReadRequest> all = Stream.concat(small.stream(), large.stream()).toList();
+    small.clear();
+    large.clear();
+    return all;
+  }
+
+  /** Removes the waiting reads that have been answered. */
+  void removeAnswered() {
+    small.removeIf(ReadRequest::isAnswered);
+    large.removeIf(ReadRequest::isAnswered);
   }
 
   /** The queue pair that is connecting or connected; null if there is none to post on. */

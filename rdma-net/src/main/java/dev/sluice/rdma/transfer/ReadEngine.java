@@ -199,7 +199,7 @@ final class ReadEngine implements Connections.ConnectListener {
     } else if (!peer.breaker().admits(now)) {
       fail(read, Cause.CIRCUIT_OPEN, Recovery.FAILED_TOO_OFTEN);
     } else {
-      peer.waiting().add(read);
+      peer.add(read);
       schedule(peer);
     }
   }
@@ -247,7 +247,7 @@ final class ReadEngine implements Connections.ConnectListener {
 
   private int post(Peer peer, long nowNanos) {
     Connection connection = peer.connection();
-    if (peer.waiting().isEmpty()) {
+    if (!peer.hasWaiting()) {
       return 0;
     }
     if (connection == null) {
@@ -264,7 +264,7 @@ final class ReadEngine implements Connections.ConnectListener {
     int before = connection.outstanding();
     int limit = completionQueue.capacity() - recovery.outstanding();
     try {
-      connection.post(peer.waiting(), limit, nowNanos);
+      connection.post(limit, nowNanos);
     } catch (PostException e) {
       recovery.posted(connection.outstanding() - before);
       recovery.refused(connection, e);
@@ -280,7 +280,7 @@ final class ReadEngine implements Connections.ConnectListener {
       counters.increment(TransferCounter.POSTS);
       counters.add(TransferCounter.WORK_REQUESTS, posted);
     }
-    if (connection.hasRoomFor(peer.waiting())) {
+    if (connection.hasRoom()) {
       schedule(peer); // The completion queue is full, not the send queue.
     }
     return posted;
@@ -290,7 +290,7 @@ final class ReadEngine implements Connections.ConnectListener {
    * @return false if no queue pair is available at the moment
    */
   private boolean connect(Peer peer) {
-    if (peer.connection() != null || peer.waiting().isEmpty()) {
+    if (peer.connection() != null || !peer.hasWaiting()) {
       return true;
     }
     peer.connection(connections.open(peer, now, this));
@@ -365,7 +365,7 @@ final class ReadEngine implements Connections.ConnectListener {
     LOG.error("The device failed; all READs of this process fail from now on: {}", reason);
     deviceFailure = "the device failed: " + reason;
     failAll(Cause.TRANSPORT, deviceFailure);
-    peers.values().forEach(peer -> peer.waiting().removeAll());
+    peers.values().forEach(Peer::removeWaiting);
     connections.forEach(recovery::destroy);
   }
 
@@ -378,7 +378,7 @@ final class ReadEngine implements Connections.ConnectListener {
     reads
         .where(read -> read.source() == peer)
         .forEach(read -> fail(read, Cause.TRANSPORT, "the peer is lost"));
-    peer.waiting().removeAll();
+    peer.removeWaiting();
     Connection connection = peer.connection();
     if (connection == null) {
       return;
@@ -458,7 +458,7 @@ final class ReadEngine implements Connections.ConnectListener {
         TaskFailures.log(LOG, "Ending a READ at its deadline failed", e);
       }
     }
-    late.forEach(peer -> peer.waiting().removeAnswered());
+    late.forEach(Peer::removeAnswered);
   }
 
   private void recordExpired(ReadRequest read) {

@@ -97,7 +97,7 @@ final class Recovery {
     retireOldest(connection, status);
     if (connection.state() == Connection.State.DRAINING && connection.outstanding() == 0) {
       connections.close(connection);
-    } else if (!connection.peer().waiting().isEmpty()) {
+    } else if (connection.peer().hasWaiting()) {
       scheduler.accept(connection.peer());
     }
   }
@@ -160,7 +160,7 @@ final class Recovery {
       return;
     }
     read.rewind();
-    peer.waiting().add(read);
+    peer.add(read);
     scheduler.accept(peer);
   }
 
@@ -169,7 +169,7 @@ final class Recovery {
     counters.increment(TransferCounter.QUEUE_PAIRS_FAILED);
     connections.drain(connection, clock.getAsLong());
     Peer peer = connection.peer();
-    for (ReadRequest started : peer.waiting().removeStarted()) {
+    for (ReadRequest started : peer.removeStarted()) {
       started.abandon();
       if (started.outstanding() == 0) {
         settle(started);
@@ -284,6 +284,6 @@ final class Recovery {
 
   void failWaiting(Peer peer, Cause cause, String detail) {
     peer.breaker().probeEnded(clock.getAsLong());
-    peer.waiting().removeAll().forEach(read -> reads.fail(read, cause, null, detail));
+    peer.removeWaiting().forEach(read -> reads.fail(read, cause, null, detail));
   }
 }

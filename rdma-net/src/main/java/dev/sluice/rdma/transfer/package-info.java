@@ -5,10 +5,10 @@
  * application. A caller takes a {@link PooledBuffer} from its {@link BufferPool}, submits a {@link
  * ReadRequest}, and gets one answer through a {@link ReadListener}. A {@link TaskQueue} brings
  * requests to the one {@link ReadThread}, which runs the {@link ReadEngine}. For each {@link Peer}
- * the engine opens a {@link Connection}, posts {@link WaitingReads} in batches, polls completions
- * and enforces deadlines. {@link Recovery} handles failed work requests, and a {@link
- * CircuitBreaker} stops repeated tries of what has failed. {@link ReadLatencies} has how long READs
- * took, by peer, and {@link SlowPeers} names one that is slow.
+ * the engine opens a {@link Connection}, posts waiting reads in batches, polls completions and
+ * enforces deadlines. {@link Recovery} handles failed work requests, and a {@link CircuitBreaker}
+ * stops repeated tries of what has failed. {@link ReadLatencies} has how long READs took, by peer,
+ * and {@link SlowPeers} names one that is slow.
  *
  * <p>Threads {@code sluice-connect} connect queue pairs: a {@link ConnectAttempt} exchanges
  * addresses through a {@link QueuePairConnector}, and {@link AcceptedQueuePairs} is the serving
