@@ -41,17 +41,25 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
   /** State that all fetches share. */
   final FetchContext path;
 
-  /** Iterator that this client is for; empty for the executor's own client. */
-  private final Optional<Asker> asker;
+  /** Iterator that this client is for; null for the executor's own client. */
+  private final @Nullable SparkBlocks asker;
+
+  /** Task of that iterator; null for the executor's own client, which any task may call. */
+  private final @Nullable TaskReads task;
 
   private final Runnable closeThreads;
 
   private RdmaBlockStoreClient(
-      String ownExecutorId, FetchContext path, Optional<Asker> asker, Runnable closeThreads) {
+      String ownExecutorId,
+      FetchContext path,
+      @Nullable SparkBlocks asker,
+      @Nullable TaskReads task,
+      Runnable closeThreads) {
     super(path.sparkTransfer());
     this.ownExecutorId = ownExecutorId;
     this.path = path;
     this.asker = asker;
+    this.task = task;
     this.closeThreads = closeThreads;
   }
 
@@ -135,21 +143,17 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
             budget,
             new LateReads(
                 options.hedge(), transport.poolBytes(), timer, counters, transport::slowPeer));
-    return new RdmaBlockStoreClient(stock.executorId(), path, Optional.empty(), threads.end());
+    return new RdmaBlockStoreClient(stock.executorId(), path, null, null, threads.end());
   }
-
-  /** An iterator of Spark's that is told of answers. */
-  private record Asker(SparkBlocks blocks, TaskReads task) {}
 
   /**
    * Returns this client for one iterator of Spark's.
    *
    * @param told told of each request, and after each answer on any thread
-   * @param task task of the iterator, whichever thread pulls it
+   * @param context task of the iterator, whichever thread pulls it
    */
-  public RdmaBlockStoreClient telling(SparkBlocks told, TaskContext task) {
-    Asker asking = new Asker(told, path.of(task));
-    return new RdmaBlockStoreClient(ownExecutorId, path, Optional.of(asking), () -> {});
+  public RdmaBlockStoreClient telling(SparkBlocks told, TaskContext context) {
+    return new RdmaBlockStoreClient(ownExecutorId, path, told, path.of(context), () -> {});
   }
 
   @Override
@@ -161,24 +165,27 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
       BlockFetchingListener listener,
       DownloadFileManager downloadFileManager) {
     BlockManagerId target = BlockManagerId.apply(execId, host, port, Option.empty());
-    BlockFetchingListener asking =
-        asker
-            .<BlockFetchingListener>map(told -> new Telling(listener, told.blocks()))
-            .orElse(listener);
-    asker.ifPresent(told -> told.blocks().asked(blockIds.length));
+    BlockFetchingListener asking = listener;
+    if (asker != null) {
+      asker.asked(blockIds.length);
+      asking = new Telling(listener, asker);
+    }
     List<RequestedBlock> blocks = new ArrayList<>(blockIds.length);
     FallbackReason reason = parse(execId, blockIds, blocks);
     if (reason != null) {
       transfer.fetch(target, blockIds, reason, asking, downloadFileManager);
-    } else if (asker.isPresent() && asker.get().blocks().areLate()) {
+    } else if (asker != null && asker.areLate()) {
       Relay relay = transfer.relay(target, blockIds, FallbackReason.LATE, asking);
-      asker.get().task().alsoFetched(execId, new RequestedBlocks(blocks), relay);
+      task().alsoFetched(execId, new RequestedBlocks(blocks), relay);
       // The task has batches to read while this connects.
       transfer.fetchSoon(target, blockIds, relay, downloadFileManager);
     } else {
-      TaskReads task = asker.map(Asker::task).orElseGet(() -> path.of(TaskContext.get()));
-      new FetchCall(path, task, target, blocks, asking, downloadFileManager).start();
+      new FetchCall(path, task(), target, blocks, asking, downloadFileManager).start();
     }
+  }
+
+  private TaskReads task() {
+    return task == null ? path.of(TaskContext.get()) : task;
   }
 
   /** Passes answers on, and then tells the iterator. */
