@@ -46,8 +46,16 @@ public final class LocatedBlocks {
   private final FallbackReason[] failures;
   private final boolean[] leftOut;
 
-  /** Slice of a partition table that contains the block's entries. */
-  private final TableSlice[] slices;
+  /** Slice of registered tables with the block's entries; empty once these are known. */
+  private TableSlice[] slices;
+
+  /** Longs with the {@link TableEntry}s of the block's partitions. */
+  private final long[][] entries;
+
+  /** Index of the first of these entries, and longs from one of them to the next one. */
+  private final int[] firstEntries;
+
+  private final int[] strides;
 
   /** Position of each block in its data file, and its bytes. */
   private final long[] offsets;
@@ -81,6 +89,9 @@ public final class LocatedBlocks {
     this.failures = new FallbackReason[size];
     this.leftOut = new boolean[size];
     this.slices = new TableSlice[size];
+    this.entries = new long[size][];
+    this.firstEntries = new int[size];
+    this.strides = new int[size];
     this.offsets = new long[size];
     this.lengths = new long[size];
     for (int block = 0; block < size; block++) {
@@ -122,36 +133,53 @@ public final class LocatedBlocks {
 
   /** Evaluates the {@link #slices} after they were filled; returns this. */
   LocatedBlocks fill() {
-    for (int block = 0; block < blocks.size(); block++) {
+    for (int block = 0; block < slices.length; block++) {
       if (slices[block] != null) {
-        failures[block] = fill(block);
+        failures[block] = fill(block, slices[block]);
       }
     }
+    slices = new TableSlice[0];
     return this;
   }
 
   /** Returns the reason why the block cannot be READ; null if it can. */
-  private @Nullable FallbackReason fill(int block) {
-    TableSlice slice = slices[block];
+  private @Nullable FallbackReason fill(int block, TableSlice slice) {
     if (slice.failure() != null) {
       return slice.failure();
     }
     int slot = locations[block].slot();
-    outputs[block] = output(block, slot);
-    if (outputs[block] == null) {
+    int start = blocks.startPartition(block);
+    return evaluate(
+        block, output(block, slot), slice.entries(start), slice.index(slot, start), slice.stride());
+  }
+
+  /**
+   * Takes a block's header and entries. Returns as {@link #fill(int, TableSlice)} does.
+   *
+   * @param output null if the table does not belong to the block's map output
+   * @param longs contains the entries
+   * @param firstEntry index of the entry of the block's first partition
+   * @param stride longs from one entry of the block to the next one
+   */
+  private @Nullable FallbackReason evaluate(
+      int block, @Nullable MapOutputHeader output, long[] longs, int firstEntry, int stride) {
+    outputs[block] = output;
+    entries[block] = longs;
+    firstEntries[block] = firstEntry;
+    strides[block] = stride;
+    if (output == null) {
       return FallbackReason.STALE_LOCATION;
     }
-    int start = blocks.startPartition(block);
-    long end = slice.offset(slot, start);
+    long end = TableEntry.offset(longs[firstEntry]);
     offsets[block] = end;
-    for (int partition = start; partition < blocks.endPartition(block); partition++) {
-      if (slice.offset(slot, partition) != end) {
+    for (int partition = 0; partition < partitions(block); partition++) {
+      if (TableEntry.offset(longs[entry(block, partition)]) != end) {
         return FallbackReason.STALE_LOCATION; // These entries cannot belong to one table.
       }
-      end += slice.length(slot, partition);
+      end += length(block, partition);
     }
     lengths[block] = end - offsets[block];
-    if (end > outputs[block].data().length()) {
+    if (end > output.data().length()) {
       return FallbackReason.STALE_LOCATION;
     }
     // Spark reports an empty block as an error, so its own transfer handles it.
@@ -255,12 +283,16 @@ public final class LocatedBlocks {
 
   /** Returns the bytes of one partition of a block. */
   public long length(int block, int partition) {
-    return slices[block].length(locations[block].slot(), blocks.startPartition(block) + partition);
+    int entry = entry(block, partition);
+    return TableEntry.length(entries[block][entry], entries[block][entry + 1]);
   }
 
   public long checksum(int block, int partition) {
-    return slices[block].checksum(
-        locations[block].slot(), blocks.startPartition(block) + partition);
+    return TableEntry.checksum(entries[block][entry(block, partition) + 1]);
+  }
+
+  private int entry(int block, int partition) {
+    return firstEntries[block] + partition * strides[block];
   }
 
   /** Returns a span of one block whose length is known. */
@@ -325,9 +357,8 @@ public final class LocatedBlocks {
     } else if (table.length != longs) {
       failures[block] = FallbackReason.STAGING;
     } else {
-      int start = blocks.startPartition(block);
-      slices[block] = TableSlice.of(locations[block], start, blocks.endPartition(block), table);
-      failures[block] = fill(block);
+      MapOutputHeader output = MapOutputHeader.of(locations[block].mapId(), table, 0);
+      failures[block] = evaluate(block, output, table, MapOutputHeader.LONGS, TableEntry.LONGS);
     }
   }
 

@@ -7,7 +7,6 @@ import dev.sluice.blocks.wire.TableEntry;
 import dev.sluice.blocks.wire.TableSegment;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.spark.transport.FallbackReason;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -21,8 +20,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>{@link LocatedBlocks} makes it and calls {@link #want} for all blocks first. Then {@link
  * TableReader} sets the arrays, and delivery threads fill them, each its own longs. LocatedBlocks
- * reads it after all of them, unless it {@link #failed}. A slice of an unregistered segment
- * concerns one map output, and comes filled from its peer ({@link #of}).
+ * reads it after all of them, unless it {@link #failed}, and keeps the arrays alone.
  */
 final class TableSlice {
   /** Up to 1/8 of the slots, one READ per partition costs less than READing those of all slots. */
@@ -62,10 +60,6 @@ final class TableSlice {
           : List.of(region(start, end));
     }
 
-    private boolean isSparse() {
-      return SPARSE * wantedSlots() <= segment.slots();
-    }
-
     private RemoteRegion region(int from, int to) {
       return segment.entries(from, to, firstSlot(), lastSlot());
     }
@@ -80,8 +74,7 @@ final class TableSlice {
     }
 
     private int index(int slot, int partition) {
-      int rowEntries = isSparse() ? wantedSlots() : segment.slots();
-      return ((partition - start) * rowEntries + slot - firstSlot()) * TableEntry.LONGS;
+      return (partition - start) * stride() + (slot - firstSlot()) * TableEntry.LONGS;
     }
   }
 
@@ -103,19 +96,6 @@ final class TableSlice {
    */
   TableSlice(MapOutputLocation first) {
     segment = first.segment();
-  }
-
-  /**
-   * Makes a slice for partitions [start, end) of one map output.
-   *
-   * @param table its header and the entries
-   */
-  static TableSlice of(MapOutputLocation location, int start, int end, long[] table) {
-    TableSlice slice = new TableSlice(location);
-    slice.want(location.slot(), start, end);
-    slice.headers(table);
-    slice.rows(start).entries(Arrays.copyOfRange(table, MapOutputHeader.LONGS, table.length));
-    return slice;
   }
 
   /** Adds partitions [start, end) of a slot; most blocks want the same ones, or adjoining ones. */
@@ -141,7 +121,7 @@ final class TableSlice {
 
   /** Returns true if all of the segment may be READ at once. */
   boolean hasFewPartitions() {
-    return segment.isRegistered() && segment.partitions() <= FEW_PARTITIONS;
+    return segment.partitions() <= FEW_PARTITIONS;
   }
 
   /** Returns true if all of the segment is READ at once, so that the rows are not. */
@@ -164,6 +144,10 @@ final class TableSlice {
   /** Counts the wanted slots and those between them. */
   private int wantedSlots() {
     return lastSlot() + 1 - firstSlot();
+  }
+
+  private boolean isSparse() {
+    return SPARSE * wantedSlots() <= segment.slots();
   }
 
   Collection<Rows> rows() {
@@ -193,25 +177,22 @@ final class TableSlice {
     return MapOutputHeader.of(mapId, headers, slot * MapOutputHeader.LONGS);
   }
 
-  long offset(int slot, int partition) {
-    return TableEntry.offset(entry(slot, partition, 0));
+  /** Returns the longs with the entries of a partition, and of those that are wanted with it. */
+  long[] entries(int partition) {
+    return isWhole() ? headers : rows(partition).entries;
   }
 
-  long length(int slot, int partition) {
-    return TableEntry.length(entry(slot, partition, 0), entry(slot, partition, 1));
+  /** Returns the index of a slot's entry in these longs. */
+  int index(int slot, int partition) {
+    return isWhole()
+        ? (int) (segment.entry(partition, slot) / Long.BYTES)
+        : rows(partition).index(slot, partition);
   }
 
-  long checksum(int slot, int partition) {
-    return TableEntry.checksum(entry(slot, partition, 1));
-  }
-
-  /** Returns one of the longs of an entry. */
-  private long entry(int slot, int partition, int at) {
-    if (isWhole()) {
-      return headers[(int) (segment.entry(partition, slot) / Long.BYTES) + at];
-    }
-    Rows of = rows(partition);
-    return of.entries[of.index(slot, partition) + at];
+  /** Returns the number of longs from a slot's entry to that of the next partition. */
+  int stride() {
+    int entries = isWhole() || !isSparse() ? segment.slots() : wantedSlots();
+    return entries * TableEntry.LONGS;
   }
 
   private Rows rows(int partition) {
