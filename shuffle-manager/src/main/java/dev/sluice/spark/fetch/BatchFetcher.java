@@ -4,7 +4,7 @@ package dev.sluice.spark.fetch;
 import dev.sluice.blocks.wire.ControlMessages.Touch;
 import dev.sluice.rdma.TaskFailures;
 import dev.sluice.spark.fetch.RemoteBatches.Arrival;
-import dev.sluice.spark.table.LocatedBlocks.Span;
+import dev.sluice.spark.table.Span;
 import dev.sluice.spark.transport.FallbackReason;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

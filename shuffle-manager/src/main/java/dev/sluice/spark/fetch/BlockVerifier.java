@@ -4,7 +4,7 @@ package dev.sluice.spark.fetch;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.spark.metrics.ShuffleCounter;
 import dev.sluice.spark.table.LocatedBlocks;
-import dev.sluice.spark.table.LocatedBlocks.Span;
+import dev.sluice.spark.table.Span;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.BitSet;
@@ -51,13 +51,13 @@ final class BlockVerifier {
    * @param bytes the blocks that are there, back to back
    * @return the blocks with wrong bytes
    */
-  static BitSet mismatches(
-      FetchContext path, LocatedBlocks located, Span there, MemorySegment bytes) {
+  static BitSet mismatches(FetchContext path, Span there, MemorySegment bytes) {
+    LocatedBlocks located = there.located();
     BitSet wrong = new BitSet();
     BlockVerifier verifier = new BlockVerifier(path, located);
     ByteBuffer buffer = bytes.asByteBuffer();
     int start = 0;
-    int[] ends = located.ends(there);
+    int[] ends = there.ends();
     for (int i = 0; i < ends.length; i++) {
       int block = there.from() + i;
       if (ends[i] > start) {

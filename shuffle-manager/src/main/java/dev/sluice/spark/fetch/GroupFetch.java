@@ -7,8 +7,7 @@ import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.blocks.wire.TableEntry;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.table.LocatedBlocks;
-import dev.sluice.spark.table.LocatedBlocks.Span;
-import dev.sluice.spark.table.Spans;
+import dev.sluice.spark.table.Span;
 import dev.sluice.spark.table.TableReads;
 import dev.sluice.spark.transport.FallbackReason;
 import java.util.ArrayList;
@@ -46,9 +45,6 @@ final class GroupFetch implements BatchFetcher.Step {
   private final ExecutorBlocks group;
   private final long deadlineNanos;
 
-  /** Null until the blocks are located. */
-  private @Nullable LocatedBlocks located;
-
   /** Null until the peer is known. */
   private LateReads.@Nullable Read tables;
 
@@ -61,10 +57,6 @@ final class GroupFetch implements BatchFetcher.Step {
 
   ExecutorBlocks group() {
     return group;
-  }
-
-  LocatedBlocks located() {
-    return requireNonNull(located);
   }
 
   @Override
@@ -157,7 +149,7 @@ final class GroupFetch implements BatchFetcher.Step {
     try {
       spans(found, failure).stream()
           .findFirst()
-          .ifPresent(span -> new ProbeRead(path, fetcher.task(), found, span).start());
+          .ifPresent(span -> new ProbeRead(path, fetcher.task(), span).start());
     } catch (Throwable e) {
       fetcher.failed(this, e);
     }
@@ -167,10 +159,9 @@ final class GroupFetch implements BatchFetcher.Step {
     if (failure != null) {
       throw new IllegalStateException(failure);
     }
-    located = found;
-    leaveUnfit(IntStream.range(0, group.size()), 0);
-    List<Span> spans = Spans.registered(found, maxBatchBytes(), false);
-    spans.addAll(stagedSpans(0, group.size()));
+    leaveUnfit(found, IntStream.range(0, group.size()), 0);
+    List<Span> spans = Span.registered(found, maxBatchBytes(), false);
+    spans.addAll(stagedSpans(found, 0, group.size()));
     return spans;
   }
 
@@ -193,15 +184,13 @@ final class GroupFetch implements BatchFetcher.Step {
    * @param there the blocks that are there
    */
   List<TaskBatchRead> rest(Span asked, Span there) {
-    IntStream members =
-        IntStream.range(asked.from(), asked.to()).filter(member -> located().isIn(asked, member));
-    leaveUnfit(members, there.to());
-    return batches(stagedSpans(there.to(), asked.to()));
+    leaveUnfit(asked.located(), asked.all().stream(), there.to());
+    return batches(stagedSpans(asked.located(), there.to(), asked.to()));
   }
 
-  private List<Span> stagedSpans(int from, int to) {
+  private List<Span> stagedSpans(LocatedBlocks located, int from, int to) {
     int maxBytes = Math.min(maxBatchBytes(), path.options().maxStagedBytes());
-    return Spans.staged(located(), from, to, maxBytes, maxMemberBytes(true));
+    return Span.staged(located, from, to, maxBytes, maxMemberBytes(true));
   }
 
   private List<TaskBatchRead> batches(List<Span> spans) {
@@ -231,23 +220,23 @@ final class GroupFetch implements BatchFetcher.Step {
    *
    * @param from first member that has not come, and may be too large
    */
-  private void leaveUnfit(IntStream members, int from) {
+  private void leaveUnfit(LocatedBlocks located, IntStream members, int from) {
     BitSet unfit = new BitSet();
     BitSet stale = new BitSet();
     members.forEach(
         member -> {
-          FallbackReason reason = located().failure(member);
+          FallbackReason reason = located.failure(member);
           stale.set(member, reason == FallbackReason.STALE_LOCATION);
-          unfit.set(member, reason != null || (member >= from && isTooLarge(member)));
+          unfit.set(member, reason != null || (member >= from && isTooLarge(located, member)));
         });
     group.leave(unfit);
-    unfit.stream().forEach(located()::leaveOut);
-    path.locator().forget(located(), stale);
+    unfit.stream().forEach(located::leaveOut);
+    path.locator().forget(located, stale);
   }
 
-  private boolean isTooLarge(int member) {
-    return located().isKnown(member)
-        && located().length(member) > maxMemberBytes(located().isStaged(member));
+  private boolean isTooLarge(LocatedBlocks located, int member) {
+    return located.isKnown(member)
+        && located.length(member) > maxMemberBytes(located.isStaged(member));
   }
 
   @Override

@@ -6,7 +6,7 @@ import static java.util.Objects.requireNonNull;
 import dev.sluice.rdma.transfer.DeferredResults;
 import dev.sluice.spark.fetch.FetchBudget.Permit;
 import dev.sluice.spark.table.LocatedBlocks;
-import dev.sluice.spark.table.LocatedBlocks.Span;
+import dev.sluice.spark.table.Span;
 import dev.sluice.spark.transport.FallbackReason;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -201,8 +201,8 @@ final class LargeBlockRead implements FetchBudget.Waiter {
     Slice(Permit permit) {
       this.permit = permit;
       this.bytes = (int) Math.min(bufferBytes, located.length(block) - position);
-      Span span = new Span(block, block + 1, bytes, located.isStaged(block));
-      this.fetch = new RangeFetch(path, call, located, span, this);
+      Span span = new Span(located, block, block + 1, bytes, located.isStaged(block));
+      this.fetch = new RangeFetch(path, call, span, this);
     }
 
     @Override

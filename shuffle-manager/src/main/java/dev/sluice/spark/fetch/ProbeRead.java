@@ -2,8 +2,7 @@
 package dev.sluice.spark.fetch;
 
 import dev.sluice.spark.fetch.FetchBudget.Permit;
-import dev.sluice.spark.table.LocatedBlocks;
-import dev.sluice.spark.table.LocatedBlocks.Span;
+import dev.sluice.spark.table.Span;
 import dev.sluice.spark.transport.FallbackReason;
 
 /**
@@ -22,10 +21,10 @@ final class ProbeRead implements FetchBudget.Request, RangeFetch.Sink {
   /**
    * @param task task whose staging slots it takes
    */
-  ProbeRead(FetchContext path, TaskReads task, LocatedBlocks located, Span span) {
+  ProbeRead(FetchContext path, TaskReads task, Span span) {
     this.task = task;
-    this.read = path.lateReads().new Read(located.peer().id(), span.bytes());
-    this.fetch = new RangeFetch(path, this, located, span, this);
+    this.read = path.lateReads().new Read(span.located().peer().id(), span.bytes());
+    this.fetch = new RangeFetch(path, this, span, this);
     this.deadlineNanos = path.deadlineNanos();
   }
 

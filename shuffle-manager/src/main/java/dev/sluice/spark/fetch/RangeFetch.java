@@ -14,7 +14,7 @@ import dev.sluice.rdma.transfer.ReadListener;
 import dev.sluice.spark.fetch.FetchBudget.Permit;
 import dev.sluice.spark.metrics.ShuffleCounter;
 import dev.sluice.spark.table.LocatedBlocks;
-import dev.sluice.spark.table.LocatedBlocks.Span;
+import dev.sluice.spark.table.Span;
 import dev.sluice.spark.transport.FallbackReason;
 import java.util.List;
 import java.util.concurrent.Executor;
@@ -136,11 +136,10 @@ final class RangeFetch implements FetchBudget.Waiter, ReadListener {
    * @param span the blocks, or bytes of a single one
    * @param sink may get its answer within {@link #start}
    */
-  RangeFetch(
-      FetchContext path, FetchBudget.Request request, LocatedBlocks located, Span span, Sink sink) {
+  RangeFetch(FetchContext path, FetchBudget.Request request, Span span, Sink sink) {
     this.path = path;
     this.request = request;
-    this.located = located;
+    this.located = span.located();
     this.span = span;
     this.sink = sink;
     this.part = span;
@@ -189,7 +188,7 @@ final class RangeFetch implements FetchBudget.Waiter, ReadListener {
     if (span.isStaged()) {
       stage();
     } else {
-      read(located.regions(span, position, span.bytes()));
+      read(span.regions(position, span.bytes()));
     }
   }
 
@@ -206,7 +205,7 @@ final class RangeFetch implements FetchBudget.Waiter, ReadListener {
         new Stage(
             located.blocks().shuffleId(),
             (int) Math.min(leftMs, Integer.MAX_VALUE),
-            located.wanted(span),
+            span.wanted(),
             position + done,
             Math.min(span.bytes() - done, path.options().maxStagedBytes()));
     // The transport's thread serves other peers as well. A further part has one entry.
@@ -243,7 +242,7 @@ final class RangeFetch implements FetchBudget.Waiter, ReadListener {
       return;
     }
     boolean wasKnown = located.isKnown(span.from());
-    Span copied = located.take(span, asked, answer);
+    Span copied = span.take(asked, answer);
     FallbackReason reason = span.isSingle() ? located.failure(span.from()) : null;
     if (reason != null) {
       failed(reason);
@@ -264,7 +263,7 @@ final class RangeFetch implements FetchBudget.Waiter, ReadListener {
       part = copied;
       read(List.of(answer.region()));
     } else {
-      part = new Span(copied.from(), fits ? copied.to() : copied.from(), 0, true);
+      part = new Span(located, copied.from(), fits ? copied.to() : copied.from(), 0, true);
       arrived();
     }
   }
@@ -274,7 +273,7 @@ final class RangeFetch implements FetchBudget.Waiter, ReadListener {
     return answer.tookNanos() >= 0
         && answer.leaseNanos() > 0
         && (answer.crc32c() != Staged.NO_CHECKSUM
-            || located.read(copied).stream().allMatch(located::hasChecksums));
+            || copied.read().stream().allMatch(located::hasChecksums));
   }
 
   private void read(List<RemoteRegion> regions) {
@@ -376,7 +375,7 @@ final class RangeFetch implements FetchBudget.Waiter, ReadListener {
     giveBack();
     done += part.bytes();
     if (!hasMore()) {
-      Span there = new Span(part.from(), part.to(), done, span.isStaged());
+      Span there = new Span(located, part.from(), part.to(), done, span.isStaged());
       state = State.DONE;
       sink.arrived(requireNonNull(permit), there);
     } else if (sink.awaits()) {

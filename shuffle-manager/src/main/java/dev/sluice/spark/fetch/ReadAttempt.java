@@ -4,8 +4,7 @@ package dev.sluice.spark.fetch;
 import dev.sluice.rdma.transfer.ReadBuffer;
 import dev.sluice.spark.fetch.FetchBudget.Permit;
 import dev.sluice.spark.table.LocatedBlocks;
-import dev.sluice.spark.table.LocatedBlocks.Span;
-import dev.sluice.spark.table.Spans;
+import dev.sluice.spark.table.Span;
 import dev.sluice.spark.table.TableReads;
 import dev.sluice.spark.transport.FallbackReason;
 import java.util.BitSet;
@@ -100,7 +99,7 @@ final class ReadAttempt {
   private void read() {
     int size = blocks.size();
     leaveOut(IntStream.range(0, size), 0);
-    for (Span span : Spans.registered(located, path.maxGroupBytes(), relocated)) {
+    for (Span span : Span.registered(located, path.maxGroupBytes(), relocated)) {
       new Batch(span, false).start();
     }
     stage(0, size);
@@ -113,14 +112,14 @@ final class ReadAttempt {
    * @param there the blocks that are there, and failed ones among them
    */
   private void readRest(Span asked, Span there) {
-    leaveOut(located.all(asked).stream(), there.to());
+    leaveOut(asked.all().stream(), there.to());
     stage(there.to(), asked.to());
   }
 
   /** Blocks that go to files are READ in slices: a copy of one byte tells their lengths. */
   private void stage(int from, int to) {
     int most = call.files() == null ? path.maxStagedBytes() : 1;
-    for (Span span : Spans.staged(located, from, to, most, most)) {
+    for (Span span : Span.staged(located, from, to, most, most)) {
       new Batch(span, false).start();
     }
   }
@@ -183,11 +182,11 @@ final class ReadAttempt {
     Batch(Span span, boolean again) {
       this.span = span;
       this.again = again;
-      this.wanted = located.read(span);
+      this.wanted = span.read();
     }
 
     void start() {
-      new RangeFetch(path, call, located, span, this).start();
+      new RangeFetch(path, call, span, this).start();
     }
 
     @Override
@@ -214,8 +213,8 @@ final class ReadAttempt {
       call.extendDeadline();
       SharedBytes bytes = new SharedBytes(path.parked(), buffer, there.bytes());
       try {
-        BitSet wrong = BlockVerifier.mismatches(path, located, there, buffer.segment());
-        int[] ends = located.ends(there);
+        BitSet wrong = BlockVerifier.mismatches(path, there, buffer.segment());
+        int[] ends = there.ends();
         int start = 0;
         for (int i = 0; i < ends.length; i++) {
           int block = there.from() + i;
@@ -245,7 +244,7 @@ final class ReadAttempt {
         one.set(block);
         ReadAttempt.this.failed(one, FallbackReason.CHECKSUM);
       } else {
-        new Batch(located.span(block), true).start();
+        new Batch(Span.of(located, block), true).start();
       }
     }
   }

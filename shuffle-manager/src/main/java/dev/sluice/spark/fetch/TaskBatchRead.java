@@ -4,7 +4,7 @@ package dev.sluice.spark.fetch;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.fetch.FetchBudget.Permit;
 import dev.sluice.spark.table.LocatedBlocks;
-import dev.sluice.spark.table.LocatedBlocks.Span;
+import dev.sluice.spark.table.Span;
 import dev.sluice.spark.transport.FallbackReason;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -63,9 +63,9 @@ final class TaskBatchRead
     this.path = path;
     this.fetcher = fetcher;
     this.group = group;
-    this.located = group.located();
+    this.located = span.located();
     this.span = span;
-    this.fetch = new RangeFetch(path, this, group.located(), span, this);
+    this.fetch = new RangeFetch(path, this, span, this);
     this.read = path.lateReads().new Read(located.peer().id(), span.bytes());
     this.there = span;
   }
@@ -90,7 +90,7 @@ final class TaskBatchRead
 
   @Override
   public void leave(FallbackReason reason) {
-    BitSet members = located.all(there);
+    BitSet members = there.all();
     if (reason == FallbackReason.LATE) {
       group().leaveLate(members);
     } else {
@@ -196,8 +196,8 @@ final class TaskBatchRead
     synchronized (also) {
       all = List.copyOf(also);
     }
-    BitSet wrong = BlockVerifier.mismatches(path, located, arrived, bytes.open());
-    int[] ends = located.ends(arrived);
+    BitSet wrong = BlockVerifier.mismatches(path, arrived, bytes.open());
+    int[] ends = arrived.ends();
     for (Also each : all) {
       int i = each.member() - arrived.from();
       if (i < 0 || i >= ends.length || wrong.get(each.member())) {
@@ -312,7 +312,7 @@ final class TaskBatchRead
   @Override
   public void failed(FallbackReason reason) {
     if (reason == FallbackReason.STALE_LOCATION) {
-      path.deliverer().execute(() -> path.locator().forget(located, located.all(span)));
+      path.deliverer().execute(() -> path.locator().forget(located, span.all()));
     }
     try {
       over();
@@ -338,7 +338,7 @@ final class TaskBatchRead
   @Nullable FetchedBatch verify() {
     boolean wrong;
     try {
-      wrong = !BlockVerifier.mismatches(path, located, there, bytes.open()).isEmpty();
+      wrong = !BlockVerifier.mismatches(path, there, bytes.open()).isEmpty();
     } catch (RuntimeException | Error e) {
       bytes.release();
       throw e;
@@ -361,7 +361,7 @@ final class TaskBatchRead
       FetchedBatch.Way way =
           new FetchedBatch.Way(requestNanos, there.isStaged() ? there.bytes() : 0);
       return new FetchedBatch(
-          group(), there.from(), located.ends(there), bytes.open(), way, this::release);
+          group(), there.from(), there.ends(), bytes.open(), way, this::release);
     } catch (RuntimeException | Error e) {
       bytes.release();
       throw e;

@@ -6,7 +6,6 @@ import static java.util.Objects.requireNonNull;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.ControlMessages.Partitions;
-import dev.sluice.blocks.wire.ControlMessages.Stage;
 import dev.sluice.blocks.wire.ControlMessages.Staged;
 import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.blocks.wire.MapOutputLocation;
@@ -15,11 +14,8 @@ import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.Locator.Located;
 import dev.sluice.spark.transport.FallbackReason;
-import java.util.ArrayList;
-import java.util.BitSet;
 import java.util.Collection;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -27,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  * Regions of an executor's blocks, and their lengths and checksums, in arrays of some 60 bytes a
  * block. A block that cannot be READ has the reason instead. {@link BlockLocator} makes it and
  * fills in the registered blocks, on a delivery thread or the caller's. The peer tells the lengths
- * of staged blocks when it stages them ({@link #take}); until then, they are estimates. After it is
- * located, each block has one user at a time: the thread that READs the {@link Span} with the
+ * of staged blocks when it stages them ({@link Span#take}); until then, they are estimates. After
+ * it is located, each block has one user at a time: the thread that READs the {@link Span} with the
  * block, or the one that makes the spans. Parts of one large block may be READ by two threads,
  * which only set its failure.
  */
@@ -61,19 +57,6 @@ public final class LocatedBlocks {
   private final long[] offsets;
 
   private final long[] lengths;
-
-  /**
-   * Blocks in [from, to) that are READ together: those that the peer stages, or the registered
-   * ones. A span of one block has that block in any case.
-   *
-   * @param bytes of the blocks; of the buffer for staged ones, as long as they are not there
-   */
-  public record Span(int from, int to, int bytes, boolean isStaged) {
-    /** Returns true if it has one block, whose bytes may come in several parts. */
-    public boolean isSingle() {
-      return to - from == 1;
-    }
-  }
 
   /**
    * @param verifiable true to have map outputs without checksums staged even if they are
@@ -220,36 +203,13 @@ public final class LocatedBlocks {
     leftOut[block] = true;
   }
 
+  boolean isLeftOut(int block) {
+    return leftOut[block];
+  }
+
   /** Returns true if the block is READ together with others. */
   boolean isRead(int block) {
     return failures[block] == null && !leftOut[block];
-  }
-
-  /** Returns true if the block is one of the span's that are not left out, failed or not. */
-  public boolean isIn(Span span, int block) {
-    return span.isSingle() || (!leftOut[block] && isStaged(block) == span.isStaged);
-  }
-
-  private boolean isReadIn(Span span, int block) {
-    return failures[block] == null && isIn(span, block);
-  }
-
-  /** Returns the blocks of a span that have not failed. */
-  public BitSet read(Span span) {
-    BitSet read = new BitSet();
-    for (int block = span.from(); block < span.to(); block++) {
-      read.set(block, isReadIn(span, block));
-    }
-    return read;
-  }
-
-  /** Returns the blocks of a span, also those that turned out to have failed. */
-  public BitSet all(Span span) {
-    BitSet all = new BitSet();
-    for (int block = span.from(); block < span.to(); block++) {
-      all.set(block, isIn(span, block));
-    }
-    return all;
   }
 
   /** Returns true if the peer must stage the block's bytes before they can be READ. */
@@ -295,60 +255,14 @@ public final class LocatedBlocks {
     return firstEntries[block] + partition * strides[block];
   }
 
-  /** Returns a span of one block whose length is known. */
-  public Span span(int block) {
-    return new Span(block, block + 1, Math.toIntExact(length(block)), isStaged(block));
+  /** Returns the block as a request to stage it names it. */
+  Partitions wanted(int block) {
+    int start = blocks.startPartition(block);
+    return new Partitions(locations[block].mapId(), start, blocks.endPartition(block));
   }
 
-  /** Returns what to ask the peer for to have a span staged. */
-  public List<Partitions> wanted(Span span) {
-    List<Partitions> wanted = new ArrayList<>();
-    for (int block = span.from(); block < span.to(); block++) {
-      if (isReadIn(span, block)) {
-        int start = blocks.startPartition(block);
-        wanted.add(new Partitions(locations[block].mapId(), start, blocks.endPartition(block)));
-      }
-    }
-    return wanted;
-  }
-
-  /**
-   * Takes lengths and checksums of a span's blocks from the peer's answer. Blocks that the peer
-   * cannot stage fail.
-   *
-   * @param asked the request, for all that is {@link #wanted}
-   * @return the blocks up to the first one that is not in the copy, with the bytes of the copy;
-   *     null if the answer does not fit the request
-   */
-  public @Nullable Span take(Span span, Stage asked, Staged answer) {
-    long copied = answer.region().length();
-    if (answer.tables().size() != asked.wanted().size() || copied > asked.maxBytes()) {
-      return null;
-    }
-    long left = copied;
-    int to = span.from();
-    int next = 0;
-    boolean fits = true;
-    for (int block = span.from(); block < span.to(); block++) {
-      if (isReadIn(span, block)) {
-        take(block, answer.tables().get(next++));
-        long length = failures[block] == null ? lengths[block] - asked.position() : 0;
-        long part = span.isSingle() ? Math.min(length, left) : length;
-        if (fits && part > left) {
-          fits = false;
-          if (copied == 0 && length <= asked.maxBytes()) {
-            return null;
-          }
-        }
-        left -= fits ? part : 0;
-      }
-      to = fits ? block + 1 : to;
-    }
-    boolean isPart = left == 0 && (copied > 0 || !span.isSingle() || failures[span.from()] != null);
-    return isPart ? new Span(span.from(), to, (int) copied, true) : null;
-  }
-
-  private void take(int block, long[] table) {
+  /** Takes lengths and checksums of a block, which fails if its peer cannot stage it. */
+  void take(int block, long[] table) {
     int longs = MapOutputHeader.LONGS + partitions(block) * TableEntry.LONGS;
     if (table.length == Staged.STALE.length) {
       failures[block] = FallbackReason.STALE_LOCATION;
@@ -380,49 +294,13 @@ public final class LocatedBlocks {
         && TableEntry.bytes(table, MapOutputHeader.LONGS) == lengths[block];
   }
 
-  /** Returns the end of each block of a span in a buffer with the blocks one after the other. */
-  public int[] ends(Span span) {
-    int[] ends = new int[span.to() - span.from()];
-    int end = 0;
-    for (int block = span.from(); block < span.to(); block++) {
-      end += isReadIn(span, block) ? (int) length(block) : 0;
-      ends[block - span.from()] = end;
-    }
-    return ends;
+  /** Returns true if both blocks are known to belong to the same map output. */
+  boolean areOfSameOutput(int block, int other) {
+    return outputs[block] == outputs[other];
   }
 
-  /**
-   * Returns the regions of a span of registered blocks, in their order; adjoining blocks are one
-   * region.
-   *
-   * @param position bytes of a single block that are left out
-   * @param length bytes of a single block
-   */
-  public List<RemoteRegion> regions(Span span, long position, int length) {
-    if (span.isSingle()) {
-      return List.of(region(span.from(), position, length));
-    }
-    List<RemoteRegion> regions = new ArrayList<>();
-    MapOutputHeader output = null;
-    for (int block = span.from(); block < span.to(); block++) {
-      if (isReadIn(span, block)) {
-        RemoteRegion next = region(block, 0, lengths[block]);
-        if (output == outputs[block] && end(regions.getLast()) == next.address()) {
-          RemoteRegion last = regions.removeLast();
-          next = new RemoteRegion(last.address(), last.length() + next.length(), last.rkey());
-        }
-        regions.add(next);
-        output = outputs[block];
-      }
-    }
-    return regions;
-  }
-
-  private static long end(RemoteRegion region) {
-    return region.address() + region.length();
-  }
-
-  private RemoteRegion region(int block, long position, long length) {
+  /** Returns the region of some bytes of a registered block. */
+  RemoteRegion region(int block, long position, long length) {
     RemoteRegion data = outputs[block].data();
     return new RemoteRegion(data.address() + offsets[block] + position, length, data.rkey());
   }

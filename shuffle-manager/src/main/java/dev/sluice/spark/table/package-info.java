@@ -6,7 +6,8 @@
  * These name the {@link TableSlice}s that are needed. {@link TableReader} fills them: it READs
  * registered tables by {@link TableRead} and keeps their headers in a cache. Then {@code
  * LocatedBlocks} knows offset, length and checksum of each registered block. Those of other blocks
- * come with the peer's answer to a request to stage them. {@link Spans} divides both into READs.
+ * come with the peer's answer to a request to stage them. {@link Span}s of both are READ, one
+ * request each.
  *
  * <p>The bytes of blocks are READ in {@link dev.sluice.spark.fetch}.
  */

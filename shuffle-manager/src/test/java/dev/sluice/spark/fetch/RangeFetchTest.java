@@ -15,7 +15,7 @@ import dev.sluice.rdma.transfer.ReadBuffer;
 import dev.sluice.rdma.transfer.ReadException.Cause;
 import dev.sluice.spark.fetch.FetchBudget.Permit;
 import dev.sluice.spark.table.LocatedBlocks;
-import dev.sluice.spark.table.LocatedBlocks.Span;
+import dev.sluice.spark.table.Span;
 import dev.sluice.spark.table.TableReads;
 import dev.sluice.spark.transport.FakeTransport;
 import dev.sluice.spark.transport.FallbackReason;
@@ -69,9 +69,9 @@ class RangeFetchTest {
     LocatedBlocks located =
         path.locator().locate("7", blocks, false, deadlineNanos, TableReads.UNTIMED).join();
     int bytes = Arrays.stream(blockIds).mapToInt(id -> fixture.written(id).length).sum();
-    Span all = new Span(0, blocks.size(), bytes, true);
+    Span all = new Span(located, 0, blocks.size(), bytes, true);
     Request request = new Request(new TaskReads(1), deadlineNanos);
-    new RangeFetch(path, request, located, all, new Sink()).start();
+    new RangeFetch(path, request, all, new Sink()).start();
   }
 
   private record Request(TaskReads task, long deadlineNanos) implements FetchBudget.Request {
@@ -225,7 +225,7 @@ class RangeFetchTest {
     read(block(10, 0));
 
     assertArrived(block(10, 0));
-    assertThat(arrived).isEqualTo(new Span(0, 1, 100, true));
+    assertThat(arrived).isEqualTo(new Span(arrived.located(), 0, 1, 100, true));
     assertThat(fixture.transport.stages())
         .extracting(Stage::position, Stage::maxBytes)
         .containsExactly(tuple(0L, 100), tuple(99L, 1));

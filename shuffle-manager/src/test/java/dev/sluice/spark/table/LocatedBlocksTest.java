@@ -14,7 +14,6 @@ import dev.sluice.blocks.wire.TableSegment;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.Locator.Located;
-import dev.sluice.spark.table.LocatedBlocks.Span;
 import dev.sluice.spark.transport.FallbackReason;
 import java.util.Arrays;
 import java.util.Collection;
@@ -37,9 +36,6 @@ class LocatedBlocksTest {
           new TableSegment(new RemoteRegion(64, TableSegment.bytes(SLOTS, PARTITIONS), 2), SLOTS),
           SLOT);
 
-  /** The first block. */
-  private static final Span ONE = new Span(0, 1, 1, false);
-
   private long dataBytes = PARTITIONS * PARTITION_BYTES;
 
   @Test
@@ -48,7 +44,7 @@ class LocatedBlocksTest {
 
     assertThat(located.failure(0)).isNull();
     assertThat(located.length(0)).isEqualTo(PARTITION_BYTES);
-    assertThat(located.regions(ONE, 7, 8))
+    assertThat(new Span(located, 0, 1, 1, false).regions(7, 8))
         .containsExactly(new RemoteRegion(ADDRESS + 99 * PARTITION_BYTES + 7, 8, 1));
     assertThat(located.checksum(0, 0)).isEqualTo(1099);
   }
@@ -57,7 +53,7 @@ class LocatedBlocksTest {
   void aBlockMayHaveManyPartitions() {
     LocatedBlocks located = locate(LOCATION, 62, 66);
 
-    assertThat(located.regions(ONE, 0, 1))
+    assertThat(new Span(located, 0, 1, 1, false).regions(0, 1))
         .containsExactly(new RemoteRegion(ADDRESS + 62 * PARTITION_BYTES, 1, 1));
     assertThat(located.length(0)).isEqualTo(4 * PARTITION_BYTES);
     assertThat(located.partitions(0)).isEqualTo(4);
@@ -146,8 +142,8 @@ class LocatedBlocksTest {
     return new Staged(1, new RemoteRegion(64, bytes, 9), 0, 1, -1, List.of(tables));
   }
 
-  private static Stage request(LocatedBlocks located, Span span, int maxBytes) {
-    return new Stage(3, 1_000, located.wanted(span), 0, maxBytes);
+  private static Stage request(Span span, int maxBytes) {
+    return new Stage(3, 1_000, span.wanted(), 0, maxBytes);
   }
 
   @Test
@@ -157,112 +153,112 @@ class LocatedBlocksTest {
     assertThat(located.fill().failure(0)).isNull();
     assertThat(located.isKnown(0)).isFalse();
     assertThat(located.isStaged(0)).isTrue();
-    assertThat(Spans.registered(located, 1_000, false)).isEmpty();
+    assertThat(Span.registered(located, 1_000, false)).isEmpty();
   }
 
   @Test
   void stagedBlocksAreDividedByTheirMeanSize() {
-    List<Span> spans = Spans.staged(staged(25, 80_000), 0, 25, 1 << 20, 1 << 22);
+    List<Span> spans = Span.staged(staged(25, 80_000), 0, 25, 1 << 20, 1 << 22);
     assertThat(spans).extracting(Span::from).containsExactly(0, 11, 22);
     assertThat(spans).extracting(Span::to).containsExactly(11, 22, 25);
     assertThat(spans).extracting(Span::bytes).allMatch(bytes -> bytes % 4096 == 0);
-    assertThat(Spans.staged(staged(3, 2_000_000), 0, 3, 1 << 20, 1 << 22))
+    assertThat(Span.staged(staged(3, 2_000_000), 0, 3, 1 << 20, 1 << 22))
         .hasSize(3)
         .allMatch(span -> span.isSingle() && span.bytes() > 2_000_000);
   }
 
   @Test
   void withoutAMeanEachSpanHasAllBytes() {
-    assertThat(Spans.staged(staged(ControlMessages.MAX_BLOCKS + 1, 0), 0, 4097, 1 << 20, 1 << 20))
-        .containsExactly(new Span(0, 4096, 1 << 20, true), new Span(4096, 4097, 1 << 20, true));
+    LocatedBlocks located = staged(ControlMessages.MAX_BLOCKS + 1, 0);
+    assertThat(Span.staged(located, 0, 4097, 1 << 20, 1 << 20))
+        .containsExactly(
+            new Span(located, 0, 4096, 1 << 20, true),
+            new Span(located, 4096, 4097, 1 << 20, true));
   }
 
   @Test
   void blocksOfTheCopyAreThereAndTheLengthsOfTheRestAreKnown() {
     LocatedBlocks located = staged(4, 100);
-    Span all = new Span(0, 4, 250, true);
-    Stage asked = request(located, all, 250);
+    Span all = new Span(located, 0, 4, 250, true);
+    Stage asked = request(all, 250);
     Span there =
-        located.take(
-            all, asked, answer(200, table(0, 150), table(1, 50), table(2, 60), table(3, 5)));
-    assertThat(there).isEqualTo(new Span(0, 2, 200, true));
-    assertThat(located.ends(there)).containsExactly(150, 200);
-    assertThat(Spans.staged(located, 2, 4, 1 << 20, 1 << 20))
-        .containsExactly(new Span(2, 4, 65, true));
+        all.take(asked, answer(200, table(0, 150), table(1, 50), table(2, 60), table(3, 5)));
+    assertThat(there).isEqualTo(new Span(located, 0, 2, 200, true));
+    assertThat(there.ends()).containsExactly(150, 200);
+    assertThat(Span.staged(located, 2, 4, 1 << 20, 1 << 20))
+        .containsExactly(new Span(located, 2, 4, 65, true));
   }
 
   /** The lengths of the partitions are from the first answer. */
   @Test
   void aBlockWhoseTableHasChangedIsStale() {
     LocatedBlocks located = staged(1, 100);
-    Span one = new Span(0, 1, 50, true);
-    located.take(one, request(located, one, 50), answer(50, table(0, 150)));
-    Stage rest = new Stage(3, 1_000, located.wanted(one), 50, 100);
-    assertThat(located.take(one, rest, answer(100, table(0, 150))))
-        .isEqualTo(new Span(0, 1, 100, true));
-    located.take(one, rest, answer(100, table(0, 151)));
+    Span one = new Span(located, 0, 1, 50, true);
+    one.take(request(one, 50), answer(50, table(0, 150)));
+    Stage rest = new Stage(3, 1_000, one.wanted(), 50, 100);
+    assertThat(one.take(rest, answer(100, table(0, 150))))
+        .isEqualTo(new Span(located, 0, 1, 100, true));
+    one.take(rest, answer(100, table(0, 151)));
     assertThat(located.failure(0)).isEqualTo(FallbackReason.STALE_LOCATION);
   }
 
   @Test
   void aCopyThatIsLargerThanAskedForIsNotTaken() {
     LocatedBlocks located = staged(1, 100);
-    Span one = new Span(0, 1, 50, true);
-    assertThat(located.take(one, request(located, one, 50), answer(51, table(0, 51)))).isNull();
+    Span one = new Span(located, 0, 1, 50, true);
+    assertThat(one.take(request(one, 50), answer(51, table(0, 51)))).isNull();
   }
 
   @Test
   void blocksThatCannotBeStagedFailAloneAndHaveNoBytes() {
     LocatedBlocks located = staged(5, 100);
-    Span all = new Span(0, 5, 250, true);
+    Span all = new Span(located, 0, 5, 250, true);
     Span there =
-        located.take(
-            all,
-            request(located, all, 250),
+        all.take(
+            request(all, 250),
             answer(60, Staged.STALE, table(1, 50), Staged.UNREADABLE, table(3, 0), table(4, 10)));
-    assertThat(there).isEqualTo(new Span(0, 5, 60, true));
-    assertThat(located.ends(there)).containsExactly(0, 50, 50, 50, 60);
+    assertThat(there).isEqualTo(new Span(located, 0, 5, 60, true));
+    assertThat(there.ends()).containsExactly(0, 50, 50, 50, 60);
     assertThat(located.failure(0)).isEqualTo(FallbackReason.STALE_LOCATION);
     assertThat(located.failure(2)).isEqualTo(FallbackReason.STAGING);
     assertThat(located.failure(3)).isEqualTo(FallbackReason.BLOCK_KIND);
-    assertThat(located.all(there)).hasToString("{0, 1, 2, 3, 4}");
-    assertThat(located.read(there)).hasToString("{1, 4}");
+    assertThat(there.all()).hasToString("{0, 1, 2, 3, 4}");
+    assertThat(there.read()).hasToString("{1, 4}");
   }
 
   @Test
   void answersThatDoNotFitTheRequestAreRefused() {
-    Span all = new Span(0, 2, 100, true);
     for (Staged wrong :
         List.of(
             answer(50, table(0, 50)),
             answer(51, table(0, 50), table(1, 60)),
             answer(0, table(0, 50), table(1, 60)),
             answer(110, table(0, 50), table(1, 70)))) {
-      LocatedBlocks located = staged(2, 50);
-      assertThat(located.take(all, request(located, all, 100), wrong)).as("%s", wrong).isNull();
+      Span all = new Span(staged(2, 50), 0, 2, 100, true);
+      assertThat(all.take(request(all, 100), wrong)).as("%s", wrong).isNull();
     }
     LocatedBlocks located = staged(2, 50);
+    Span all = new Span(located, 0, 2, 100, true);
     Staged none = answer(0, table(0, 101), table(1, 60));
-    assertThat(located.take(all, request(located, all, 100), none))
-        .isEqualTo(new Span(0, 0, 0, true));
+    assertThat(all.take(request(all, 100), none)).isEqualTo(new Span(located, 0, 0, 0, true));
   }
 
   @Test
   void aSingleBlockMayComeInPart() {
     LocatedBlocks located = staged(1, 50);
-    Span one = new Span(0, 1, 60, true);
-    assertThat(located.take(one, request(located, one, 60), answer(60, table(0, 80))))
-        .isEqualTo(new Span(0, 1, 60, true));
-    assertThat(located.take(one, request(located, one, 60), answer(0, table(0, 80)))).isNull();
-    assertThat(located.take(one, request(located, one, 60), answer(81, table(0, 80)))).isNull();
+    Span one = new Span(located, 0, 1, 60, true);
+    assertThat(one.take(request(one, 60), answer(60, table(0, 80))))
+        .isEqualTo(new Span(located, 0, 1, 60, true));
+    assertThat(one.take(request(one, 60), answer(0, table(0, 80)))).isNull();
+    assertThat(one.take(request(one, 60), answer(81, table(0, 80)))).isNull();
   }
 
   /** An answer for another map output is not accepted. */
   @Test
   void theHeaderOfAnotherMapOutputIsStale() {
     LocatedBlocks located = staged(1, 50);
-    Span one = new Span(0, 1, 60, true);
-    located.take(one, request(located, one, 60), answer(0, table(6, 10)));
+    Span one = new Span(located, 0, 1, 60, true);
+    one.take(request(one, 60), answer(0, table(6, 10)));
     assertThat(located.failure(0)).isEqualTo(FallbackReason.STALE_LOCATION);
   }
 
