@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.node;
 
-import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -11,11 +10,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One of YARN's local directories, in which files of a job are looked for and opened. One thread at
- * a time waits for its disk. If that thread gets no answer, the others go on without the directory
- * until it gets one. A disk that hangs therefore keeps one of the threads that open map outputs.
- * One that hangs when the index of an opened file is read keeps up to four. {@link JobFiles} makes
- * it. Any thread; callers wait for the disk.
+ * One of YARN's local directories, in which files of a job are looked for, opened and read. One
+ * thread at a time waits for its disk. If that thread gets no answer, the others go on without the
+ * directory until it gets one. A disk that hangs therefore keeps one of the threads that open map
+ * outputs. {@link JobFiles} makes it. Any thread; callers wait for the disk.
  */
 final class JobDirectory {
   private static final Logger LOG = LoggerFactory.getLogger(JobDirectory.class);
@@ -23,14 +21,15 @@ final class JobDirectory {
   /** Limit of the wait for another thread, shorter than readers wait for their map outputs. */
   private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
-  /** Work on the disk. */
+  /** Permission of one thread to wait for the disk, which that thread gives back. */
   @FunctionalInterface
-  interface Step<T> {
-    T on(Path directory) throws IOException;
+  interface Turn extends AutoCloseable {
+    @Override
+    void close();
   }
 
   private final Path path;
-  private final ReentrantLock turn = new ReentrantLock();
+  private final ReentrantLock lock = new ReentrantLock();
 
   /** True while the thread that has its turn is known to get no answer. */
   private volatile boolean late;
@@ -43,30 +42,27 @@ final class JobDirectory {
     return path;
   }
 
-  /** Does the work; returns null, without doing it, while the disk does not answer. */
-  <T> @Nullable T ifAnswering(Step<T> step) throws IOException {
-    if (!awaitTurn()) {
-      return null;
-    }
-    try {
-      return step.on(path);
-    } finally {
-      if (late) {
-        late = false;
-        LOG.info("{} answers again; map outputs there are found", path);
-      }
-      turn.unlock();
-    }
+  /** Waits for the turn of this thread; returns null while the disk does not answer. */
+  @Nullable Turn await() {
+    return isTaken() ? null : this::giveBack;
   }
 
-  private boolean awaitTurn() {
+  private void giveBack() {
+    if (late) {
+      late = false;
+      LOG.info("{} answers again; map outputs there are found", path);
+    }
+    lock.unlock();
+  }
+
+  private boolean isTaken() {
     try {
-      if (late ? turn.tryLock() : turn.tryLock(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
-        return true;
+      if (late ? lock.tryLock() : lock.tryLock(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
+        return false;
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      return false;
+      return true;
     }
     if (!late) {
       late = true;
@@ -76,6 +72,6 @@ final class JobDirectory {
           path,
           TIMEOUT.toMillis());
     }
-    return false;
+    return true;
   }
 }

@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Map outputs of a MapReduce job in YARN's local directories. Hadoop chooses a directory for each
  * data file and for each index. The registry's and the stager's threads call it, and wait for
- * disks. A directory that does not answer is left out ({@link JobDirectory}).
+ * disks. A directory that does not answer is left out ({@link JobDirectory}): a thread keeps its
+ * turn until it has closed the file that it opened there.
  *
  * <p>The job's user may replace these files and folders at any time, by links to files that only
  * the daemon may read. Each file is therefore checked after it was opened, and read by its
@@ -61,7 +62,7 @@ final class JobFiles implements MapOutputFiles {
   }
 
   @Override
-  public MapOutputFiles.@Nullable Files find(int shuffleId, long mapId) throws IOException {
+  public MapOutputFiles.@Nullable Files find(int shuffleId, long mapId) {
     if (!isId(shuffleId, mapId)) {
       return null;
     }
@@ -77,11 +78,13 @@ final class JobFiles implements MapOutputFiles {
     return shuffleId == SHUFFLE && mapId >= 0;
   }
 
-  private @Nullable Path find(long mapId, String file) throws IOException {
+  private @Nullable Path find(long mapId, String file) {
     for (JobDirectory directory : directories) {
       Path path = folder(directory.path(), mapId).resolve(file);
-      if (Boolean.TRUE.equals(directory.ifAnswering(_ -> exists.test(path)))) {
-        return path;
+      try (JobDirectory.Turn turn = directory.await()) {
+        if (turn != null && exists.test(path)) {
+          return path;
+        }
       }
     }
     return null;
@@ -112,14 +115,29 @@ final class JobFiles implements MapOutputFiles {
   private FileGuard.Guarded open(Path path) throws IOException {
     JobDirectory directory =
         directories.stream().filter(each -> path.startsWith(each.path())).findFirst().orElseThrow();
-    FileGuard.Guarded opened = directory.ifAnswering(parent -> open(parent, path));
-    if (opened == null) {
+    JobDirectory.Turn turn = directory.await();
+    if (turn == null) {
       throw new IOException(path + " is not opened: its disk does not answer");
     }
-    return opened;
+    boolean opened = false;
+    try {
+      FileFd file = open(directory.path(), path);
+      opened = true;
+      return new FileGuard.Guarded(file.link(), () -> close(file, turn));
+    } finally {
+      if (!opened) {
+        turn.close();
+      }
+    }
   }
 
-  private FileGuard.Guarded open(Path directory, Path path) throws IOException {
+  private static void close(FileFd file, JobDirectory.Turn turn) throws IOException {
+    try (turn) {
+      file.close();
+    }
+  }
+
+  private FileFd open(Path directory, Path path) throws IOException {
     FileFd file = FileFd.tryOpenUntrusted(path);
     if (file == null) {
       throw java.nio.file.Files.exists(path)
@@ -130,7 +148,7 @@ final class JobFiles implements MapOutputFiles {
     try {
       check(directory, path, file.link());
       checked = true;
-      return new FileGuard.Guarded(file.link(), file);
+      return file;
     } finally {
       if (!checked) {
         file.close();

@@ -4,13 +4,14 @@ package dev.sluice.node;
 import static dev.sluice.node.JobFixture.mapId;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.blocks.directory.FileGuard;
 import dev.sluice.blocks.registry.MapOutputFiles;
+import dev.sluice.blocks.registry.MapOutputIndex;
 import dev.sluice.node.JobFile.MapReduceJob;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -61,18 +62,27 @@ class JobFilesTest {
   }
 
   private MapOutputFiles.Files find(long mapId) {
-    try {
-      return files.find(JobFiles.SHUFFLE, mapId);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return files.find(JobFiles.SHUFFLE, mapId);
+  }
+
+  private static <T> CompletableFuture<T> onAnotherThread(Callable<T> work) {
+    CompletableFuture<T> result = new CompletableFuture<>();
+    Thread.ofPlatform()
+        .daemon()
+        .start(
+            () -> {
+              try {
+                result.complete(work.call());
+              } catch (Exception e) {
+                result.completeExceptionally(e);
+              }
+            });
+    return result;
   }
 
   @Test
   void aDiskThatHangsKeepsOneThreadAndNoOtherMapOutput() throws Exception {
-    CompletableFuture<MapOutputFiles.Files> stuck =
-        CompletableFuture.supplyAsync(
-            () -> find(ON_HANGING), task -> Thread.ofPlatform().daemon().start(task));
+    CompletableFuture<MapOutputFiles.Files> stuck = onAnotherThread(() -> find(ON_HANGING));
     hangs.await();
     for (int times = 0; times < 3; times++) {
       assertThat(find(ON_GOOD)).isNotNull();
@@ -81,5 +91,28 @@ class JobFilesTest {
     answer.countDown();
     assertThat(stuck.get(20, TimeUnit.SECONDS)).isNotNull();
     assertThat(find(ON_HANGING)).isNotNull();
+  }
+
+  /** This thread reads the index, and gets no answer until it closes it. */
+  @Test
+  void aDiskThatHangsWhileAnIndexIsReadKeepsOneThreadAndNoOtherMapOutput() throws Exception {
+    answer.countDown();
+    MapOutputFiles.Files found = find(ON_HANGING);
+    try (FileGuard.Guarded _ = found.guard().open(found.index())) {
+      for (int times = 0; times < 3; times++) {
+        assertThat(get(() -> find(ON_GOOD))).isNotNull();
+        assertThat(get(() -> find(ON_HANGING))).as("left out").isNull();
+        assertThat(onAnotherThread(() -> found.guard().open(found.index())))
+            .failsWithin(20, TimeUnit.SECONDS)
+            .withThrowableThat()
+            .withMessageContaining("its disk does not answer");
+      }
+    }
+    assertThat(get(() -> find(ON_HANGING))).isNotNull();
+    MapOutputIndex.read(found);
+  }
+
+  private static <T> T get(Callable<T> work) throws Exception {
+    return onAnotherThread(work).get(20, TimeUnit.SECONDS);
   }
 }

@@ -17,7 +17,8 @@ public interface FileGuard {
   FileGuard NONE = path -> new Guarded(path, () -> {});
 
   /**
-   * A file that may be read.
+   * A file that may be read. The thread that opened it closes it, when it has read it, or has
+   * opened it by its path.
    *
    * @param path names the file until close
    */

@@ -30,8 +30,8 @@ final class RegistrationQueue {
 
   /**
    * Number of threads that open map outputs. While three disks hang, four threads remain, and each
-   * other directory may use one of them. A map output of MapReduce may lie in any directory, so
-   * four of them may wait for the same disk, and then no other is opened.
+   * other directory may use one of them. A map output of MapReduce may lie in any directory. One of
+   * a job's waits for a disk that hangs, and the others go on without that disk.
    */
   private static final int OPENERS = 16;
 
