@@ -30,7 +30,8 @@ import org.slf4j.LoggerFactory;
  * each local directory, with a file that has the job's secret and user. {@link JobShuffleHandler}
  * has each container write missing files. A failure is logged, and never fails a container: readers
  * then use Hadoop's own shuffle. The daemon has the same names; this module does not depend on it.
- * A job that the daemon serves already keeps the secret with which it was opened.
+ * A job that the daemon serves already keeps the secret with which it was opened. Hadoop's job
+ * client makes the secret, and all attempts of the ApplicationMaster pass on the same one.
  */
 public final class JobFolders {
   private static final Logger LOG = LoggerFactory.getLogger(JobFolders.class);
@@ -155,8 +156,15 @@ public final class JobFolders {
     return file;
   }
 
-  /** Forgets an application that has ended. {@link SluiceNodeService} marks its folders. */
-  void ended(ApplicationId application) {
-    jobs.remove(application);
+  /**
+   * Forgets an application that has ended. Marks its folders as {@link SluiceNodeService} does, but
+   * after those that are being written. Waits for one directory.
+   */
+  public void ended(ApplicationId application) {
+    if (jobs.remove(application) != null) {
+      threads.onEach(
+          "marking " + application + " as ended",
+          directory -> SluiceNodeService.end(directory, application.toString()));
+    }
   }
 }

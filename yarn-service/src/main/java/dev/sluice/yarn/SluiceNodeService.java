@@ -208,7 +208,7 @@ public final class SluiceNodeService extends AuxiliaryService {
             "marking "
                 + application
                 + " as ended (the node daemon otherwise removes it after sluice.node.expireAfter)",
-            directory -> end(directory.resolve(FOLDER), application));
+            directory -> end(directory, application));
   }
 
   /**
@@ -216,7 +216,8 @@ public final class SluiceNodeService extends AuxiliaryService {
    *
    * @return false if the daemon does not use the directory
    */
-  private static boolean end(Path folder, String application) throws IOException {
+  static boolean end(Path directory, String application) throws IOException {
+    Path folder = directory.resolve(FOLDER);
     if (!Files.isDirectory(folder)) {
       return false;
     }

@@ -200,6 +200,19 @@ final class JobFoldersTest {
     assertThat(read(disk2)).containsEntry("user", "alice");
   }
 
+  /** Its file may be written late, when the other service has marked the folders that are there. */
+  @Test
+  void aJobThatEndsIsMarkedWhereverItsFileIsWritten() throws Exception {
+    folders.write(APPLICATION, "alice", token(SECRET)); // It waits for one of the disks.
+    folders.ended(APPLICATION);
+    awaitAll();
+    assertThat(List.of(disk1, disk2))
+        .map(disk -> disk.resolve(".sluice/" + NAME))
+        .anyMatch(Files::exists)
+        .filteredOn(Files::exists)
+        .allMatch(folder -> Files.exists(folder.resolve(".ended")));
+  }
+
   @Test
   void withoutAValidTokenNoContainerFails() throws Exception {
     folders.write(APPLICATION, "alice", null);
