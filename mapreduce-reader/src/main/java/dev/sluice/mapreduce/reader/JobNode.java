@@ -24,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -54,6 +55,7 @@ final class JobNode {
   private final RdmaEndpoint endpoint;
   private final ReaderSettings settings;
   private final SilentNodes silentNodes;
+  private final LongSupplier nanoClock;
 
   /** A search for the daemon that goes on without a waiting thread; guarded by this. */
   private @Nullable CompletableFuture<Registered> search;
@@ -69,19 +71,24 @@ final class JobNode {
   /** Failed searches since the last one that found the daemon. */
   private int failures;
 
+  /**
+   * @param nanoClock as {@link System#nanoTime}
+   */
   JobNode(
       String job,
       String host,
       BlockServerClient servers,
       RdmaEndpoint endpoint,
       ReaderSettings settings,
-      SilentNodes silentNodes) {
+      SilentNodes silentNodes,
+      LongSupplier nanoClock) {
     this.job = job;
     this.host = host;
     this.servers = servers;
     this.endpoint = endpoint;
     this.settings = settings;
     this.silentNodes = silentNodes;
+    this.nanoClock = nanoClock;
   }
 
   /**
@@ -119,7 +126,7 @@ final class JobNode {
     if (server != null) {
       return server;
     }
-    if (failure != null && System.nanoTime() - failedNanos < retryNanos()) {
+    if (failure != null && nanoClock.getAsLong() - failedNanos < retryNanos()) {
       throw failure;
     }
     try {
@@ -130,7 +137,7 @@ final class JobNode {
     } catch (NodeReadException e) {
       failure = e;
       failures++;
-      failedNanos = System.nanoTime();
+      failedNanos = nanoClock.getAsLong();
       throw e;
     }
   }
@@ -163,7 +170,7 @@ final class JobNode {
    * outputs come by HTTP meanwhile, and the answer is looked at when the node is asked again.
    */
   private Registered found(PeerAddress door) throws NodeReadException, InterruptedException {
-    long startNanos = System.nanoTime();
+    long startNanos = nanoClock.getAsLong();
     CompletableFuture<Registered> asked = search == null ? servers.findJob(door, job) : search;
     search = null;
     if (silentNodes.areMany() && !isDoneSoon(asked)) {
@@ -178,7 +185,7 @@ final class JobNode {
     } catch (NodeReadException e) {
       servers.peerLost(door); // Its connection is of no use.
       if (failures == 0) {
-        silentNodes.failed(System.nanoTime() - startNanos);
+        silentNodes.failed(nanoClock.getAsLong() - startNanos);
       }
       throw e;
     }
@@ -243,11 +250,12 @@ final class JobNode {
   private boolean resolve(PeerAddress peer, long[] mapIds, List<@Nullable MapOutputLocation> there)
       throws NodeReadException, InterruptedException {
     long deadlineNanos =
-        System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(settings.get(ReaderSettings.TIMEOUT_MS));
+        nanoClock.getAsLong()
+            + TimeUnit.MILLISECONDS.toNanos(settings.get(ReaderSettings.TIMEOUT_MS));
     Arrays.stream(mapIds).forEach(_ -> there.add(null));
     while (true) {
       int[] asked = IntStream.range(0, mapIds.length).filter(i -> there.get(i) == null).toArray();
-      long startNanos = System.nanoTime();
+      long startNanos = nanoClock.getAsLong();
       List<@Nullable MapOutputLocation> answers =
           answer(
               servers.resolve(
@@ -256,10 +264,10 @@ final class JobNode {
       for (int i = 0; i < asked.length; i++) {
         there.set(asked[i], answers.get(i));
       }
-      if (!there.contains(null) || System.nanoTime() - startNanos < LATE_NANOS) {
+      if (!there.contains(null) || nanoClock.getAsLong() - startNanos < LATE_NANOS) {
         return true;
       }
-      if (System.nanoTime() - deadlineNanos >= 0) {
+      if (nanoClock.getAsLong() - deadlineNanos >= 0) {
         return false;
       }
     }

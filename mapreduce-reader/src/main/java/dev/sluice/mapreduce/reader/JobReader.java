@@ -112,7 +112,8 @@ final class JobReader implements NodeReader {
 
   private JobNode node(String host) {
     return nodes.computeIfAbsent(
-        host, name -> new JobNode(job, name, servers, endpoint, settings, silentNodes));
+        host,
+        name -> new JobNode(job, name, servers, endpoint, settings, silentNodes, System::nanoTime));
   }
 
   @Override

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.sluice.mapreduce.reader;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.blocks.client.BlockServerClient;
+import dev.sluice.blocks.directory.RegistryLimits;
+import dev.sluice.blocks.wire.ChecksumAlgorithm;
+import dev.sluice.blocks.wire.ControlMessages;
+import dev.sluice.blocks.wire.ControlMessages.Addressed;
+import dev.sluice.blocks.wire.ControlMessages.Resolve;
+import dev.sluice.blocks.wire.ControlMessages.Resolved;
+import dev.sluice.blocks.wire.ControlMessages.Stage;
+import dev.sluice.blocks.wire.ControlMessages.Staged;
+import dev.sluice.blocks.wire.MapOutputHeader;
+import dev.sluice.blocks.wire.MapOutputLocation;
+import dev.sluice.blocks.wire.MessageCodec;
+import dev.sluice.blocks.wire.MessageException;
+import dev.sluice.blocks.wire.NodeMessages;
+import dev.sluice.blocks.wire.NodeMessages.FindJob;
+import dev.sluice.blocks.wire.NodeMessages.Registered;
+import dev.sluice.blocks.wire.ProcessName;
+import dev.sluice.blocks.wire.TableEntry;
+import dev.sluice.blocks.wire.TableSegment;
+import dev.sluice.mapreduce.HttpReason;
+import dev.sluice.mapreduce.RemotePartition;
+import dev.sluice.rdma.RemoteRegion;
+import dev.sluice.rdma.soft.SoftProvider;
+import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
+import dev.sluice.rdma.transfer.RdmaEndpoint;
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.spark.network.TransportContext;
+import org.apache.spark.network.client.RpcResponseCallback;
+import org.apache.spark.network.client.TransportClient;
+import org.apache.spark.network.server.OneForOneStreamManager;
+import org.apache.spark.network.server.RpcHandler;
+import org.apache.spark.network.server.StreamManager;
+import org.apache.spark.network.server.TransportServer;
+import org.apache.spark.network.util.MapConfigProvider;
+import org.apache.spark.network.util.TransportConf;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Map outputs of a node that registers them slowly: the test scripts its daemon and the clock. */
+@Timeout(60)
+final class JobNodeTest {
+  private static final TransportConf CONF =
+      new TransportConf("sluice", new MapConfigProvider(Map.of()));
+  private static final String JOB = "application_1700000000000_0012-mapreduce";
+  private static final String HOST = "127.0.0.1";
+  private static final int TIMEOUT_MS = 30_000;
+  private static final int BYTES = 100;
+
+  private final MessageCodec codec = new MessageCodec(ControlMessages.TYPES, NodeMessages.TYPES);
+  private final TransportContext context = new TransportContext(CONF, new Daemon());
+  private final TransportServer server = context.createServer(HOST, 0, List.of());
+  private final AtomicLong nowNanos = new AtomicLong();
+  private final BlockServerClient servers =
+      new BlockServerClient(
+          new ProcessName(JOB, "reader"),
+          CONF,
+          List.of(),
+          ReaderSettings.of(Map.of()).transferOptions(),
+          TIMEOUT_MS,
+          () -> 0);
+  private RdmaEndpoint endpoint;
+  private JobNode node;
+
+  /** Ids of the map outputs of each request to locate some. */
+  private final List<List<Long>> asked = new ArrayList<>();
+
+  /**
+   * Answer of the daemon to a request to locate map outputs.
+   *
+   * @param registered map outputs that have a location
+   */
+  private record Answer(long tookMs, Set<Long> registered) {}
+
+  /** The last one is repeated. */
+  private final Deque<Answer> answers = new ArrayDeque<>();
+
+  private final class Daemon extends RpcHandler {
+    @Override
+    public void receive(TransportClient from, ByteBuffer request, RpcResponseCallback callback) {
+      try {
+        codec.answer(callback, answer(codec.decode(request)));
+      } catch (MessageException e) {
+        callback.onFailure(e);
+      }
+    }
+
+    @Override
+    public StreamManager getStreamManager() {
+      return new OneForOneStreamManager();
+    }
+  }
+
+  private Object answer(Object message) {
+    return switch (message) {
+      case FindJob _ -> new Registered("node", HOST, server.getPort(), "soft", List.of());
+      case Addressed(_, _, Resolve(_, long[] mapIds)) -> resolved(mapIds);
+      case Addressed(_, _, Stage stage) ->
+          new Staged(0, new RemoteRegion(0, 0, 0), 0, 0, Staged.NO_CHECKSUM, tables(stage));
+      default -> throw new IllegalArgumentException(message.toString());
+    };
+  }
+
+  private Resolved resolved(long[] mapIds) {
+    asked.add(Arrays.stream(mapIds).boxed().toList());
+    Answer answer = answers.size() > 1 ? answers.remove() : answers.element();
+    nowNanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(answer.tookMs));
+    List<MapOutputLocation> locations = new ArrayList<>();
+    for (long mapId : mapIds) {
+      locations.add(
+          answer.registered.contains(mapId)
+              ? new MapOutputLocation(mapId, TableSegment.unregistered(1), 0)
+              : null);
+    }
+    return new Resolved(locations);
+  }
+
+  private static List<long[]> tables(Stage stage) {
+    List<long[]> tables = new ArrayList<>();
+    stage
+        .wanted()
+        .forEach(
+            wanted -> {
+              long[] table =
+                  Arrays.copyOf(
+                      new MapOutputHeader(
+                              wanted.mapId(),
+                              MapOutputHeader.unregistered(BYTES),
+                              ChecksumAlgorithm.NONE)
+                          .toLongs(),
+                      MapOutputHeader.LONGS + TableEntry.LONGS);
+              table[MapOutputHeader.LONGS] = TableEntry.first(0, BYTES);
+              table[MapOutputHeader.LONGS + 1] = TableEntry.second(BYTES, BYTES);
+              tables.add(table);
+            });
+    return tables;
+  }
+
+  @BeforeEach
+  void open() throws Exception {
+    ReaderSettings settings =
+        ReaderSettings.of(
+            Map.of(
+                "sluice.mapreduce.port",
+                Integer.toString(server.getPort()),
+                "sluice.mapreduce.timeout",
+                TIMEOUT_MS + "ms"));
+    endpoint =
+        RdmaEndpoint.open(
+            new SoftProvider(SoftOptions.DEFAULT).open(InetAddress.getByName(HOST)),
+            settings.transferOptions(),
+            servers);
+    node = new JobNode(JOB, HOST, servers, endpoint, settings, new SilentNodes(), nowNanos::get);
+  }
+
+  @AfterEach
+  void close() {
+    endpoint.close();
+    servers.close();
+    server.close();
+    context.close();
+  }
+
+  /** The daemon answers at its own deadline although it still registers some. */
+  private void answersLate(Long... registered) {
+    answers.add(new Answer(RegistryLimits.RESOLVE_MS, Set.of(registered)));
+  }
+
+  private void answersInTime(Long... registered) {
+    answers.add(new Answer(1, Set.of(registered)));
+  }
+
+  private List<HttpReason> locate(long... mapIds) throws Exception {
+    return node.locate(mapIds, 0).stream().map(RemotePartition::failure).toList();
+  }
+
+  @Test
+  void lateMapOutputsAreAskedForAgain() throws Exception {
+    answersLate(1L);
+    answersLate(2L);
+    answersInTime(3L);
+    assertThat(locate(1, 2, 3)).containsExactly(null, null, null);
+    assertThat(asked).containsExactly(List.of(1L, 2L, 3L), List.of(2L, 3L), List.of(3L));
+  }
+
+  @Test
+  void mapOutputsThatTheNodeLacksAreNotAskedForAgain() throws Exception {
+    answersInTime(1L);
+    assertThat(locate(1, 2)).containsExactly(null, HttpReason.NOT_REGISTERED);
+    assertThat(asked).hasSize(1);
+  }
+
+  @Test
+  void mapOutputsThatTheNodeLacksInTheEndAreToldSo() throws Exception {
+    answersLate(1L);
+    answersInTime();
+    assertThat(locate(1, 2)).containsExactly(null, HttpReason.NOT_REGISTERED);
+    assertThat(asked).containsExactly(List.of(1L, 2L), List.of(2L));
+  }
+
+  @Test
+  void mapOutputsThatAreStillLateAtTheDeadlineGoByHttp() throws Exception {
+    answersLate(1L);
+    answersLate();
+    assertThat(locate(1, 2)).containsExactly(null, HttpReason.STAGING);
+    assertThat(asked).hasSize((int) Math.ceilDiv(TIMEOUT_MS, RegistryLimits.RESOLVE_MS));
+  }
+}
