@@ -37,7 +37,9 @@ import java.util.function.Function;
  *
  * <p>The accessors of a record are composed into one method handle that writes it, and its
  * constructor and the codecs of its components into one that reads it. That takes 3 to 5 ms of CPU
- * time at the first use of a class. Numbers that are components of their own are not boxed.
+ * time at the first use of a class, and ten times as much in a process that has just started:
+ * {@link ReadCodecs} has codecs that are written by hand. Numbers that are components of their own
+ * are not boxed.
  *
  * @param leastBytes smallest size of a value
  */
@@ -65,7 +67,8 @@ record RecordCodec<T>(BiConsumer<Output, T> writer, Function<Input, T> reader, i
       new ClassValue<>() {
         @Override
         protected RecordCodec<?> computeValue(Class<?> type) {
-          return derive(type);
+          RecordCodec<?> byHand = ReadCodecs.of(type);
+          return byHand == null ? derive(type) : byHand;
         }
       };
 
@@ -76,7 +79,7 @@ record RecordCodec<T>(BiConsumer<Output, T> writer, Function<Input, T> reader, i
   }
 
   @SuppressWarnings("unchecked")
-  private static <T> RecordCodec<T> derive(Class<T> type) {
+  static <T> RecordCodec<T> derive(Class<T> type) {
     if (!type.isRecord()) {
       throw new IllegalArgumentException("no codec of " + type);
     }
@@ -152,7 +155,7 @@ record RecordCodec<T>(BiConsumer<Output, T> writer, Function<Input, T> reader, i
     return ofList(first, max == null ? Integer.MAX_VALUE : max.value());
   }
 
-  private static <T> RecordCodec<List<T>> ofList(RecordCodec<T> element, int max) {
+  static <T> RecordCodec<List<T>> ofList(RecordCodec<T> element, int max) {
     return new RecordCodec<>(
         (output, elements) -> {
           Fields.writeCount(output, elements.size());
@@ -220,10 +223,14 @@ record RecordCodec<T>(BiConsumer<Output, T> writer, Function<Input, T> reader, i
         input -> {
           int kind = input.readByte();
           if (kind < 0 || kind >= codecs.size()) {
-            throw new KryoException("unknown kind %d of a message's content".formatted(kind));
+            throw unknown(kind);
           }
           return codecs.get(kind).reader.apply(input);
         },
         1);
+  }
+
+  static KryoException unknown(int kind) {
+    return new KryoException("unknown kind %d of a message's content".formatted(kind));
   }
 }

@@ -5,6 +5,8 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.esotericsoftware.kryo.io.Input;
+import com.esotericsoftware.kryo.io.Output;
 import dev.sluice.blocks.wire.ControlMessages.Addressed;
 import dev.sluice.blocks.wire.ControlMessages.Connect;
 import dev.sluice.blocks.wire.ControlMessages.Connected;
@@ -133,6 +135,33 @@ class MessageCodecTest {
       assertThat(encoded).isEqualTo(new String(pinned.readAllBytes(), US_ASCII).lines().toList());
     }
     assertThat(messages()).map(Object::getClass).map(Class.class::cast).contains(types());
+  }
+
+  static List<Object> messagesByHand() {
+    return messages().stream()
+        .filter(message -> ReadCodecs.of(message.getClass()) != null)
+        .toList();
+  }
+
+  @ParameterizedTest
+  @MethodSource("messagesByHand")
+  void codecsThatAreWrittenByHandFollowTheRecords(Object message) {
+    RecordCodec<Object> byHand = codec(ReadCodecs.of(message.getClass()));
+    RecordCodec<Object> derived = codec(RecordCodec.derive(message.getClass()));
+    Output output = new Output(16, -1);
+    derived.writer().accept(output, message);
+    byte[] bytes = output.toBytes();
+    output.clear();
+    byHand.writer().accept(output, message);
+    assertThat(output.toBytes()).isEqualTo(bytes);
+    assertThat(byHand.reader().apply(new Input(bytes)))
+        .usingRecursiveComparison()
+        .isEqualTo(derived.reader().apply(new Input(bytes)));
+  }
+
+  @SuppressWarnings("unchecked")
+  private static RecordCodec<Object> codec(RecordCodec<?> any) {
+    return (RecordCodec<Object>) any;
   }
 
   private static ByteBuffer directBuffer(byte[] bytes) {
