@@ -39,12 +39,14 @@ final class HttpOutputs {
   private final Set<String> told = ConcurrentHashMap.newKeySet();
 
   /**
-   * Leaves a map output to HTTP. Logs the first one of each host and reason.
+   * Leaves a map output to HTTP. Logs the first one of each host and reason, and of a task that
+   * cannot READ.
    *
    * @param why description of the failure
    */
   void add(TaskAttemptID output, HttpReason reason, String host, @Nullable Object why) {
-    if (reasons.putIfAbsent(output, reason) == null && told.add(host + reason)) {
+    String about = reason == HttpReason.OFF ? "all hosts" : host + reason;
+    if (reasons.putIfAbsent(output, reason) == null && told.add(about)) {
       LOG.warn("{} at {} is fetched by HTTP, not READ: {}, {}", output, host, reason, why);
     }
   }
@@ -85,7 +87,11 @@ final class HttpOutputs {
         each -> failed.getOrDefault(each, 0) == least);
   }
 
-  /** Notes that a request for map outputs failed. */
+  /**
+   * Notes that a request for map outputs failed. Hadoop may have asked for others as well, which
+   * became known a moment before: the scheduler hears of them all, and counts their failures. Here
+   * the failure may be theirs, and changes no more than the order of further requests.
+   */
   void failed(String host, Collection<TaskAttemptID> outputs) {
     boolean isOne = outputs.size() == 1;
     outputs.forEach(each -> failed.merge(each, isOne ? 1 : 0, Integer::sum));

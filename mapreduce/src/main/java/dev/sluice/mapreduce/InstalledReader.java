@@ -40,14 +40,16 @@ final class InstalledReader {
   private static final int JAVA = 21;
 
   /**
-   * Factories by the folder of their jars, guarded by itself. YARN runs one reduce task in a
-   * process. Benchmarks and tests run several, which then load the classes once.
+   * Factories by their installations, guarded by itself. YARN runs one reduce task in a process.
+   * Benchmarks and tests run several, which then load the classes once.
    */
-  private static final Map<File, NodeReader.Factory> FACTORIES = new HashMap<>();
+  private static final Map<String, NodeReader.Factory> FACTORIES = new HashMap<>();
 
   private InstalledReader() {}
 
   /**
+   * Returns a reader that is being opened, for a task that has all that it needs.
+   *
    * @param secret the secret by which the job fetches map outputs; null if it has none
    * @throws NodeReadException if there is no reader for this task, with the reason
    */
@@ -81,19 +83,23 @@ final class InstalledReader {
     if (home == null) {
       throw new NodeReadException(HttpReason.OFF, HOME + " is not set", null);
     }
-    return open(
-        new File(home, "jars"),
-        MapIds.jobName(reduce.getJobID()),
-        new String(Base64.getEncoder().encode(secret.getEncoded()), StandardCharsets.US_ASCII),
-        reduce,
-        settings);
+    URL[] jars = urls(new File(home, "jars"));
+    String job = MapIds.jobName(reduce.getJobID());
+    String text =
+        new String(Base64.getEncoder().encode(secret.getEncoded()), StandardCharsets.US_ASCII);
+    return new OpeningReader(() -> open(home, jars, job, text, reduce, settings));
   }
 
   private static NodeReader open(
-      File jars, String job, String secret, TaskAttemptID reduce, Map<String, String> settings)
+      String home,
+      URL[] jars,
+      String job,
+      String secret,
+      TaskAttemptID reduce,
+      Map<String, String> settings)
       throws NodeReadException {
     try {
-      return factory(jars)
+      return factory(home, jars)
           .open(job, secret, reduce.toString(), reduce.getTaskID().getId(), settings);
     } catch (RuntimeException | LinkageError | java.util.ServiceConfigurationError e) {
       throw new NodeReadException(HttpReason.OFF, String.valueOf(e.getMessage()), e);
@@ -103,26 +109,26 @@ final class InstalledReader {
   /**
    * Returns the factory of an installation. Its classes stay loaded for the life of the process.
    */
-  private static NodeReader.Factory factory(File jars) throws NodeReadException {
+  private static NodeReader.Factory factory(String home, URL[] jars) throws NodeReadException {
     synchronized (FACTORIES) {
-      NodeReader.Factory factory = FACTORIES.get(jars);
+      NodeReader.Factory factory = FACTORIES.get(home);
       if (factory == null) {
-        factory = load(jars);
-        FACTORIES.put(jars, factory);
+        factory = load(home, jars);
+        FACTORIES.put(home, factory);
       }
       return factory;
     }
   }
 
-  private static NodeReader.Factory load(File jars) throws NodeReadException {
-    ReaderLoader loader = new ReaderLoader(urls(jars));
+  private static NodeReader.Factory load(String home, URL[] jars) throws NodeReadException {
+    ReaderLoader loader = new ReaderLoader(jars);
     boolean loaded = false;
     try {
       Iterator<NodeReader.Factory> found =
           ServiceLoader.load(NodeReader.Factory.class, loader).iterator();
       if (!found.hasNext()) {
         throw new NodeReadException(
-            HttpReason.OFF, jars + " has no sluice-mapreduce-reader jar (" + HOME + ")", null);
+            HttpReason.OFF, home + "/jars has no sluice-mapreduce-reader jar (" + HOME + ")", null);
       }
       NodeReader.Factory factory = found.next();
       loaded = true;

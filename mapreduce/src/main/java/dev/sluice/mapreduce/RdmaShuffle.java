@@ -26,9 +26,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Hadoop's shuffle with READs: the value of {@code
  * mapreduce.job.reduce.shuffle.consumer.plugin.class}. Scheduler, merger and the handling of lost
- * map outputs are Hadoop's. Where this reduce task cannot READ at all, it is Hadoop's own {@link
- * Shuffle}, with one WARN; with local map files, as LocalJobRunner and uber jobs have them, it is
- * so without one.
+ * map outputs are Hadoop's. Where this reduce task lacks what it needs to READ, it is Hadoop's own
+ * {@link Shuffle}, with one WARN; with local map files, as LocalJobRunner and uber jobs have them,
+ * it is so without one.
  *
  * <p>The reduce task makes it, and calls it on its own thread: {@link #init}, {@link #run}, {@link
  * #close}. Job counters of the group {@link ShuffleCounters#GROUP} tell the bytes and the reasons.

@@ -10,6 +10,7 @@ import javax.crypto.SecretKey;
 import javax.crypto.spec.SecretKeySpec;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.TaskAttemptID;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -62,11 +63,17 @@ final class InstalledReaderTest {
     java.nio.file.Files.createDirectory(home.resolve("jars"));
     Configuration conf = new Configuration(false);
     conf.set("sluice.mapreduce.home", home.toString());
-    assertOff(conf, secret(), "has no sluice-mapreduce-reader jar");
+    try (NodeReader reader = InstalledReader.open(conf, REDUCE, secret())) {
+      assertOff(() -> reader.locate("host", new long[1]), "has no sluice-mapreduce-reader jar");
+    }
   }
 
   private static void assertOff(Configuration conf, @Nullable SecretKey secret, String reason) {
-    assertThatThrownBy(() -> InstalledReader.open(conf, REDUCE, secret))
+    assertOff(() -> InstalledReader.open(conf, REDUCE, secret), reason);
+  }
+
+  private static void assertOff(ThrowingCallable call, String reason) {
+    assertThatThrownBy(call)
         .isInstanceOfSatisfying(
             NodeReadException.class, e -> assertThat(e.reason()).isEqualTo(HttpReason.OFF))
         .hasMessageContaining(reason);

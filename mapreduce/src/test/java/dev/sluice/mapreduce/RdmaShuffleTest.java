@@ -11,7 +11,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.jar.JarOutputStream;
 import java.util.zip.ZipEntry;
 import javax.crypto.spec.SecretKeySpec;
@@ -52,6 +53,7 @@ final class RdmaShuffleTest {
       jar.putNextEntry(new ZipEntry("META-INF/services/" + NodeReader.Factory.class.getName()));
       jar.write(Factory.class.getName().getBytes(StandardCharsets.UTF_8));
     }
+    Factory.isClosed = new CountDownLatch(1);
     shuffle.init(context());
   }
 
@@ -92,15 +94,14 @@ final class RdmaShuffleTest {
   }
 
   @Test
-  void aFailureOfAThreadEndsTheWaitForMapOutputs() {
+  void aFailureOfAThreadEndsTheWaitForMapOutputs() throws Exception {
     IllegalStateException failure = new IllegalStateException("scripted");
     master.failure = failure;
-    int closed = Factory.CLOSED.get();
     assertThatThrownBy(shuffle::run)
         .isInstanceOf(IOException.class)
         .hasMessageContaining("sluice-map-events")
         .hasCause(failure);
-    assertThat(Factory.CLOSED).as("readers that were closed").hasValue(closed + 1);
+    assertThat(Factory.isClosed.await(30, TimeUnit.SECONDS)).as("the reader is closed").isTrue();
   }
 
   @Test
@@ -122,7 +123,7 @@ final class RdmaShuffleTest {
 
   /** Makes readers of no node. */
   public static final class Factory implements NodeReader.Factory {
-    private static final AtomicInteger CLOSED = new AtomicInteger();
+    private static volatile CountDownLatch isClosed;
 
     @Override
     public NodeReader open(
@@ -140,7 +141,7 @@ final class RdmaShuffleTest {
 
         @Override
         public void close() {
-          CLOSED.incrementAndGet();
+          isClosed.countDown();
         }
       };
     }
