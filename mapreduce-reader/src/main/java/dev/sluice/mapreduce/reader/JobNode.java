@@ -148,8 +148,17 @@ final class JobNode {
     return TimeUnit.MILLISECONDS.toNanos(ms);
   }
 
+  /** Begins to look for the daemon, which {@link #locate} then waits for. Does not wait. */
+  synchronized void search() {
+    search = servers.findJob(door(), job);
+  }
+
+  private PeerAddress door() {
+    return new PeerAddress("jobs", host, settings.get(ReaderSettings.PORT));
+  }
+
   private PeerAddress find() throws NodeReadException, InterruptedException {
-    PeerAddress door = new PeerAddress("jobs", host, settings.get(ReaderSettings.PORT));
+    PeerAddress door = door();
     Registered found = found(door);
     String provider = endpoint.device().providerName();
     if (!found.provider().equals(provider)) {

@@ -19,6 +19,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.apache.spark.network.crypto.AuthClientBootstrap;
 import org.apache.spark.network.util.TransportConf;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -65,15 +66,17 @@ final class JobReader implements NodeReader {
     this.settings = settings;
     this.partition = partition;
     TransportConf conf = ApplicationSecret.transport(TRANSPORT);
-    servers =
-        new BlockServerClient(
-            self,
-            conf,
-            List.of(
-                new AuthClientBootstrap(conf, self.application(), new ApplicationSecret(secret))),
-            settings.transferOptions(),
-            settings.get(ReaderSettings.TIMEOUT_MS),
-            () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
+    try (NettyStart _ = new NettyStart()) {
+      servers =
+          new BlockServerClient(
+              self,
+              conf,
+              List.of(
+                  new AuthClientBootstrap(conf, self.application(), new ApplicationSecret(secret))),
+              settings.transferOptions(),
+              settings.get(ReaderSettings.TIMEOUT_MS),
+              () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
+    }
     boolean opened = false;
     try {
       endpoint =
@@ -96,12 +99,21 @@ final class JobReader implements NodeReader {
         self.id(),
         endpoint.device().providerName(),
         endpoint.device().name());
+    String own = ownNode();
+    if (own != null) {
+      node(own).search(); // Its map outputs, if there are any, are wanted as well.
+    }
+  }
+
+  /** Returns the name by which YARN knows this node; null outside of YARN. */
+  private static @Nullable String ownNode() {
+    return System.getenv("NM_HOST");
   }
 
   /** Address by which YARN knows this node, or the address of the machine's name. */
   private static InetAddress localAddress() throws IOException {
-    String node = System.getenv("NM_HOST");
-    return node == null ? InetAddress.getLocalHost() : InetAddress.getByName(node);
+    String own = ownNode();
+    return own == null ? InetAddress.getLocalHost() : InetAddress.getByName(own);
   }
 
   @Override
