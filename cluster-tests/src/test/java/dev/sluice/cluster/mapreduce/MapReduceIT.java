@@ -29,9 +29,6 @@ final class MapReduceIT {
   private static final int NODES = 2;
   private static final int NODE_MB = 2048;
 
-  /** A partition has 4 MB then. A reduce task READs 2 MiB of it ahead of what it has copied. */
-  private static final int WORDS_OF_SEVERAL_READS = 500_000;
-
   /** Part of Hadoop's log line for a map output that a reduce task has copied. */
   private static final String COPIED = "bytes from map-output for ";
 
@@ -136,7 +133,7 @@ final class MapReduceIT {
             cluster,
             directory.resolve("killed-daemons"),
             cluster.job(Shuffle.SLUICE),
-            WORDS_OF_SEVERAL_READS);
+            WordCounting.WORDS_OF_SEVERAL_READS);
     Gate gate = words.gate();
     SlowReduce slow = words.slowReduce();
     words.job().submit();
@@ -153,7 +150,9 @@ final class MapReduceIT {
     assertThat(read).isGreaterThanOrEqualTo(WordCounting.MAPS - 1);
     assertThat(read + words.counter("HTTP_MAP_OUTPUTS"))
         .isEqualTo(WordCounting.MAPS * WordCounting.REDUCES);
-    assertThat(words.leftToHttp()).as("map outputs whose READs failed").isPositive();
+    assertThat(words.failedReads())
+        .as("map outputs that were being copied, and whose further READs failed")
+        .isPositive();
   }
 
   private static WordCounting words(String name, Shuffle shuffle) throws Exception {

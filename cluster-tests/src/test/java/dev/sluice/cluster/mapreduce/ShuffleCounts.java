@@ -15,9 +15,11 @@ record ShuffleCounts(Counters counters) {
     return counters.findCounter(GROUP, name).getValue();
   }
 
-  /** Returns the number of map outputs that could not be READ, whatever the reason. */
-  long leftToHttp() {
-    return Stream.of(HttpReason.values()).mapToLong(reason -> get("HTTP_" + reason)).sum();
+  /** Returns the number of map outputs whose READ failed, after they had been located. */
+  long failedReads() {
+    return Stream.of(HttpReason.CONNECT, HttpReason.TRANSPORT, HttpReason.DEADLINE)
+        .mapToLong(reason -> get("HTTP_" + reason))
+        .sum();
   }
 
   /**

@@ -35,6 +35,10 @@ import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
 final class WordCounting {
   static final int MAPS = 3;
   static final int REDUCES = 2;
+
+  /** A partition has 4 MB then. A reduce task READs 2 MiB of it ahead of what it has copied. */
+  static final int WORDS_OF_SEVERAL_READS = 500_000;
+
   private static final int WORDS_OF_MAP = 20_000;
   private static final int DIFFERENT_WORDS = 5_000;
   private static final long TIMEOUT_MS = 120_000;
@@ -120,6 +124,11 @@ final class WordCounting {
     return job.getCounters().findCounter(TaskCounter.SHUFFLED_MAPS).getValue();
   }
 
+  /** Returns the number of map outputs that reduce tasks READ which have copied all of theirs. */
+  long readMaps() throws Exception {
+    return new ShuffleCounts(job.getCounters()).get("READ_MAP_OUTPUTS");
+  }
+
   /** Returns the attempts of map tasks whose output reduce tasks can have now. */
   List<TaskAttemptID> finishedMaps() throws Exception {
     return finished().map(TaskCompletionEvent::getTaskAttemptId).toList();
@@ -190,9 +199,9 @@ final class WordCounting {
     return counters.findCounter(counter).getValue();
   }
 
-  /** Returns the number of map outputs that were left to HTTP, after {@link #check}. */
-  long leftToHttp() {
-    return new ShuffleCounts(counters).leftToHttp();
+  /** Returns the number of map outputs whose READ failed, after {@link #check}. */
+  long failedReads() {
+    return new ShuffleCounts(counters).failedReads();
   }
 
   /** Returns a counter of Sluice, after {@link #check}. */
