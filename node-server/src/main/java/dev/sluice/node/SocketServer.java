@@ -152,15 +152,20 @@ final class SocketServer implements AutoCloseable {
       if (!(first instanceof RegisterExecutor enter)) {
         channel.send(new Refused("the first message of an executor has to be RegisterExecutor"));
       } else if (!enter.isSpoken()) {
-        channel.send(
-            new Refused(
-                "the executor speaks version %d of the protocol, the node daemon versions %d and %d"
-                    .formatted(
-                        enter.version(), RegisterExecutor.PREVIOUS, RegisterExecutor.VERSION)));
+        channel.send(otherVersion(enter.version()));
       } else {
         serve(enter, channel);
       }
     }
+  }
+
+  private static Refused otherVersion(int version) {
+    return new Refused(
+        "the executor speaks version %d of the protocol, the node daemon versions %d and %d;"
+                .formatted(version, RegisterExecutor.PREVIOUS, RegisterExecutor.VERSION)
+            + (version > RegisterExecutor.VERSION
+                ? " upgrade the node daemon"
+                : " upgrade Sluice in the application"));
   }
 
   private static Refused tooMany(long executors) {

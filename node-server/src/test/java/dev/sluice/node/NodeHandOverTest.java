@@ -52,6 +52,7 @@ import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Permission to hand over and to read. */
@@ -302,8 +303,9 @@ class NodeHandOverTest extends NodeDaemonTestCase {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {3, 6})
-  void anotherVersionOfTheProtocolIsRefusedWithBoth(int version) throws Exception {
+  @CsvSource({"3, Sluice in the application", "6, the node daemon"})
+  void anotherVersionOfTheProtocolIsRefusedWithTheSideToUpgrade(int version, String side)
+      throws Exception {
     start();
     try (NodeChannel channel = NodeChannel.connect(socket)) {
       channel.send(new RegisterExecutor(version, new ProcessName(APPLICATION, "3"), SECRET));
@@ -311,7 +313,8 @@ class NodeHandOverTest extends NodeDaemonTestCase {
           .isEqualTo(
               new Refused(
                   "the executor speaks version %d of the protocol,".formatted(version)
-                      + " the node daemon versions 4 and 5"));
+                      + " the node daemon versions 4 and 5; upgrade "
+                      + side));
     }
   }
 
