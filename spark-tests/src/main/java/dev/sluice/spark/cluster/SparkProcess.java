@@ -54,7 +54,7 @@ public final class SparkProcess implements AutoCloseable {
    *
    * @throws IllegalStateException if the process ends or the time is over first
    */
-  MatchResult awaitLog(Pattern pattern, Duration timeout) throws InterruptedException {
+  public MatchResult awaitLog(Pattern pattern, Duration timeout) throws InterruptedException {
     long deadline = System.nanoTime() + timeout.toNanos();
     while (System.nanoTime() - deadline < 0 && process.isAlive()) {
       Optional<MatchResult> match = find(pattern);

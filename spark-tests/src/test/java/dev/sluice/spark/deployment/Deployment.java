@@ -172,6 +172,30 @@ public final class Deployment implements AutoCloseable {
    * work.
    */
   Result submitLeaving(Map<String, String> settings) throws IOException, InterruptedException {
+    return submitWithJars("leave", leaving(settings), ShuffleApplication.LEAVE);
+  }
+
+  /**
+   * Starts {@link ShuffleApplication#READ_AGAIN} with two executors, which leave after a moment
+   * without work.
+   *
+   * @param jar the drop-in jar
+   * @return the driver, which this closes, too
+   */
+  SparkProcess startReadingAgain(String name, Path jar, Map<String, String> settings)
+      throws IOException {
+    return cluster.submit(
+        home,
+        name,
+        submission(leaving(settings), ShuffleApplication.READ_AGAIN, List.of(jar), List.of()));
+  }
+
+  /** Lets the applications of {@link #startReadingAgain} go on for the first or second time. */
+  void goOn(int time) throws IOException {
+    Files.createFile(directory.resolve(ShuffleApplication.goOn(time)));
+  }
+
+  private static Map<String, String> leaving(Map<String, String> settings) {
     Map<String, String> all = new LinkedHashMap<>(settings);
     all.put("spark.dynamicAllocation.enabled", "true");
     all.put("spark.dynamicAllocation.initialExecutors", "2");
@@ -179,7 +203,7 @@ public final class Deployment implements AutoCloseable {
     // Longer than the second executor may take to start after the first.
     all.put("spark.dynamicAllocation.executorIdleTimeout", "8s");
     all.put(LocalCluster.REMOVE_DELAY, "0");
-    return submitWithJars("leave", all, ShuffleApplication.LEAVE);
+    return all;
   }
 
   /** Submits without jars: the drop-in jar is part of the image. */
@@ -259,9 +283,13 @@ public final class Deployment implements AutoCloseable {
   private Result run(
       String name, Map<String, String> settings, String work, List<Path> jars, List<Path> classPath)
       throws IOException, InterruptedException {
+    return run(name, submission(settings, work, jars, classPath));
+  }
+
+  private Submission submission(
+      Map<String, String> settings, String work, List<Path> jars, List<Path> classPath) {
     String main = ShuffleApplication.class.getName();
-    return run(
-        name, new Submission(main, application, List.of(work), conf(settings), jars, classPath));
+    return new Submission(main, application, List.of(work), conf(settings), jars, classPath);
   }
 
   private Result run(String name, Submission submission) throws IOException, InterruptedException {

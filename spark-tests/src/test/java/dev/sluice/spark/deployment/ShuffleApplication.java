@@ -7,8 +7,10 @@ import dev.sluice.spark.account.Totals;
 import dev.sluice.spark.account.WorkDirectory;
 import dev.sluice.spark.scenarios.Gate;
 import dev.sluice.spark.scenarios.KnownShuffle;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -43,6 +45,12 @@ public final class ShuffleApplication {
    */
   static final String LEAVE = "leave";
 
+  /**
+   * Runs one shuffle. Then, twice: waits until all executors have left and the test has made the
+   * file {@link #goOn}, reads the map outputs of each earlier shuffle again, and runs another one.
+   */
+  static final String READ_AGAIN = "read-again";
+
   /** Runs one shuffle, then waits until the executors' logs report all of its blocks. */
   static final String SAID = "said";
 
@@ -69,6 +77,9 @@ public final class ShuffleApplication {
   static final int PARTITIONS = 8;
   private static final Duration LEAVE_TIMEOUT = Duration.ofMinutes(2);
   private static final Duration LOG_TIMEOUT = Duration.ofMinutes(1);
+
+  /** Longer than the other application of a test takes to get as far. */
+  private static final Duration FILE_TIMEOUT = Duration.ofMinutes(4);
 
   private final JavaSparkContext context;
   private final FetchedBlocks fetched = new FetchedBlocks();
@@ -100,11 +111,43 @@ public final class ShuffleApplication {
       awaitExecutors(0);
       round(KnownShuffle.answerOf(shuffled));
     }
+    if (what.equals(READ_AGAIN)) {
+      readAgain(shuffled);
+    }
     if (what.equals(SAID)) {
       awaitLogs();
     }
     if (what.equals(OBSERVED)) {
       Observations.print(context);
+    }
+  }
+
+  /** Name of the file, in the driver's directory, for which {@link #READ_AGAIN} waits. */
+  static String goOn(int time) {
+    return "go-on-" + time;
+  }
+
+  private void readAgain(JavaPairRDD<Integer, byte[]> first) throws Exception {
+    List<JavaPairRDD<Integer, byte[]>> written = new ArrayList<>(List.of(first));
+    for (int time = 1; time <= 2; time++) {
+      awaitExecutors(0);
+      awaitFile(Path.of(goOn(time)));
+      for (JavaPairRDD<Integer, byte[]> shuffled : written) {
+        round(KnownShuffle.answerOf(shuffled));
+      }
+      JavaPairRDD<Integer, byte[]> next = KnownShuffle.SMALL.repartitioned(context, PARTITIONS);
+      round(KnownShuffle.answerOf(next));
+      written.add(next);
+    }
+  }
+
+  private static void awaitFile(Path file) throws InterruptedException {
+    long deadline = System.nanoTime() + FILE_TIMEOUT.toNanos();
+    while (Files.notExists(file)) {
+      if (System.nanoTime() - deadline > 0) {
+        throw new IllegalStateException("There is no " + file + " after " + FILE_TIMEOUT);
+      }
+      TimeUnit.MILLISECONDS.sleep(100);
     }
   }
 

@@ -19,11 +19,7 @@ public final class NodeProcess implements AutoCloseable {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
   private static final int APPLICATIONS = 8;
   private static final String MAIN = "dev.sluice.node.NodeMain";
-  private static final List<String> JAVA =
-      List.of(
-          java(Path.of(System.getProperty("java.home"))),
-          "-cp",
-          System.getProperty("java.class.path"));
+  private static final String JVM_OPTIONS = "-Xmx256m " + String.join(" ", SparkHome.SHORT_LIVED);
 
   /** Options of {@code bin/sluice-node}. */
   private static final List<String> OPTIONS =
@@ -36,17 +32,25 @@ public final class NodeProcess implements AutoCloseable {
               + Path.of(System.getProperty("sluice.jar"))
                   .resolveSibling("../../conf/sluice-node.log4j2.properties"));
 
+  /** Command of the daemon that the tests are built with. */
+  private static final List<String> OWN =
+      daemonOf(
+          List.of(
+              java(Path.of(System.getProperty("java.home"))),
+              "-cp",
+              System.getProperty("java.class.path")));
+
   private final Path directory;
   private final Path socket;
   private final List<String> launcher;
-  private final List<String> java;
+  private List<String> daemon;
   private Process process;
 
-  private NodeProcess(Path directory, Path socket, List<String> launcher, List<String> java) {
+  private NodeProcess(Path directory, Path socket, List<String> launcher, List<String> daemon) {
     this.directory = directory;
     this.socket = socket;
     this.launcher = launcher;
-    this.java = java;
+    this.daemon = daemon;
   }
 
   /** Starts one that keeps map outputs in a directory, in which executors have theirs as well. */
@@ -63,11 +67,39 @@ public final class NodeProcess implements AutoCloseable {
       throws IOException, InterruptedException {
     List<String> java =
         List.of(java(home), "--sun-misc-unsafe-memory-access=allow", "-cp", classPath);
-    return start(directory, directory, socket(directory), "127.0.0.1", List.of(), List.of(), java);
+    return startAs(daemonOf(java), directory);
+  }
+
+  /**
+   * The same, of another version of Sluice.
+   *
+   * @param home folder in which the daemon of that version is installed
+   */
+  public static NodeProcess startOf(Path home, Path directory)
+      throws IOException, InterruptedException {
+    return startAs(installedIn(home), directory);
+  }
+
+  private static NodeProcess startAs(List<String> daemon, Path directory)
+      throws IOException, InterruptedException {
+    return start(
+        directory, directory, socket(directory), "127.0.0.1", List.of(), List.of(), daemon);
   }
 
   private static String java(Path home) {
     return home.resolve("bin/java").toString();
+  }
+
+  private static List<String> daemonOf(List<String> java) {
+    List<String> daemon = new ArrayList<>(java);
+    daemon.addAll(List.of(JVM_OPTIONS.split(" ")));
+    daemon.addAll(OPTIONS);
+    daemon.add(MAIN);
+    return daemon;
+  }
+
+  private static List<String> installedIn(Path home) {
+    return List.of(home.resolve("bin/sluice-node").toString());
   }
 
   /**
@@ -104,10 +136,11 @@ public final class NodeProcess implements AutoCloseable {
         "sluice.node.soft.faults=" + faults);
   }
 
-  private static NodeProcess startWith(Path directory, String... settings)
+  /** The same, with settings: lines of its file. */
+  public static NodeProcess startWith(Path directory, String... settings)
       throws IOException, InterruptedException {
     return start(
-        directory, directory, socket(directory), "127.0.0.1", List.of(), List.of(settings), JAVA);
+        directory, directory, socket(directory), "127.0.0.1", List.of(), List.of(settings), OWN);
   }
 
   /**
@@ -130,7 +163,7 @@ public final class NodeProcess implements AutoCloseable {
   static NodeProcess start(
       Path directory, Path data, Path socket, String host, List<String> launcher)
       throws IOException, InterruptedException {
-    return start(directory, data, socket, host, launcher, List.of(), JAVA);
+    return start(directory, data, socket, host, launcher, List.of(), OWN);
   }
 
   private static NodeProcess start(
@@ -140,7 +173,7 @@ public final class NodeProcess implements AutoCloseable {
       String host,
       List<String> launcher,
       List<String> settings,
-      List<String> java)
+      List<String> daemon)
       throws IOException, InterruptedException {
     List<String> lines =
         new ArrayList<>(
@@ -154,7 +187,7 @@ public final class NodeProcess implements AutoCloseable {
                 "sluice.node.http="));
     lines.addAll(settings); // The last value of a key counts.
     Files.write(directory.resolve("node.properties"), lines);
-    NodeProcess node = new NodeProcess(directory, socket, launcher, java);
+    NodeProcess node = new NodeProcess(directory, socket, launcher, daemon);
     node.start();
     return node;
   }
@@ -169,11 +202,12 @@ public final class NodeProcess implements AutoCloseable {
 
   private void start() throws IOException, InterruptedException {
     Files.deleteIfExists(socket);
-    process =
+    ProcessBuilder builder =
         new ProcessBuilder(command())
             .redirectErrorStream(true)
-            .redirectOutput(ProcessBuilder.Redirect.appendTo(log().toFile()))
-            .start();
+            .redirectOutput(ProcessBuilder.Redirect.appendTo(log().toFile()));
+    builder.environment().put("SLUICE_NODE_JAVA_OPTIONS", JVM_OPTIONS); // if bin/sluice-node starts
+    process = builder.start();
     long deadline = System.nanoTime() + TIMEOUT.toNanos();
     while (!Files.exists(socket)) {
       if (!process.isAlive() || System.nanoTime() - deadline > 0) {
@@ -186,11 +220,7 @@ public final class NodeProcess implements AutoCloseable {
 
   private List<String> command() {
     List<String> command = new ArrayList<>(launcher);
-    command.addAll(java);
-    command.add("-Xmx256m");
-    command.addAll(SparkHome.SHORT_LIVED);
-    command.addAll(OPTIONS);
-    command.add(MAIN);
+    command.addAll(daemon);
     command.addAll(List.of("--conf", directory.resolve("node.properties").toString()));
     return command;
   }
@@ -212,6 +242,25 @@ public final class NodeProcess implements AutoCloseable {
   /** Kills it and starts it again. */
   void restart() throws IOException, InterruptedException {
     kill();
+    start();
+  }
+
+  /** Stops it, and starts the daemon of another installation with the same files. */
+  public void replaceBy(Path home) throws IOException, InterruptedException {
+    replaceBy(installedIn(home));
+  }
+
+  /** Stops it, and starts the daemon that the tests are built with, with the same files. */
+  public void replaceByOwn() throws IOException, InterruptedException {
+    replaceBy(OWN);
+  }
+
+  private void replaceBy(List<String> other) throws IOException, InterruptedException {
+    process.destroy();
+    if (!process.waitFor(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
+      throw new IOException("The node daemon has not ended in " + TIMEOUT);
+    }
+    daemon = other;
     start();
   }
 
