@@ -11,6 +11,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.WritableByteChannel;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -30,18 +31,19 @@ public class DiskFile implements StoredFile {
   private final @Nullable FileFd fd;
 
   private final long disk;
-  private final boolean tellsPages;
 
-  private DiskFile(RandomAccessFile file, @Nullable FileFd fd, long disk, boolean tellsPages) {
+  /** Null before the first question for cached pages, which few small files get. */
+  private volatile @Nullable Boolean tellsPages;
+
+  private DiskFile(RandomAccessFile file, @Nullable FileFd fd, long disk) {
     this.file = file;
     this.fd = fd;
     this.disk = disk;
-    this.tellsPages = tellsPages;
   }
 
   /** Creates a file whose disk and cached pages are unknown. */
   public DiskFile(RandomAccessFile file) {
-    this(file, null, UNKNOWN_DISK, false);
+    this(file, null, UNKNOWN_DISK);
   }
 
   /**
@@ -54,14 +56,13 @@ public class DiskFile implements StoredFile {
     FileFd fd = FileFd.tryOpen(path);
     if (fd != null) {
       try {
-        if (Files.exists(fd.link())) { // else there is no /proc
-          return open(path, fd);
-        }
+        return open(path, fd);
+      } catch (NoSuchFileException e) { // There is no /proc.
+        fd.close();
       } catch (IOException | RuntimeException | Error e) {
         fd.close();
         throw e;
       }
-      fd.close();
     }
     return new DiskFile(new RandomAccessFile(path.toFile(), "r"));
   }
@@ -72,10 +73,8 @@ public class DiskFile implements StoredFile {
     if (!Boolean.TRUE.equals(attributes.get("isRegularFile"))) {
       throw new IOException(path + " is not a regular file");
     }
-    // The kernel reports pages only to a process that may write to the file: mincore(2).
-    boolean tellsPages = fd.tellsPages() && Files.isWritable(same);
     long disk = ((Number) requireNonNull(attributes.get("dev"))).longValue();
-    return new DiskFile(new RandomAccessFile(same.toFile(), "r"), fd, disk, tellsPages);
+    return new DiskFile(new RandomAccessFile(same.toFile(), "r"), fd, disk);
   }
 
   @Override
@@ -105,7 +104,17 @@ public class DiskFile implements StoredFile {
 
   @Override
   public int cachedBytes(long position, int bytes) {
-    return fd != null && tellsPages ? fd.cachedBytes(position, bytes) : 0;
+    return fd != null && tellsPages(fd) ? fd.cachedBytes(position, bytes) : 0;
+  }
+
+  /** The kernel reports pages only to a process that may write to the file: mincore(2). */
+  private boolean tellsPages(FileFd opened) {
+    Boolean known = tellsPages;
+    if (known == null) {
+      known = opened.tellsPages() && Files.isWritable(opened.link());
+      tellsPages = known;
+    }
+    return known;
   }
 
   @Override
