@@ -99,15 +99,15 @@ public final class MapOutputIndex {
 
   private static ByteBuffer read(MapOutputFiles.Files files, Path file) throws IOException {
     IndexFormat format = files.format();
-    try (FileGuard.Guarded guarded = files.guard().open(file)) {
-      checkSize(file, Files.size(guarded.path()), format);
-      try (InputStream stream = Files.newInputStream(guarded.path())) {
-        return ByteBuffer.wrap(stream.readNBytes(format.maxBytes())); // It may grow meanwhile.
-      }
+    try (FileGuard.Guarded guarded = files.guard().open(file);
+        InputStream stream = Files.newInputStream(guarded.path())) {
+      ByteBuffer bytes = ByteBuffer.wrap(stream.readNBytes(format.maxBytes() + Long.BYTES));
+      checkSize(file, bytes.limit(), format);
+      return bytes;
     }
   }
 
-  private static void checkSize(Path file, long bytes, IndexFormat format)
+  private static void checkSize(Path file, int bytes, IndexFormat format)
       throws InconsistentFilesException {
     if (bytes % Long.BYTES != 0) {
       throw new InconsistentFilesException(
@@ -115,7 +115,7 @@ public final class MapOutputIndex {
     }
     if (bytes > format.maxBytes()) {
       throw new InconsistentFilesException(
-          "%s has %d bytes, more than those of %d partitions; its map output is not registered"
+          "%s has at least %d bytes, more than those of %d partitions; its map output is not registered"
               .formatted(file, bytes, format.maxPartitions()));
     }
   }
