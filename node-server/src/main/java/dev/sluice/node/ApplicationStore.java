@@ -150,14 +150,14 @@ final class ApplicationStore implements AutoCloseable {
               .formatted(files.data(), Files.size(files.data()), dataBytes));
     }
     add(shuffleId, mapId, new Held(folder, dataBytes));
-    registry.add(shuffleId, mapId);
+    registry.add(shuffleId, mapId, files);
     checkIsThere(shuffleId, mapId);
   }
 
   /** Returns true if it is known. Forgets it if an executor that gave up took it back elsewhere. */
   private boolean isHeld(int shuffleId, long mapId, ApplicationFolder folder) {
     Held held = held(shuffleId, mapId);
-    if (held != null && held.folder() != folder && find(shuffleId, mapId) == null) {
+    if (held != null && held.folder() != folder && !held.folder().has(shuffleId, mapId)) {
       forget(shuffleId, mapId);
       return false;
     }
@@ -169,11 +169,15 @@ final class ApplicationStore implements AutoCloseable {
    *     waiting
    */
   private void checkIsThere(int shuffleId, long mapId) throws NoSuchFileException {
-    if (find(shuffleId, mapId) == null) {
+    if (!isThere(shuffleId, mapId)) {
       forget(shuffleId, mapId);
       throw new NoSuchFileException(
           "map output %d of shuffle %d was removed meanwhile".formatted(mapId, shuffleId));
     }
+  }
+
+  private boolean isThere(int shuffleId, long mapId) {
+    return foldersOf(shuffleId, mapId).stream().anyMatch(folder -> folder.has(shuffleId, mapId));
   }
 
   private @Nullable Held held(int shuffleId, long mapId) {
@@ -250,7 +254,7 @@ final class ApplicationStore implements AutoCloseable {
     known.forEach(
         (shuffleId, shuffle) -> {
           for (long mapId : Set.copyOf(shuffle.byMapId.keySet())) {
-            if (find(shuffleId, mapId) == null) {
+            if (!isThere(shuffleId, mapId)) {
               forget(shuffleId, mapId);
             }
           }

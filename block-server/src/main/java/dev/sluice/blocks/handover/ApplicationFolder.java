@@ -13,6 +13,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.EnumSet;
+import java.util.Set;
 import java.util.UUID;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -29,6 +31,8 @@ public record ApplicationFolder(Path path) {
   private static final String DATA = "data";
   private static final String INDEX = "index";
   private static final String CHECKSUMS = "checksums.";
+  private static final Set<ChecksumAlgorithm> ALGORITHMS =
+      EnumSet.complementOf(EnumSet.of(ChecksumAlgorithm.NONE));
   private static final String UNFINISHED = ".tmp-";
   private static final Pattern MAP_OUTPUT = Pattern.compile("(\\d{1,9})-(\\d{1,18})");
 
@@ -42,8 +46,9 @@ public record ApplicationFolder(Path path) {
   }
 
   /**
-   * Adds a map output: links its data file into the folder, and copies its index and checksums,
-   * which take at most 16 bytes a partition.
+   * Adds a map output: links its files into the folder. Copies its index and checksums if they are
+   * on another file system; they take at most 16 bytes a partition. Spark replaces these files, but
+   * never writes to them again.
    *
    * @return true if it was not there yet; else it is the same map output, since map ids are never
    *     used twice
@@ -59,9 +64,9 @@ public record ApplicationFolder(Path path) {
     boolean committed = false;
     try {
       Files.createLink(unfinished.resolve(DATA), files.data());
-      Files.copy(files.index(), unfinished.resolve(INDEX));
+      linkOrCopy(files.index(), unfinished.resolve(INDEX));
       if (files.checksums() != null) {
-        Files.copy(files.checksums(), unfinished.resolve(CHECKSUMS + files.checksumAlgorithm()));
+        linkOrCopy(files.checksums(), unfinished.resolve(CHECKSUMS + files.checksumAlgorithm()));
       }
       Files.move(unfinished, folder, StandardCopyOption.ATOMIC_MOVE);
       committed = true;
@@ -73,6 +78,19 @@ public record ApplicationFolder(Path path) {
     return true;
   }
 
+  private static void linkOrCopy(Path file, Path name) throws IOException {
+    try {
+      Files.createLink(name, file);
+    } catch (FileSystemException e) { // EXDEV: the data file is on another disk.
+      Files.copy(file, name);
+    }
+  }
+
+  /** Returns true if the map output is here. */
+  public boolean has(int shuffleId, long mapId) {
+    return Files.exists(folder(shuffleId, mapId).resolve(DATA));
+  }
+
   /** Finds a map output's files; null if it is not here. */
   public MapOutputFiles.@Nullable Files find(int shuffleId, long mapId) {
     Path folder = folder(shuffleId, mapId);
@@ -80,7 +98,7 @@ public record ApplicationFolder(Path path) {
     if (!Files.exists(data)) {
       return null;
     }
-    for (ChecksumAlgorithm algorithm : ChecksumAlgorithm.values()) {
+    for (ChecksumAlgorithm algorithm : ALGORITHMS) {
       Path checksums = folder.resolve(CHECKSUMS + algorithm);
       if (Files.exists(checksums)) {
         return new MapOutputFiles.Files(data, folder.resolve(INDEX), checksums, algorithm);

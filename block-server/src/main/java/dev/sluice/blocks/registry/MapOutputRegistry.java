@@ -146,7 +146,12 @@ public final class MapOutputRegistry implements AutoCloseable {
 
   /** Registers a committed map output soon, on threads of the registry. Never blocks. */
   public void add(int shuffleId, long mapId) {
-    commit(shuffleId, mapId, shuffle -> queue.add(shuffle, mapId));
+    commit(shuffleId, mapId, shuffle -> queue.add(shuffle, mapId, null));
+  }
+
+  /** Does the same for a map output whose files the caller has found. */
+  public void add(int shuffleId, long mapId, MapOutputFiles.Files files) {
+    commit(shuffleId, mapId, shuffle -> queue.add(shuffle, mapId, files));
   }
 
   /**

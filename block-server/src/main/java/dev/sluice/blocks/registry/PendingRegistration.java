@@ -24,11 +24,6 @@ import org.slf4j.LoggerFactory;
 final class PendingRegistration implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(PendingRegistration.class);
 
-  /** Result of {@link #open}, which may be an exception. */
-  private interface Opened {
-    Found found() throws IOException;
-  }
-
   /**
    * Files that fit together.
    *
@@ -44,15 +39,22 @@ final class PendingRegistration implements AutoCloseable {
   private final ShuffleOutputs shuffle;
   private final long mapId;
 
-  /** Null before {@link #open}. */
-  private @Nullable Opened opened;
+  /** Null to find them. */
+  private final MapOutputFiles.@Nullable Files known;
 
-  /** Null if no file was opened. */
-  private @Nullable DataFile data;
+  /** Null before {@link #open}, and if that failed. */
+  private @Nullable Found found;
 
-  PendingRegistration(ShuffleOutputs shuffle, long mapId) {
+  /** Reason why {@link #open} failed; null if it did not. */
+  private @Nullable Throwable failure;
+
+  /**
+   * @param known the map output's files; null to find them
+   */
+  PendingRegistration(ShuffleOutputs shuffle, long mapId, MapOutputFiles.@Nullable Files known) {
     this.shuffle = shuffle;
     this.mapId = mapId;
+    this.known = known;
   }
 
   ShuffleOutputs shuffle() {
@@ -66,20 +68,15 @@ final class PendingRegistration implements AutoCloseable {
   /** Finds and opens the files; waits for their disks. {@link #found} throws its exception. */
   void open(MapOutputFiles outputs, LocalDirectories directories, long nowMs) {
     try {
-      Found found = find(outputs, directories, nowMs);
-      data = found.data();
-      opened = () -> found;
+      found = find(outputs, directories, nowMs);
     } catch (IOException | RuntimeException | Error e) {
-      opened =
-          () -> {
-            throw e;
-          };
+      failure = e;
     }
   }
 
   private Found find(MapOutputFiles outputs, LocalDirectories directories, long nowMs)
       throws IOException {
-    MapOutputFiles.Files files = outputs.find(shuffle.id(), mapId);
+    MapOutputFiles.Files files = known != null ? known : outputs.find(shuffle.id(), mapId);
     if (files == null) {
       throw new NoSuchFileException("map output " + mapId + " of shuffle " + shuffle.id());
     }
@@ -108,14 +105,22 @@ final class PendingRegistration implements AutoCloseable {
     }
   }
 
-  /** Returns the files, once {@link #open} has returned. */
+  /** Returns the files once {@link #open} has returned, or throws its exception. */
   Found found() throws IOException {
-    return requireNonNull(opened).found();
+    switch (failure) {
+      case IOException e -> throw e;
+      case RuntimeException e -> throw e;
+      case Error e -> throw e;
+      case null, default -> {
+        return requireNonNull(found);
+      }
+    }
   }
 
   /** Closes the data file unless its region owns it. */
   @Override
   public void close() {
+    DataFile data = found == null ? null : found.data();
     try {
       if (data != null) {
         data.close();

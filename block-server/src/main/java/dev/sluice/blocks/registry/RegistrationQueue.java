@@ -122,13 +122,15 @@ final class RegistrationQueue {
   /**
    * Registers a map output soon, unless it is registered or pending already, or it is too early to
    * try again. The caller has entered the shuffle's epoch.
+   *
+   * @param files the map output's files; null to find them
    */
-  void add(ShuffleOutputs shuffle, long mapId) {
+  void add(ShuffleOutputs shuffle, long mapId, MapOutputFiles.@Nullable Files files) {
     if (!shuffle.lacks(mapId)) {
       return;
     }
     BitSet places = places(shuffle.id(), mapId);
-    PendingRegistration registration = new PendingRegistration(shuffle, mapId);
+    PendingRegistration registration = new PendingRegistration(shuffle, mapId, files);
     if (openers.waiting(places) >= MAX_WAITING || !shuffle.pending().add(registration)) {
       return;
     }
@@ -149,7 +151,7 @@ final class RegistrationQueue {
   CompletableFuture<List<@Nullable MapOutputLocation>> resolve(
       ShuffleOutputs shuffle, long[] mapIds) {
     for (long mapId : mapIds) {
-      add(shuffle, mapId);
+      add(shuffle, mapId, null);
     }
     if (requests.incrementAndGet() > MAX_REQUESTS) {
       requests.decrementAndGet();

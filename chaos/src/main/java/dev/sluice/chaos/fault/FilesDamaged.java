@@ -10,7 +10,9 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -53,10 +55,22 @@ final class FilesDamaged implements FaultAction {
     this.damage = requireNonNull(KINDS.get(kind));
   }
 
-  /** Returns the index files of the node daemon's own copies; executors' own stay intact. */
+  /**
+   * Returns the index files of the node daemon. Executors have links to the same files, which must
+   * stay intact, so each is replaced by a copy first.
+   */
   static List<Path> nodeIndexes(Cluster cluster) throws IOException {
     Path folder = Path.of(cluster.setting("spark.local.dir"), ".sluice");
-    return Directories.files(folder, "index"::equals);
+    List<Path> indexes = Directories.files(folder, "index"::equals);
+    for (Path index : indexes) {
+      try {
+        Path copy = Files.copy(index, index.resolveSibling("copy"));
+        Files.move(copy, index, StandardCopyOption.ATOMIC_MOVE);
+      } catch (NoSuchFileException _) {
+        // Its shuffle has just ended.
+      }
+    }
+    return indexes;
   }
 
   @Override
