@@ -147,7 +147,7 @@ final class Application implements AutoCloseable {
     }
     LOG.info("Application {} is served", state);
     if (wasHere) {
-      Thread.ofPlatform().daemon().name("sluice-node-scan").start(opened::scan);
+      NodeDisks.start(opened::scan);
     }
   }
 

@@ -67,14 +67,7 @@ final class Applications implements AutoCloseable {
     List<Application> before =
         states.stream().map(this::application).toList(); // makes all ports known first
     List<Thread> opening =
-        before.stream()
-            .map(
-                application ->
-                    Thread.ofPlatform()
-                        .daemon()
-                        .name("sluice-node-open")
-                        .start(() -> open(application)))
-            .toList();
+        before.stream().map(application -> NodeDisks.start(() -> open(application))).toList();
     join(opening, OPEN_TIMEOUT_NANOS);
   }
 
@@ -230,11 +223,7 @@ final class Applications implements AutoCloseable {
       closed = true;
     }
     List<Thread> closing =
-        byName.values().stream()
-            .map(
-                application ->
-                    Thread.ofPlatform().name("sluice-node-close").start(application::close))
-            .toList();
+        byName.values().stream().map(application -> NodeDisks.start(application::close)).toList();
     join(closing, options.get(NodeSettings.STOP_TIMEOUT).toNanos());
   }
 }

@@ -184,7 +184,7 @@ public final class NodeDaemon implements AutoCloseable {
         Math.clamp(
             options.get(NodeSettings.EXPIRE_AFTER).toMillis() / 10, MIN_TICK_MS, MAX_TICK_MS);
     timer.scheduleWithFixedDelay(this::tidy, tickMs, tickMs, TimeUnit.MILLISECONDS);
-    Thread.ofPlatform().daemon().name("sluice-node-left").start(folders::deleteLeftOver);
+    NodeDisks.start(folders::deleteLeftOver);
     LOG.info(
         "{} keeps map outputs below {}, accepts executors at {} and resumes {} applications",
         id,
@@ -313,17 +313,14 @@ public final class NodeDaemon implements AutoCloseable {
      * @param whose owner of the files, in the words of the message
      */
     static void start(String whose, Task task) {
-      Thread.ofPlatform()
-          .daemon()
-          .name("sluice-node-tidy")
-          .start(
-              () -> {
-                try {
-                  task.run();
-                } catch (IOException | RuntimeException e) {
-                  LOG.error("Cleaning up after {} failed; its files stay for now", whose, e);
-                }
-              });
+      NodeDisks.start(
+          () -> {
+            try {
+              task.run();
+            } catch (IOException | RuntimeException e) {
+              LOG.error("Cleaning up after {} failed; its files stay for now", whose, e);
+            }
+          });
     }
   }
 }

@@ -93,7 +93,7 @@ final class NodeDisks {
     Map<Path, FutureTask<T>> tasks = new LinkedHashMap<>();
     for (Path root : some) {
       FutureTask<T> task = new FutureTask<>(() -> step.on(root));
-      Thread.ofPlatform().daemon().name("sluice-node-disk").start(task);
+      start(task);
       tasks.put(root, task);
     }
     long deadlineNanos = System.nanoTime() + TIMEOUT_NANOS;
@@ -125,6 +125,14 @@ final class NodeDisks {
     }
     failures.forEach((root, failure) -> say(root, what, failure));
     return results;
+  }
+
+  /**
+   * Starts work that may wait for a disk for ever, on a daemon thread of its own. Virtual threads
+   * would hold up all others.
+   */
+  static Thread start(Runnable work) {
+    return Thread.ofPlatform().daemon().name("sluice-node-disk").start(work);
   }
 
   private void say(Path root, String what, Throwable failure) {
