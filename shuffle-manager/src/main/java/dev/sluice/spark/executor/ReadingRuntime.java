@@ -103,7 +103,7 @@ public final class ReadingRuntime extends SluiceRuntime {
                   ReadingRuntime::clockMs));
       AtomicReference<String> refusal = new AtomicReference<>("");
       RdmaEndpoint endpoint = open(opener.open(refusal::set), servers);
-      publisher = new Publisher(env.driver(), writers::any);
+      publisher = new Publisher(env.driver(), writers::any, driverThreads);
       registry = started(openRegistry(endpoint));
       server = serve(endpoint);
       started(publisher); // It closes before the block server that it has announced.

@@ -57,8 +57,11 @@ public abstract sealed class SluiceRuntime implements AutoCloseable, CountersRep
     permits ReadingRuntime, FallbackRuntime {
   static final Logger LOG = LoggerFactory.getLogger(SluiceRuntime.class);
 
-  /** Threads for questions to the driver, which block: one shuffle's must not delay another's. */
-  private static final int DRIVER_THREADS = 2;
+  /**
+   * Threads for questions to the driver, which block: one shuffle's must not delay another's, nor
+   * wait for the publisher.
+   */
+  private static final int DRIVER_THREADS = 3;
 
   private static final int TELL_TRIES = 5;
   private static final long TELL_AGAIN_MS = 10_000;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.locate;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.sluice.blocks.registry.MapOutputListener;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.rdma.TaskFailures;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.DirectoryMessage.Published;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
@@ -21,10 +21,11 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Tells the driver in batches which map outputs this executor has registered. The registry's
- * threads announce changes, and {@link LocatorClient} flushes on tasks' threads. Neither waits; the
- * thread {@code sluice-publisher} sends, from {@link #start} on. The executor's runtime starts and
- * closes it. An entry is added to the queue before {@code sends} is read, and {@code sends} is
- * cleared before the queue is: so no flush is left without an answer.
+ * threads announce changes, and {@link LocatorClient} flushes on tasks' threads. Neither waits, and
+ * no change wakes a thread: the given scheduler looks for changes every 25 ms while there are any,
+ * and sends them. Turns follow each other, so messages keep the order of the changes. The
+ * executor's runtime starts and closes it, and stops the scheduler later. This guards all fields
+ * that change, and is not held while the driver is asked.
  *
  * <p>Correctness does not depend on it: readers ask this executor's block server for locations that
  * the driver lacks. Therefore changes that cannot be sent within the deadline are dropped.
@@ -36,12 +37,12 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
   private static final int MAX_BATCH = 1000;
 
   /** Bounds memory. Readers ask this executor for map outputs that find no room. */
-  private static final int MAX_QUEUED = 100_000;
+  private static final int MAX_WAITING = 100_000;
 
   /** Small map tasks on a core end within this time of each other, and so share a message. */
   private static final long LINGER_MS = 25;
 
-  private static final Duration MAX_LINGER = Duration.ofMillis(500);
+  private static final long MAX_LINGER_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
   /** First pause after a message that failed; each one is twice as long, up to the next limit. */
   static final long FIRST_PAUSE_MS = 100;
@@ -49,45 +50,64 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
   private static final long LONGEST_PAUSE_MS = 5_000;
 
   /** Deadline of a message, after which its changes are dropped. */
-  private static final Duration GIVE_UP_AFTER = Duration.ofSeconds(60);
+  private static final long GIVE_UP_NANOS = TimeUnit.SECONDS.toNanos(60);
+
+  private enum State {
+    /** Not started yet, or closed: changes are dropped. */
+    OFF,
+    /** No change waits, and no message is under way. */
+    IDLE,
+    /** Changes wait for others to share their message; {@link #turn} is scheduled. */
+    LINGERING,
+    /** A message is under way. Later changes wait for the next one. */
+    SENDING
+  }
 
   /**
-   * Element of the queue: a change, or a request to send all changes before it.
+   * A message, which is repeated until the driver has answered.
    *
-   * @param change null for a request
-   * @param sent completes when the changes are sent; null for a change
+   * @param sent completes then, or when the changes are dropped
    */
-  private record Entry(@Nullable Published change, @Nullable CompletableFuture<Void> sent) {}
-
-  /** Changes that are sent together, and the future of the request for that, if there is one. */
-  private record Batch(List<Published> changes, CompletableFuture<Void> sent) {
-    @Override
-    public String toString() {
-      return changes.size() + " changes of map outputs";
-    }
-  }
+  private record Batch(List<Published> changes, CompletableFuture<Void> sent, long startNanos) {}
 
   private final DriverChannel driver;
   private final IntPredicate moreExpected;
-  private final BlockingQueue<Entry> queue = new LinkedBlockingQueue<>(MAX_QUEUED);
+  private final ScheduledExecutorService threads;
   private final CompletableFuture<Void> announced = new CompletableFuture<>();
 
-  /** Null before the start. Guarded by this. */
-  private @Nullable Thread sender;
-
-  /** Guarded by this. */
+  private State state = State.OFF;
   private boolean closed;
 
-  /** True from the start until the sender ends. */
-  private volatile boolean sends;
+  /** Null before the start. */
+  private @Nullable ExecutorEndpoint endpoint;
+
+  /** Changes that wait for the next message. */
+  private List<Published> waiting = new ArrayList<>();
+
+  /** Completes when the waiting changes are sent or dropped. */
+  private CompletableFuture<Void> sent = new CompletableFuture<>();
+
+  /** True if the waiting changes are to be sent at once. */
+  private boolean hurries;
+
+  /** Number of waiting changes at the last look, and the time when the first one came. */
+  private int looked;
+
+  private long firstNanos;
+
+  /** Number of the turn that was scheduled last. Earlier ones have nothing to do any more. */
+  private int lastTurn;
 
   /**
    * @param moreExpected returns true if map tasks of the shuffle are writing on this executor:
    *     until none is, no reduce task waits for the changes so far
+   * @param threads runs questions to the driver, which block
    */
-  public Publisher(DriverChannel driver, IntPredicate moreExpected) {
+  public Publisher(
+      DriverChannel driver, IntPredicate moreExpected, ScheduledExecutorService threads) {
     this.driver = driver;
     this.moreExpected = moreExpected;
+    this.threads = threads;
   }
 
   /**
@@ -95,12 +115,14 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
    *
    * @return completes, always normally, when the driver knows the executor, or when that has failed
    */
-  public synchronized CompletableFuture<Void> start(ExecutorEndpoint endpoint) {
+  public synchronized CompletableFuture<Void> start(ExecutorEndpoint self) {
     if (closed) {
       announced.complete(null);
-    } else if (sender == null) {
-      sends = true;
-      sender = Thread.ofPlatform().daemon().name("sluice-publisher").start(() -> run(endpoint));
+    } else if (endpoint == null) {
+      endpoint = self;
+      state = State.SENDING;
+      Batch announcement = new Batch(List.of(), announced, System.nanoTime());
+      threads.execute(() -> send(announcement, FIRST_PAUSE_MS));
     }
     return announced.copy();
   }
@@ -115,118 +137,159 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
     publish(new Published(shuffleId, null));
   }
 
-  private void publish(Published change) {
-    if (!offer(new Entry(change, null))) {
-      LOG.debug("A change to shuffle {} is not published: the queue is full", change.shuffleId());
+  private synchronized void publish(Published change) {
+    if (state == State.OFF) {
+      return;
+    }
+    if (waiting.size() == MAX_WAITING) {
+      LOG.debug("A change to shuffle {} is not published: too many wait", change.shuffleId());
+      return;
+    }
+    waiting.add(change);
+    if (state == State.IDLE) {
+      linger();
     }
   }
 
   /**
-   * Sends all queued changes at once, because reduce tasks begin, here or elsewhere.
+   * Sends all waiting changes at once, because reduce tasks begin, here or elsewhere.
    *
    * @return completes, always normally, when the driver knows the changes, or when they are
    *     dropped, as before {@link #start}
    */
-  public CompletableFuture<Void> flush() {
-    CompletableFuture<Void> sent = new CompletableFuture<>();
-    if (!offer(new Entry(null, sent))) {
-      sent.complete(null);
+  public synchronized CompletableFuture<Void> flush() {
+    if (state == State.OFF || state == State.IDLE) {
+      return CompletableFuture.completedFuture(null);
     }
-    return sent;
+    hurries = true;
+    if (state == State.LINGERING) {
+      turnAfter(0);
+    }
+    return sent.copy();
   }
 
-  private boolean offer(Entry entry) {
-    boolean isTaken = queue.offer(entry);
-    if (!sends) {
-      dropAll();
-    }
-    return isTaken;
+  /** Has the waiting changes sent, now or soon. This is held, as by the next method. */
+  private void linger() {
+    looked = waiting.size();
+    firstNanos = System.nanoTime();
+    turnAfter(hurries ? 0 : LINGER_MS);
   }
 
-  /** Drops the queue, since nothing is sent yet or any more. */
-  private void dropAll() {
-    for (Entry next = queue.poll(); next != null; next = queue.poll()) {
-      if (next.sent() != null) {
-        next.sent().complete(null);
-      }
-    }
+  private void turnAfter(long ms) {
+    int number = ++lastTurn;
+    threads.schedule(() -> turn(number), ms, TimeUnit.MILLISECONDS);
+    state = State.LINGERING;
   }
 
-  private void run(ExecutorEndpoint endpoint) {
+  /** Sends the waiting changes if they need not wait for others. */
+  private void turn(int number) {
+    boolean isDue = true;
     try {
-      send(endpoint, List.of());
-      announced.complete(null);
-      while (true) {
-        Batch batch = nextBatch();
-        try {
-          if (!batch.changes().isEmpty()) {
-            send(endpoint, batch.changes());
-          }
-        } catch (RuntimeException | Error e) { // The thread goes on with later map outputs.
-          TaskFailures.log(LOG, "Publishing {} failed", batch, e);
-        } finally {
-          batch.sent().complete(null);
-        }
-      }
-    } catch (InterruptedException e) {
-      LOG.debug("The publisher is closed");
-    } finally {
-      sends = false;
-      announced.complete(null);
-      dropAll();
+      isDue = isDue(number);
+    } catch (RuntimeException | Error e) { // The changes must be sent.
+      TaskFailures.log(LOG, "Looking for more changes of map outputs failed", e);
     }
+    Batch batch;
+    synchronized (this) {
+      if (state != State.LINGERING || number != lastTurn) {
+        return; // It was closed, or a flush came meanwhile.
+      }
+      state = State.IDLE; // If memory runs out now, the next change lingers again.
+      if (!isDue) {
+        turnAfter(LINGER_MS);
+        return;
+      }
+      batch = nextBatch();
+      state = State.SENDING;
+    }
+    send(batch, FIRST_PAUSE_MS);
   }
 
   /**
-   * Returns the changes that came until reduce tasks began, or 25 ms passed without another one.
-   * While map tasks of the same shuffles are writing, it waits for up to half a second, because
-   * small tasks would cost a message each.
+   * Returns true if reduce tasks have begun, or 25 ms have passed without another change. While map
+   * tasks of the same shuffles are writing, this takes up to half a second: small tasks would cost
+   * a message each.
    */
-  private Batch nextBatch() throws InterruptedException {
-    List<Published> changes = new ArrayList<>();
-    Entry next = queue.take();
-    long deadlineNanos = System.nanoTime() + MAX_LINGER.toNanos();
-    while (next != null || isMoreExpected(changes)) {
-      if (next != null && next.sent() != null) {
-        return new Batch(changes, next.sent());
+  private boolean isDue(int number) {
+    List<Published> quiet;
+    synchronized (this) {
+      if (number != lastTurn
+          || hurries
+          || waiting.size() >= MAX_BATCH
+          || System.nanoTime() - firstNanos >= MAX_LINGER_NANOS) {
+        return true;
       }
-      if (next != null) {
-        changes.add(next.change());
+      if (looked < waiting.size()) {
+        looked = waiting.size();
+        return false;
       }
-      if (changes.size() == MAX_BATCH || System.nanoTime() - deadlineNanos >= 0) {
-        break;
-      }
-      next = queue.poll(LINGER_MS, TimeUnit.MILLISECONDS);
+      quiet = List.copyOf(waiting);
     }
-    return new Batch(changes, new CompletableFuture<>());
+    return !quiet.stream().allMatch(change -> moreExpected.test(change.shuffleId()));
   }
 
-  private boolean isMoreExpected(List<Published> changes) {
-    return changes.stream().allMatch(change -> moreExpected.test(change.shuffleId()));
+  /** Takes as many waiting changes as fit a message. Flushes wait for the last of them. */
+  private Batch nextBatch() {
+    List<Published> first = waiting;
+    CompletableFuture<Void> taken = new CompletableFuture<>();
+    if (waiting.size() <= MAX_BATCH) {
+      waiting = new ArrayList<>();
+      taken = sent;
+      sent = new CompletableFuture<>();
+      hurries = false;
+    } else {
+      first = List.copyOf(waiting.subList(0, MAX_BATCH));
+      waiting = new ArrayList<>(waiting.subList(MAX_BATCH, waiting.size()));
+    }
+    return new Batch(first, taken, System.nanoTime());
   }
 
   /** Sends a batch; repeats it until the deadline if the driver does not answer. */
-  private void send(ExecutorEndpoint endpoint, List<Published> batch) throws InterruptedException {
-    long started = System.nanoTime();
-    for (long pauseMs = FIRST_PAUSE_MS; ; pauseMs = nextPauseMs(pauseMs)) {
-      try {
-        driver.ask(new Publish(endpoint, batch));
+  private void send(Batch batch, long pauseMs) {
+    try {
+      driver.ask(new Publish(requireNonNull(endpoint), batch.changes()));
+    } catch (IOException e) {
+      if (System.nanoTime() - batch.startNanos() <= GIVE_UP_NANOS) {
+        sendAgain(batch, pauseMs);
         return;
-      } catch (IOException e) {
-        if (Thread.interrupted()) {
-          throw new InterruptedException();
-        }
-        if (System.nanoTime() - started > GIVE_UP_AFTER.toNanos()) {
-          LOG.warn(
-              "Publishing {} changes of map outputs to the driver failed; readers will ask this"
-                  + " executor for them: {}",
-              batch.size(),
-              e.getMessage());
-          return;
-        }
-        Thread.sleep(pauseMs);
       }
+      LOG.warn(
+          "Publishing {} changes of map outputs to the driver failed; readers will ask this"
+              + " executor for them: {}",
+          batch.changes().size(),
+          e.getMessage());
+    } catch (RuntimeException | Error e) { // Later map outputs are still published.
+      TaskFailures.log(
+          LOG, "Publishing " + batch.changes().size() + " changes of map outputs failed", e);
     }
+    batch.sent().complete(null);
+    goOn();
+  }
+
+  private synchronized void sendAgain(Batch batch, long pauseMs) {
+    if (closed) {
+      batch.sent().complete(null);
+    } else {
+      threads.schedule(() -> send(batch, nextPauseMs(pauseMs)), pauseMs, TimeUnit.MILLISECONDS);
+    }
+  }
+
+  private synchronized void goOn() {
+    if (closed) {
+      return;
+    }
+    state = State.IDLE;
+    if (waiting.isEmpty()) {
+      answerFlushes();
+    } else {
+      linger();
+    }
+  }
+
+  private void answerFlushes() {
+    hurries = false;
+    sent.complete(null);
+    sent = new CompletableFuture<>();
   }
 
   /** Limits the pause, so that a driver that answers again is told soon. */
@@ -234,11 +297,13 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
     return Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
   }
 
+  /** Drops the waiting changes. A message under way ends with the scheduler. */
   @Override
   public synchronized void close() {
     closed = true;
-    if (sender != null) {
-      sender.interrupt();
-    }
+    state = State.OFF;
+    waiting.clear();
+    announced.complete(null);
+    answerFlushes();
   }
 }

@@ -13,7 +13,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -29,12 +31,14 @@ class PublisherTest {
   private final Semaphore answers = new Semaphore(0);
   private final AtomicInteger failures = new AtomicInteger();
   private volatile IntPredicate moreExpected = _ -> false;
+  private final ScheduledExecutorService threads = Executors.newScheduledThreadPool(2);
   private final Publisher publisher =
-      new Publisher(this::driver, shuffleId -> moreExpected.test(shuffleId));
+      new Publisher(this::driver, shuffleId -> moreExpected.test(shuffleId), threads);
 
   @AfterEach
   void close() {
     publisher.close();
+    threads.shutdownNow();
   }
 
   @Test
@@ -99,11 +103,45 @@ class PublisherTest {
     publisher.registered(3, location(1));
     publisher.flush();
     publisher.registered(4, location(2));
-    publisher.flush();
+    CompletableFuture<Void> known = publisher.flush();
     answers.release(100);
 
+    assertThat(next().outputs())
+        .containsExactly(new Published(3, location(1)), new Published(4, location(2)));
+    assertThat(known).succeedsWithin(Duration.ofSeconds(20));
+  }
+
+  @Test
+  void aFlushEndsTheWaitForTasksThatAreWriting() throws InterruptedException {
+    moreExpected = _ -> true;
+    answers.release(100);
+    publisher.start(ENDPOINT);
+    next();
+    publisher.registered(3, location(1));
+
+    assertThat(publisher.flush()).succeedsWithin(Duration.ofSeconds(20));
+
     assertThat(next().outputs()).containsExactly(new Published(3, location(1)));
-    assertThat(next().outputs()).containsExactly(new Published(4, location(2)));
+    assertThat(publisher.flush()).as("with nothing to send").succeedsWithin(Duration.ofSeconds(20));
+  }
+
+  @Test
+  void aFlushWaitsForAllMessagesThatItsChangesTake() throws InterruptedException {
+    publisher.start(ENDPOINT);
+    next();
+    for (int i = 0; i < 2_500; i++) {
+      publisher.registered(3, location(i));
+    }
+    CompletableFuture<Void> known = publisher.flush();
+    answers.release(3);
+
+    assertThat(next().outputs()).hasSize(1_000);
+    assertThat(next().outputs()).hasSize(1_000);
+    assertThat(next().outputs()).hasSize(500);
+    assertThat(known).isNotDone();
+
+    answers.release();
+    assertThat(known).succeedsWithin(Duration.ofSeconds(20));
   }
 
   @Test
