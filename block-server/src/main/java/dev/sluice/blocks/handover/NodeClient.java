@@ -19,6 +19,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.OptionalLong;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -46,8 +47,7 @@ public final class NodeClient implements AutoCloseable {
   private final Path socket;
   private final RegisterExecutor enter;
   private final Limits limits;
-  private final SharedAttempt<NodeConnection> connecting =
-      new SharedAttempt<>(DaemonThreads.perTask("sluice-attempt-"), this::connect);
+  private final SharedAttempt<NodeConnection> connecting;
 
   /** Last connection, open or not; null before the first. */
   private volatile @Nullable NodeConnection connection;
@@ -72,11 +72,14 @@ public final class NodeClient implements AutoCloseable {
    * @param executor name in this run of its application: another attempt has another name
    * @param secret the application's, by which its peers authenticate; empty if they do not
    * @param limits of each call
+   * @param threads runs each attempt to enter on a thread of its own
    */
-  public NodeClient(Path socket, ProcessName executor, String secret, Limits limits) {
+  public NodeClient(
+      Path socket, ProcessName executor, String secret, Limits limits, Executor threads) {
     this.socket = socket;
     this.enter = new RegisterExecutor(executor, secret);
     this.limits = limits;
+    this.connecting = new SharedAttempt<>(threads, this::connect);
   }
 
   /**
@@ -86,7 +89,8 @@ public final class NodeClient implements AutoCloseable {
    */
   public static NodeClient enter(Path socket, ProcessName executor, String secret, Limits limits)
       throws IOException {
-    NodeClient client = new NodeClient(socket, executor, secret, limits);
+    NodeClient client =
+        new NodeClient(socket, executor, secret, limits, DaemonThreads.perTask("sluice-ask-"));
     client.refresh();
     return client;
   }

@@ -21,6 +21,8 @@ import dev.sluice.spark.metrics.MetricsSource;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.apache.spark.MapOutputTrackerMaster;
@@ -47,6 +49,10 @@ public final class DriverRuntime implements AutoCloseable {
   private final ApplicationSummary summary = new ApplicationSummary(totals, LOG::info);
   private final ExecutorStates states = new ExecutorStates();
 
+  /** Runs periodic work that does not block. */
+  private final ScheduledExecutorService timer =
+      Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("sluice-timer"));
+
   /** Thread that makes the directory's broadcasts, which may take long. */
   private final ExecutorService shipper = DaemonThreads.atMost(1, "sluice-broadcast");
 
@@ -55,9 +61,6 @@ public final class DriverRuntime implements AutoCloseable {
 
   /** Null before the first shuffle; guarded by this. */
   private @Nullable DirectoryEndpoint endpoint;
-
-  /** Empty before the first shuffle, or if it cannot be started; guarded by this. */
-  private Optional<UiFeed> feed = Optional.empty();
 
   /** Empty if executors serve their map outputs themselves, and before the first shuffle. */
   private volatile Optional<NodeLifetimes> nodes = Optional.empty();
@@ -94,25 +97,22 @@ public final class DriverRuntime implements AutoCloseable {
     context.addSparkListener(summary);
     env.metricsSystem()
         .registerSource(MetricsSource.of(totals, states::latencies, opened.otherVersions()));
-    feed = startFeed(context, opened);
+    startFeed(context, opened);
   }
 
-  private Optional<UiFeed> startFeed(SparkContext context, LocationDirectory opened) {
+  private void startFeed(SparkContext context, LocationDirectory opened) {
     try {
       // The wall clock may step back.
       long startMs = System.currentTimeMillis();
       long startNanos = System.nanoTime();
-      UiFeed started =
-          new UiFeed(
+      new UiFeed(
               totals,
               states,
               opened::nodeProviders,
-              () -> startMs + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos));
-      started.start(context, summary);
-      return Optional.of(started);
+              () -> startMs + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos))
+          .start(context, summary, timer);
     } catch (Throwable e) { // Errors too: the application does not need the tab.
       LOG.warn("Spark's UI has no tab Sluice, because its feed cannot be started", e);
-      return Optional.empty();
     }
   }
 
@@ -145,7 +145,8 @@ public final class DriverRuntime implements AutoCloseable {
             TimeUnit.MILLISECONDS.toNanos(conf.nodeAwayTimeoutMs()),
             node -> AwayNodes.refuses(node, times.connectMs()),
             System::nanoTime),
-        System::nanoTime);
+        System::nanoTime,
+        timer);
   }
 
   private CompletableFuture<Void> check(PeerAddress node) {
@@ -174,7 +175,7 @@ public final class DriverRuntime implements AutoCloseable {
   public synchronized void close() {
     if (endpoint != null) {
       summary.say();
-      feed.ifPresent(UiFeed::close);
+      timer.shutdownNow();
       nodes.ifPresent(NodeLifetimes::close);
       endpoint.close();
       shipper.shutdownNow();

@@ -19,7 +19,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -35,9 +34,9 @@ import org.slf4j.LoggerFactory;
  * executors.
  *
  * <p>{@link DriverRuntime} makes and closes it. The listener bus's thread calls {@link
- * #unregisterKept}, the block manager's {@link #unregister}, the directory's {@link #check}, its
- * own timer {@link #renew}. Answers are handled on virtual threads, as {@link AwayNodes} blocks.
- * Each of these calls costs one message per node. Only {@link #close} waits for answers.
+ * #unregisterKept}, the block manager's {@link #unregister}, the directory's {@link #check}, the
+ * driver's timer {@link #renew}. Answers are handled on virtual threads, as {@link AwayNodes}
+ * blocks. Each of these calls costs one message per node. Only {@link #close} waits for answers.
  */
 final class NodeLifetimes implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(NodeLifetimes.class);
@@ -84,6 +83,7 @@ final class NodeLifetimes implements AutoCloseable {
   private final DecisionTimes times;
   private final AwayNodes away;
   private final LongSupplier nanoClock;
+  private final ScheduledExecutorService timer;
 
   /** Last answer of each node. */
   private final Map<PeerAddress, NodeResponse> lastHeard = new ConcurrentHashMap<>();
@@ -105,17 +105,15 @@ final class NodeLifetimes implements AutoCloseable {
 
   private long forgotNanos;
 
-  private final ScheduledExecutorService timer =
-      Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("sluice-nodes"));
-
   /** Runs steps that block. */
-  private final Executor steps = DaemonThreads.perTask("sluice-node-lifetimes-");
+  private final Executor steps = DaemonThreads.perTask("sluice-ask-");
 
   /**
    * @param directory knows the nodes
    * @param servers sends the questions; closed with this
    * @param times for the decision about a node that did not answer an executor
    * @param away waits for nodes that refuse connections
+   * @param timer renews until it is stopped, which precedes the close
    */
   NodeLifetimes(
       LocationDirectory directory,
@@ -123,13 +121,15 @@ final class NodeLifetimes implements AutoCloseable {
       MapOutputs outputs,
       DecisionTimes times,
       AwayNodes away,
-      LongSupplier nanoClock) {
+      LongSupplier nanoClock,
+      ScheduledExecutorService timer) {
     this.directory = directory;
     this.servers = servers;
     this.outputs = outputs;
     this.times = times;
     this.away = away;
     this.nanoClock = nanoClock;
+    this.timer = timer;
     this.forgotNanos = nanoClock.getAsLong();
     timer.scheduleWithFixedDelay(
         this::renew, RENEW_EVERY_MS, RENEW_EVERY_MS, TimeUnit.MILLISECONDS);
@@ -387,7 +387,6 @@ final class NodeLifetimes implements AutoCloseable {
   /** Tells nodes that the application is over, so that they remove all of it. Waits 5 s at most. */
   @Override
   public void close() {
-    timer.shutdownNow();
     tell(_ -> new EndApplication())
         .completeOnTimeout(null, END_TIMEOUT_MS, TimeUnit.MILLISECONDS)
         .join();

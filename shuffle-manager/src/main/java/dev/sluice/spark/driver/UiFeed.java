@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.driver;
 
-import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.metrics.ApplicationSummary;
 import dev.sluice.spark.metrics.ApplicationTotals;
@@ -16,7 +15,6 @@ import dev.sluice.spark.ui.SluiceUpdate.Place;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -33,12 +31,11 @@ import org.slf4j.LoggerFactory;
 /**
  * Posts a {@link SluiceUpdate} to Spark's listeners every second at first, later every ten, if
  * something has changed, and adds the tab to Spark's UI. {@code DriverRuntime} makes it with the
- * first shuffle and closes it. All work is done on its own thread, {@code sluice-ui}, except for
- * the tab and the last update.
+ * first shuffle. All work is done on the driver's timer, except for the tab and the last update.
  *
  * <p>An application goes on without it: a failure is logged once, and ends the feed.
  */
-final class UiFeed implements AutoCloseable {
+final class UiFeed {
   private static final Logger LOG = LoggerFactory.getLogger(UiFeed.class);
   private static final long MIN_INTERVAL_MS = 1_000;
   private static final long MAX_INTERVAL_MS = 10_000;
@@ -67,9 +64,6 @@ final class UiFeed implements AutoCloseable {
   private final Supplier<Map<PeerAddress, String>> daemons;
   private final MixedProviders mixed = new MixedProviders();
   private final SlowPeersOfAll slowPeers = new SlowPeersOfAll();
-  private final ScheduledExecutorService thread =
-      Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("sluice-ui"));
-
   private final long startMs;
 
   // Guarded by this. All times are in milliseconds since 1970.
@@ -95,8 +89,12 @@ final class UiFeed implements AutoCloseable {
     this.lookedMs = startMs;
   }
 
-  /** Adds the tab on the caller's thread, see {@link SluiceUi}, and starts to post. */
-  void start(SparkContext context, ApplicationSummary summary) {
+  /**
+   * Adds the tab on the caller's thread, see {@link SluiceUi}, and starts to post.
+   *
+   * @param timer posts until it is stopped
+   */
+  void start(SparkContext context, ApplicationSummary summary, ScheduledExecutorService timer) {
     boolean isSeen = context.ui().isDefined() || context.eventLogger().isDefined();
     if (context.eventLogger().isDefined()) {
       context
@@ -104,14 +102,14 @@ final class UiFeed implements AutoCloseable {
           .addToEventLogQueue(new LastUpdate(this, summary, context.eventLogger().get()));
     }
     SluiceUi.attach(context);
-    schedule(() -> tick(isSeen, context));
+    tickSoon(isSeen, context, timer);
   }
 
-  private void schedule(Runnable work) {
+  private void tickSoon(boolean isSeen, SparkContext context, ScheduledExecutorService timer) {
     long sinceStartMs = clockMs.getAsLong() - startMs;
     try {
-      thread.schedule(
-          work,
+      timer.schedule(
+          () -> tick(isSeen, context, timer),
           Math.clamp(sinceStartMs / INTERVAL_PART, MIN_INTERVAL_MS, MAX_INTERVAL_MS),
           TimeUnit.MILLISECONDS);
     } catch (RejectedExecutionException e) {
@@ -119,7 +117,7 @@ final class UiFeed implements AutoCloseable {
     }
   }
 
-  private void tick(boolean isSeen, SparkContext context) {
+  private void tick(boolean isSeen, SparkContext context, ScheduledExecutorService timer) {
     try {
       mixed.look(places());
       slowPeers.look(
@@ -128,7 +126,7 @@ final class UiFeed implements AutoCloseable {
       if (isSeen) {
         due.forEach(context.listenerBus()::post);
       }
-      schedule(() -> tick(isSeen, context));
+      tickSoon(isSeen, context, timer);
     } catch (Throwable e) { // Errors too: no other code sees them.
       LOG.warn("The tab Sluice in Spark's UI shows nothing new after a failure", e);
     }
@@ -187,11 +185,6 @@ final class UiFeed implements AutoCloseable {
       rowsMs = nowMs;
     }
     return rows;
-  }
-
-  @Override
-  public void close() {
-    thread.shutdownNow();
   }
 
   /**

@@ -6,7 +6,6 @@ import dev.sluice.blocks.handover.NodeClient.NodeEndpoint;
 import dev.sluice.blocks.handover.SharedAttempt;
 import dev.sluice.blocks.registry.MapOutputFiles;
 import dev.sluice.blocks.wire.ProcessName;
-import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.spark.conf.NodeAccess;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.DriverChannel;
@@ -17,9 +16,6 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Executor;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,14 +32,14 @@ import org.slf4j.LoggerFactory;
  * executors.
  *
  * <p>{@link ReadingRuntime} makes and closes it for {@code spark.shuffle.rdma.node=on}. Map tasks'
- * threads call it and wait. The timer {@code sluice-node} of this class asks the daemon every 10 s.
- * No thread talks to daemon or driver with a lock.
+ * threads call it and wait. A thread for questions to the driver asks the daemon every 10 s. No
+ * thread talks to daemon or driver with a lock.
  */
 public final class NodeHandOver implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(NodeHandOver.class);
 
   /** How late an idle executor may notice that its daemon was restarted. */
-  private static final long REFRESH_EVERY_MS = 10_000;
+  static final long REFRESH_EVERY_MS = 10_000;
 
   private final NodeClient node;
   private final String executorId;
@@ -55,9 +51,6 @@ public final class NodeHandOver implements AutoCloseable {
   private final Executor threads;
   private final SharedAttempt<NodeEndpoint> publishing;
   private final AtomicBoolean asking = new AtomicBoolean();
-
-  private final ScheduledExecutorService timer =
-      Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("sluice-node"));
 
   /**
    * Reason why the node takes no map output now; empty if it takes them, as far as is known. Tasks
@@ -78,7 +71,8 @@ public final class NodeHandOver implements AutoCloseable {
       KeptOutputs kept,
       ShuffleCounters counters,
       Executor threads) {
-    this.node = new NodeClient(access.socket(), self, env.network().secret(), access.limits());
+    this.node =
+        new NodeClient(access.socket(), self, env.network().secret(), access.limits(), threads);
     this.executorId = self.id();
     this.provider = provider;
     this.driver = env.driver();
@@ -87,8 +81,6 @@ public final class NodeHandOver implements AutoCloseable {
     this.counters = counters;
     this.threads = threads;
     this.publishing = new SharedAttempt<>(threads, this::publishNow);
-    timer.scheduleWithFixedDelay(
-        this::refresh, REFRESH_EVERY_MS, REFRESH_EVERY_MS, TimeUnit.MILLISECONDS);
   }
 
   /** Called when a map task begins. Never waits. */
@@ -138,6 +130,7 @@ public final class NodeHandOver implements AutoCloseable {
 
   /**
    * Finds a daemon that was restarted, perhaps at another port, even if no more map outputs come.
+   * Called every {@link #REFRESH_EVERY_MS}.
    */
   void refresh() {
     if (node.isKnown()) {
@@ -229,7 +222,6 @@ public final class NodeHandOver implements AutoCloseable {
 
   @Override
   public void close() {
-    timer.shutdownNow();
     node.close();
   }
 }

@@ -152,15 +152,22 @@ public final class ReadingRuntime extends SluiceRuntime {
 
   private NodeHandOver handOver(NodeAccess access) {
     started(ExecutorFolders.hold(env.localDirectories()));
-    return started(
-        new NodeHandOver(
-            access,
-            self(),
-            server.provider(),
-            env,
-            keptOutputs(conf, env, Optional.of(server)),
-            counters,
-            DaemonThreads.perTask("sluice-ask-node-")));
+    NodeHandOver made =
+        started(
+            new NodeHandOver(
+                access,
+                self(),
+                server.provider(),
+                env,
+                keptOutputs(conf, env, Optional.of(server)),
+                counters,
+                DaemonThreads.perTask("sluice-ask-")));
+    driverThreads.scheduleWithFixedDelay(
+        made::refresh,
+        NodeHandOver.REFRESH_EVERY_MS,
+        NodeHandOver.REFRESH_EVERY_MS,
+        TimeUnit.MILLISECONDS);
+    return made;
   }
 
   private ExecutorEndpoint serve(RdmaEndpoint endpoint) throws IOException {

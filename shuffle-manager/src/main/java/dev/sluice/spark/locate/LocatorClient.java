@@ -159,7 +159,7 @@ public final class LocatorClient implements Locator {
     return directory
         .once(
             new Silent(silentNode),
-            DaemonThreads.perTask("sluice-report-"),
+            DaemonThreads.perTask("sluice-ask-"),
             "Cannot tell the driver that node daemon {} does not answer",
             silentNode)
         .thenApply(_ -> null);

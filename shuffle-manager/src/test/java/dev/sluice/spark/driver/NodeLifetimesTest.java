@@ -32,6 +32,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -62,6 +64,7 @@ class NodeLifetimesTest {
   private final List<String> unregistered = new CopyOnWriteArrayList<>();
   private BooleanSupplier takesNoConnections = () -> false;
   private Optional<Error> error = Optional.empty();
+  private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
   private final NodeLifetimes lifetimes = lifetimes(CHECK_TIMEOUT_MS);
 
   private NodeLifetimes lifetimes(long checkTimeoutMs) {
@@ -78,11 +81,13 @@ class NodeLifetimesTest {
         new DecisionTimes(checkTimeoutMs, 1_000, LAST_TRY_MS),
         new AwayNodes(
             TimeUnit.SECONDS.toNanos(120), _ -> takesNoConnections.getAsBoolean(), nowNanos::get),
-        nowNanos::get);
+        nowNanos::get,
+        timer);
   }
 
   @AfterEach
   void close() {
+    timer.shutdownNow();
     lifetimes.close();
   }
 

@@ -11,9 +11,10 @@ import dev.sluice.spark.ui.SluiceUpdate;
 import dev.sluice.spark.ui.SluiceUpdate.Bytes;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import scala.jdk.javaapi.CollectionConverters;
 
@@ -24,11 +25,6 @@ class UiFeedTest {
   private final ExecutorStates states = new ExecutorStates();
   private long nowMs = START;
   private final UiFeed feed = new UiFeed(totals, states, Map::of, () -> nowMs);
-
-  @AfterEach
-  void close() {
-    feed.close();
-  }
 
   private void report(String executorId, long sequence, long bytes) {
     Report report = new Report(executorId, sequence, "soft soft0", Map.of("read.bytes", bytes));
@@ -101,11 +97,12 @@ class UiFeedTest {
                 .setAppName("tab")
                 .set("spark.driver.host", "127.0.0.1")
                 .set("spark.ui.port", "0"));
-    try {
-      feed.start(context, new ApplicationSummary(totals, line -> {}));
+    try (ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor()) {
+      feed.start(context, new ApplicationSummary(totals, line -> {}), timer);
       assertThat(CollectionConverters.asJava(context.ui().get().getTabs()))
           .filteredOn(tab -> tab.prefix().equals("sluice"))
           .hasSize(1);
+      timer.shutdownNow();
     } finally {
       context.stop();
     }

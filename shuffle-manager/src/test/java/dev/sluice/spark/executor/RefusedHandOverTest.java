@@ -35,6 +35,7 @@ import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.logging.log4j.Level;
 import org.apache.spark.SparkConf;
@@ -189,7 +190,14 @@ class RefusedHandOverTest {
   @Test
   void aNodeThatWasNeverThereIsTriedOnce() throws Exception {
     refusal = "nobody is there";
-    threads = _ -> {}; // asks no more
+    Executor started = threads;
+    AtomicBoolean tried = new AtomicBoolean();
+    threads =
+        task -> {
+          if (!tried.getAndSet(true)) { // asks no more
+            started.execute(task);
+          }
+        };
     handOver.committed(0, 1);
     handOver.committed(0, 2);
     assertTold("nobody is there", 1L, 2L);
