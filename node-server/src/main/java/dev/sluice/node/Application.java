@@ -93,15 +93,19 @@ final class Application implements AutoCloseable {
   /**
    * Lets an executor in.
    *
+   * @param first state that the application would have if the executor were its first
    * @return null if the application has just ended, and another one may come
    * @throws IOException if the executor is refused, with the reason
    */
-  synchronized @Nullable ServedApplication enter(String secret) throws IOException {
+  synchronized @Nullable ServedApplication enter(ApplicationState first) throws IOException {
     if (ended) {
       return null;
     }
-    if (!state.hasSecret(secret)) {
+    if (!state.hasSecret(first.secret())) {
       throw new IOException("the secret is not that of application " + state.name());
+    }
+    if (!state.hasUserOf(first)) {
+      throw new IOException("application %s belongs to another user".formatted(state.name()));
     }
     open();
     return served;
@@ -114,7 +118,7 @@ final class Application implements AutoCloseable {
     }
     int before = made;
     madeNanos = System.nanoTime();
-    made = folders.make(state.name());
+    made = folders.make(state);
     if (served == null) {
       serve();
     } else if (made > before) {
@@ -230,7 +234,7 @@ final class Application implements AutoCloseable {
       ended = true;
       try {
         close();
-        removed = folders.remove(state.name());
+        removed = folders.remove(state);
       } finally {
         gone.run(); // A new application of that name waits for it.
       }

@@ -96,14 +96,16 @@ final class Applications implements AutoCloseable {
   /**
    * Lets an executor in.
    *
+   * @param user its user; null for the daemon's own
    * @throws IOException if it is refused, with the reason
    */
-  SparkApplication enter(RegisterExecutor enter) throws IOException {
+  SparkApplication enter(RegisterExecutor enter, @Nullable String user) throws IOException {
     String name = enter.executor().application();
     if (JobFile.isName(name)) { // before a first state exists, whose secret would be the executor's
       throw new IOException(name + " is a MapReduce job, which has no executors");
     }
-    SparkApplication spark = (SparkApplication) open(ApplicationState.first(name, enter.secret()));
+    ApplicationState first = ApplicationState.first(name, enter.secret()).of(user);
+    SparkApplication spark = (SparkApplication) open(first);
     admission.enter(spark.directories());
     return spark;
   }
@@ -132,7 +134,7 @@ final class Applications implements AutoCloseable {
     }
     ServedApplication entered = null;
     while (entered == null) { // The application has ended meanwhile; try again.
-      entered = known(first).enter(first.secret());
+      entered = known(first).enter(first);
     }
     return entered;
   }

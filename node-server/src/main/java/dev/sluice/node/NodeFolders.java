@@ -13,11 +13,11 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
@@ -31,9 +31,9 @@ import org.slf4j.LoggerFactory;
  * A node's folders: {@code .sluice} on each of its file systems, with a folder for each application
  * that has its state in a file, and for each MapReduce job ({@link NodeJobs}). They are the
  * daemon's whole state, so it can be killed at any time. They stay locked while open, because two
- * daemons must not share them. Only their user has access. The {@link NodeDaemon} opens and closes
- * this. Any thread; callers wait for disks ({@link NodeDisks}). {@link #read} is called once,
- * before applications begin.
+ * daemons must not share them. Only their user has access; {@link Inboxes} for other users are next
+ * to them. The {@link NodeDaemon} opens and closes this. Any thread; callers wait for disks ({@link
+ * NodeDisks}). {@link #read} is called once, before applications begin.
  */
 final class NodeFolders implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(NodeFolders.class);
@@ -107,6 +107,7 @@ final class NodeFolders implements AutoCloseable {
 
   private Path opened(Path root) throws IOException {
     locks.lock(root);
+    leftOver.addAll(Inboxes.of(root));
     Map<String, ApplicationState> found = new HashMap<>();
     for (Path folder : folders(root)) {
       if (folder.getFileName().toString().startsWith(REMOVED)) {
@@ -168,15 +169,16 @@ final class NodeFolders implements AutoCloseable {
    * @return number of folders that exist
    * @throws IOException if none exists, with the reasons
    */
-  int make(String application) throws IOException {
-    List<Path> made =
-        disks.onEach(
-            "making a folder for " + application,
-            root -> {
-              Path folder = root.resolve(application);
-              return Files.isDirectory(folder) ? folder : RootLocks.makeFolder(folder);
-            });
-    return made.size();
+  int make(ApplicationState state) throws IOException {
+    return disks.onEach("making a folder for " + state.name(), root -> make(root, state)).size();
+  }
+
+  private static Path make(Path root, ApplicationState state) throws IOException {
+    Path folder = root.resolve(state.name());
+    if (state.user() != null) {
+      Inboxes.make(root, state.user());
+    }
+    return Files.isDirectory(folder) ? folder : RootLocks.makeFolder(folder);
   }
 
   /** Returns true if a process with access to the application's folders has marked it as over. */
@@ -264,7 +266,11 @@ final class NodeFolders implements AutoCloseable {
   /** Deletes a folder that was put away. */
   void delete(Path folder) throws IOException {
     try {
-      FileTree.delete(folder);
+      if (Inboxes.isOne(folder)) {
+        Inboxes.delete(folder);
+      } else {
+        FileTree.delete(folder);
+      }
     } finally {
       leftOver.remove(folder);
     }
@@ -294,15 +300,22 @@ final class NodeFolders implements AutoCloseable {
    *
    * @return folders that have to be deleted
    */
-  List<Path> remove(String application) throws IOException {
-    return disks.onAll("removing " + application, root -> remove(root, application)).stream()
-        .flatMap(Optional::stream)
+  List<Path> remove(ApplicationState state) throws IOException {
+    return disks.onAll("removing " + state.name(), root -> remove(root, state)).stream()
+        .flatMap(List::stream)
         .toList();
   }
 
-  private Optional<Path> remove(Path root, String application) throws IOException {
-    Path folder = root.resolve(application);
-    return Files.exists(folder) ? Optional.of(putAway(root, folder)) : Optional.empty();
+  private List<Path> remove(Path root, ApplicationState state) throws IOException {
+    List<Path> removed = new ArrayList<>();
+    if (state.user() != null) {
+      removed.add(Inboxes.path(root, state.user())); // No other application has its name.
+    }
+    Path folder = root.resolve(state.name());
+    if (Files.exists(folder)) {
+      removed.add(putAway(root, folder));
+    }
+    return removed;
   }
 
   @Override

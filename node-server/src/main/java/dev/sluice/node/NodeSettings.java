@@ -41,7 +41,14 @@ final class NodeSettings {
       with("socket", Type.PATH, "/run/sluice/node.sock")
           .doc(
               "Unix domain socket at which executors hand over map outputs. Executors have to run"
-                  + " as the daemon's user.");
+                  + " as the daemon's user, unless otherUsers is true.");
+
+  static final Setting<Boolean> OTHER_USERS =
+      with("otherUsers", Type.FLAG, "false")
+          .doc(
+              "Whether executors of any user may hand over. They need spark.authenticate, the"
+                  + " daemon's user in spark.shuffle.rdma.node.user, and map outputs that the"
+                  + " daemon may read, as with YARN's LinuxContainerExecutor.");
 
   static final Setting<Optional<String>> HOST =
       with("host", new Type<>("a name or an address", Function.<String>identity()).optional(), "")

@@ -60,7 +60,7 @@ final class RootLocks implements AutoCloseable {
     if (!Files.exists(root, LinkOption.NOFOLLOW_LINKS)) {
       makeFolder(root);
     }
-    checkOwn(root);
+    checkOwn(root, OWNER_ALONE.value());
     FileChannel lock =
         FileChannel.open(root.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
     add(lock);
@@ -84,8 +84,12 @@ final class RootLocks implements AutoCloseable {
     locks.add(lock);
   }
 
-  /** Refuses a folder that another user may have made, to read files there or to plant some. */
-  private static void checkOwn(Path root) throws IOException {
+  /**
+   * Refuses a folder that another user may have made, to read files there or to plant some.
+   *
+   * @param allowed the permissions that it may have
+   */
+  static void checkOwn(Path root, Set<PosixFilePermission> allowed) throws IOException {
     PosixFileAttributes attributes =
         Files.readAttributes(root, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
     if (!attributes.isDirectory()) {
@@ -95,13 +99,13 @@ final class RootLocks implements AutoCloseable {
       throw new RefusedException(
           "%s belongs to another user (%s)".formatted(root, attributes.owner()));
     }
-    if (!OWNER_ALONE.value().containsAll(attributes.permissions())) {
+    if (!allowed.containsAll(attributes.permissions())) {
       throw new RefusedException(
           "%s is accessible to other users (%s): its permissions have to be %s"
               .formatted(
                   root,
                   PosixFilePermissions.toString(attributes.permissions()),
-                  PosixFilePermissions.toString(OWNER_ALONE.value())));
+                  PosixFilePermissions.toString(allowed)));
     }
   }
 

@@ -24,16 +24,18 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Unix domain socket of a node, on which its executors hand map outputs over. Processes of other
- * users are refused: they could not link the files, nor could the daemon delete them. Each executor
- * has one connection, and each connection one platform thread, which may wait for a disk; executors
- * per application are limited. Virtual threads that wait for a disk would hold up all others. The
- * {@link NodeDaemon} creates and closes it. The main thread of {@link NodeMain} starts the
- * accepting thread, which is therefore no daemon thread of the JVM and keeps the process alive.
+ * users are refused, unless {@link NodeSettings#OTHER_USERS} lets them in; the kernel tells their
+ * users. Each executor has one connection, and each connection one platform thread, which may wait
+ * for a disk; executors per application are limited. Virtual threads that wait for a disk would
+ * hold up all others. The {@link NodeDaemon} creates and closes it. The main thread of {@link
+ * NodeMain} starts the accepting thread, which is therefore no daemon thread of the JVM and keeps
+ * the process alive.
  */
 final class SocketServer implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(SocketServer.class);
@@ -47,6 +49,7 @@ final class SocketServer implements AutoCloseable {
   private final Path path;
   private final int maxExecutors;
   private final long maxConnections;
+  private final boolean letsOthersIn;
   private final Applications applications;
   private final ServerSocketChannel server;
   private final UserPrincipal user;
@@ -67,6 +70,7 @@ final class SocketServer implements AutoCloseable {
     path = options.get(NodeSettings.SOCKET).toAbsolutePath();
     maxExecutors = options.get(NodeSettings.MAX_EXECUTORS);
     maxConnections = (long) maxExecutors * options.get(NodeSettings.MAX_APPLICATIONS);
+    letsOthersIn = options.get(NodeSettings.OTHER_USERS);
     this.applications = applications;
     Files.createDirectories(this.path.getParent());
     removeLeftOver();
@@ -74,7 +78,8 @@ final class SocketServer implements AutoCloseable {
     boolean listening = false;
     try {
       server.bind(UnixDomainSocketAddress.of(this.path));
-      Files.setPosixFilePermissions(this.path, PosixFilePermissions.fromString("rw-------"));
+      Files.setPosixFilePermissions(
+          this.path, PosixFilePermissions.fromString(letsOthersIn ? "rw-rw-rw-" : "rw-------"));
       user = Files.getOwner(this.path);
       listening = true;
     } finally {
@@ -143,8 +148,12 @@ final class SocketServer implements AutoCloseable {
 
   private void serve(NodeChannel channel) throws IOException {
     UserPrincipal peer = channel.peer();
-    if (!peer.equals(user)) {
-      channel.send(new Refused("executors have to run as %s, not as %s".formatted(user, peer)));
+    String other = peer.equals(user) ? null : peer.getName();
+    if (other != null && !letsOthersIn) {
+      channel.send(
+          new Refused(
+              "executors have to run as %s, not as %s, while the daemon's %s is false"
+                  .formatted(user, peer, NodeSettings.OTHER_USERS.key())));
     } else if (connections.size() > maxConnections) {
       channel.send(tooMany(maxConnections));
     } else {
@@ -153,8 +162,13 @@ final class SocketServer implements AutoCloseable {
         channel.send(new Refused("the first message of an executor has to be RegisterExecutor"));
       } else if (!enter.isSpoken()) {
         channel.send(otherVersion(enter.version()));
+      } else if (other != null && enter.secret().isEmpty()) {
+        channel.send(
+            new Refused(
+                "executors of %s need a secret at a daemon of %s: set spark.authenticate=true"
+                    .formatted(other, user)));
       } else {
-        serve(enter, channel);
+        serve(enter, other, channel);
       }
     }
   }
@@ -174,23 +188,25 @@ final class SocketServer implements AutoCloseable {
             .formatted(executors, NodeSettings.MAX_EXECUTORS.key()));
   }
 
-  private void serve(RegisterExecutor enter, NodeChannel channel) throws IOException {
+  private void serve(RegisterExecutor enter, @Nullable String other, NodeChannel channel)
+      throws IOException {
     String application = enter.executor().application();
     try {
       if (executors.merge(application, 1, Integer::sum) > maxExecutors) {
         channel.send(tooMany(maxExecutors));
       } else {
-        answer(enter, channel);
+        answer(enter, other, channel);
       }
     } finally {
       executors.computeIfPresent(application, (_, count) -> count == 1 ? null : count - 1);
     }
   }
 
-  private void answer(RegisterExecutor enter, NodeChannel channel) throws IOException {
+  private void answer(RegisterExecutor enter, @Nullable String other, NodeChannel channel)
+      throws IOException {
     SparkApplication application;
     try {
-      application = applications.enter(enter);
+      application = applications.enter(enter, other);
     } catch (IOException | RuntimeException e) {
       LOG.warn("{} is refused", enter.executor(), e);
       channel.send(new Refused(reason(e)));
@@ -202,14 +218,18 @@ final class SocketServer implements AutoCloseable {
       if (application.isOver()) {
         return; // The executor enters again, which opens the application again.
       }
-      channel.send(answer(enter, application, request));
+      channel.send(answer(enter, other, application, request));
     }
   }
 
-  private Object answer(RegisterExecutor enter, SparkApplication application, Object request) {
+  private Object answer(
+      RegisterExecutor enter,
+      @Nullable String other,
+      SparkApplication application,
+      Object request) {
     try {
       if (request.equals(enter)) {
-        return applications.enter(enter).entered();
+        return applications.enter(enter, other).entered();
       }
       if (request instanceof HandOver(int shuffleId, long mapId, int folder)) {
         application.handOver(shuffleId, mapId, folder);

@@ -8,6 +8,7 @@ import dev.sluice.blocks.wire.LifetimeMessages.NodeResponse;
 import dev.sluice.blocks.wire.LifetimeMessages.RemoveShuffle;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;
 import dev.sluice.blocks.wire.NodeId;
+import dev.sluice.node.StateFile.OtherUser;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -19,6 +20,7 @@ import java.util.function.UnaryOperator;
 import org.apache.spark.network.server.OneForOneStreamManager;
 import org.apache.spark.network.shuffle.ExternalBlockHandler;
 import org.apache.spark.network.util.TransportConf;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An application of Spark that a node serves: its executors hand map outputs over, and its driver
@@ -30,6 +32,10 @@ import org.apache.spark.network.util.TransportConf;
  */
 final class SparkApplication extends ServedApplication {
   private final ApplicationStore store;
+
+  /** Folders into which executors of another user put map outputs; null if they have none. */
+  private final @Nullable Inboxes inboxes;
+
   private final Runnable end;
   private final BlockServer server;
 
@@ -57,6 +63,8 @@ final class SparkApplication extends ServedApplication {
         _ -> true, // The folders are on disks that answer.
         store.finder());
     this.store = store;
+    OtherUser user = port.state().user();
+    this.inboxes = user == null ? null : new Inboxes(user, store.folders());
     this.end = end;
     boolean listening = false;
     try {
@@ -89,7 +97,9 @@ final class SparkApplication extends ServedApplication {
 
   @Override
   List<String> folders() {
-    return store.folders().stream().map(folder -> folder.path().toString()).toList();
+    return inboxes == null
+        ? store.folders().stream().map(folder -> folder.path().toString()).toList()
+        : inboxes.paths();
   }
 
   /** Parent directories of its folders, one on each of the node's file systems. */
@@ -110,15 +120,31 @@ final class SparkApplication extends ServedApplication {
         throw new IOException("application " + name() + " has ended on this node");
       }
       sign();
-      store.take(shuffleId, mapId, folder);
+      take(shuffleId, mapId, folder);
     } finally {
       handOvers.readLock().unlock();
+    }
+  }
+
+  private void take(int shuffleId, long mapId, int folder) throws IOException {
+    boolean isMoved = inboxes != null && inboxes.move(shuffleId, mapId, folder);
+    boolean taken = false;
+    try {
+      store.take(shuffleId, mapId, folder);
+      taken = true;
+    } finally {
+      if (!taken && isMoved) { // Else the executor takes its files back.
+        store.folders().get(folder).remove(shuffleId, mapId);
+      }
     }
   }
 
   @Override
   void scan() {
     store.scan(this::isOver);
+    if (inboxes != null) {
+      inboxes.removeOld();
+    }
   }
 
   /**

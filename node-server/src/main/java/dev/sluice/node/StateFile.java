@@ -16,6 +16,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
 import java.security.SecureRandom;
 import java.util.HexFormat;
+import java.util.Objects;
 import java.util.Properties;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -37,6 +38,7 @@ final class StateFile {
   private static final String SINCE = "since";
   private static final String PORT = "port";
   private static final String BOOT = "boot";
+  private static final String USER = "user";
   private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
 
   private static final FileAttribute<Set<PosixFilePermission>> OF_OWNER_ALONE =
@@ -69,7 +71,12 @@ final class StateFile {
         secret != null && port.matches("\\d{1,5}") && (job != null || !JobFile.isName(name));
     return NodeFolders.isName(name) && isOfThisBoot && isWhole
         ? new ApplicationState(
-            name, secret, since, Integer.parseInt(port), job == null ? null : job.job())
+            name,
+            secret,
+            since,
+            Integer.parseInt(port),
+            OtherUser.of(state.getProperty(USER)),
+            job == null ? null : job.job())
         : null;
   }
 
@@ -83,6 +90,9 @@ final class StateFile {
     Properties properties = new Properties();
     if (state.job() == null) {
       properties.setProperty(SECRET, state.secret());
+    }
+    if (state.user() != null) {
+      properties.setProperty(USER, state.user().name());
     }
     properties.setProperty(SINCE, state.since());
     properties.setProperty(BOOT, boot());
@@ -108,10 +118,16 @@ final class StateFile {
    * @param since part of its {@link dev.sluice.blocks.wire.NodeId}: constant as long as the node
    *     keeps its map outputs
    * @param port where the node listens for its processes; 0 as long as there is none
+   * @param user user of its executors, if that is not the daemon's; null for a MapReduce job
    * @param job null for an application of Spark
    */
   record ApplicationState(
-      String name, String secret, String since, int port, @Nullable MapReduceJob job) {
+      String name,
+      String secret,
+      String since,
+      int port,
+      @Nullable OtherUser user,
+      @Nullable MapReduceJob job) {
     /** State of an application of Spark that the node has no map outputs of. */
     static ApplicationState first(String name, String secret) {
       return first(name, secret, null);
@@ -119,7 +135,14 @@ final class StateFile {
 
     /** State of an application that the node does not serve yet. */
     static ApplicationState first(String name, String secret, @Nullable MapReduceJob job) {
-      return new ApplicationState(name, secret, random(), 0, job);
+      return new ApplicationState(name, secret, random(), 0, null, job);
+    }
+
+    /**
+     * @param other user of the executors; null for the daemon's own
+     */
+    ApplicationState of(@Nullable String other) {
+      return new ApplicationState(name, secret, since, port, OtherUser.of(other), job);
     }
 
     /** New random id, in hexadecimal digits. */
@@ -131,11 +154,11 @@ final class StateFile {
 
     /** State after a loss of map outputs that the node had. */
     ApplicationState anew() {
-      return new ApplicationState(name, secret, random(), port, job);
+      return new ApplicationState(name, secret, random(), port, user, job);
     }
 
     ApplicationState withPort(int newPort) {
-      return new ApplicationState(name, secret, since, newPort, job);
+      return new ApplicationState(name, secret, since, newPort, user, job);
     }
 
     boolean hasSecret(String other) {
@@ -143,9 +166,30 @@ final class StateFile {
           secret.getBytes(StandardCharsets.UTF_8), other.getBytes(StandardCharsets.UTF_8));
     }
 
+    boolean hasUserOf(ApplicationState other) {
+      return Objects.equals(
+          user == null ? null : user.name(), other.user == null ? null : other.user.name());
+    }
+
     @Override
     public String toString() {
       return name + " at port " + port; // The secret is not for logs.
+    }
+  }
+
+  /**
+   * User of an application's executors that is not the daemon's.
+   *
+   * @param name name that the system has for the user id
+   * @param inbox name of the application's {@link dev.sluice.blocks.handover.Inbox} in this run of
+   *     the daemon
+   */
+  record OtherUser(String name, String inbox) {
+    /** Makes a new inbox's name; returns null without a user. */
+    static @Nullable OtherUser of(@Nullable String name) {
+      return name == null
+          ? null
+          : new OtherUser(name, ApplicationState.random() + ApplicationState.random());
     }
   }
 }

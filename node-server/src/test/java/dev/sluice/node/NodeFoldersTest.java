@@ -406,21 +406,22 @@ class NodeFoldersTest extends NodeDaemonTestCase {
     }
     CountDownLatch gone = new CountDownLatch(1);
     try (NodeFolders folders = NodeFolders.open(List.of(deep))) {
-      folders.make("app");
+      ApplicationState state = ApplicationState.first("app", "");
+      folders.make(state);
       Application application =
           new Application(
               folders,
               (_, _, _) -> {
                 throw new IOException("not served");
               },
-              ApplicationState.first("app", ""),
+              state,
               () -> {},
               gone::countDown);
       application.tidy(Duration.ZERO);
       assertThat(gone.await(WAIT_S, TimeUnit.SECONDS))
           .as("the application may enter again")
           .isTrue();
-      assertThat(application.enter("")).isNull();
+      assertThat(application.enter(state)).isNull();
     }
   }
 

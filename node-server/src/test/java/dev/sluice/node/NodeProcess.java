@@ -40,26 +40,40 @@ final class NodeProcess implements AutoCloseable {
    */
   static NodeProcess start(Class<?> main, Path directory, Map<String, String> settings)
       throws Exception {
+    return start(main, directory, settings, List.of(), System.getProperty("java.class.path"));
+  }
+
+  /**
+   * @param launcher command that starts it
+   */
+  static NodeProcess start(
+      Class<?> main,
+      Path directory,
+      Map<String, String> settings,
+      List<String> launcher,
+      String classPath)
+      throws Exception {
     Path conf = directory.resolve("node.conf");
     List<String> lines = new ArrayList<>();
     settings.forEach((key, value) -> lines.add(key + "=" + value));
     Files.write(conf, lines);
     Path log = directory.resolve("node.log");
+    List<String> command = new ArrayList<>(launcher);
+    command.addAll(
+        List.of(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-Xmx256m",
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
+            "--enable-native-access=ALL-UNNAMED",
+            "-cp",
+            directory.resolve("classes") + File.pathSeparator + classPath,
+            main.getName(),
+            "--conf",
+            conf.toString()));
     NodeProcess node =
         new NodeProcess(
-            new ProcessBuilder(
-                    Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                    "-Xmx256m",
-                    "-XX:+UseSerialGC",
-                    "-XX:TieredStopAtLevel=1",
-                    "--enable-native-access=ALL-UNNAMED",
-                    "-cp",
-                    directory.resolve("classes")
-                        + File.pathSeparator
-                        + System.getProperty("java.class.path"),
-                    main.getName(),
-                    "--conf",
-                    conf.toString())
+            new ProcessBuilder(command)
                 .redirectErrorStream(true)
                 .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
                 .start());

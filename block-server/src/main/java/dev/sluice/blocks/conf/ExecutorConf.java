@@ -149,6 +149,11 @@ public class ExecutorConf {
         : Path.of(new String(Base64.getDecoder().decode(given), StandardCharsets.UTF_8));
   }
 
+  /** Returns the user of the node daemon, besides this process's own; empty if none is set. */
+  public final Optional<String> nodeUser() {
+    return Optional.ofNullable(ExecutorSettings.NODE_USER.get(values));
+  }
+
   /** Returns how map outputs become memory regions. */
   public final RegistrationMode registrationMode() {
     return value(ExecutorSettings.REGISTRATION_MODE);

@@ -249,6 +249,13 @@ public final class ExecutorSettings {
               "Unix domain socket of the node daemon. If it is not set on YARN, the socket of the"
                   + " NodeManager's auxiliary service `sluice_node` is used.");
 
+  public static final Setting<String> NODE_USER =
+      derived("node.user", new Type<>("a user's name", Function.identity()), "the executors' own")
+          .doc(
+              "User of the node daemon, if the executors run as another one"
+                  + " (`sluice.node.otherUsers`). They tell the application's secret only to a"
+                  + " process of this user or of their own.");
+
   public static final Setting<Long> NODE_TIMEOUT =
       with("node.timeout", Type.millis("100ms", "10min"), "10s")
           .doc(

@@ -9,8 +9,11 @@ import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFileAttributes;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.EnumSet;
@@ -23,14 +26,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * Map outputs of one application on one of a node's file systems. Each has a folder
  * <i>shuffle</i>-<i>map</i> with the files {@code data}, {@code index} and {@code
- * checksums.}<i>algorithm</i>. Executors write, the daemon reads and removes. A map output exists
- * from the moment that its folder is renamed into place. Any thread, any process. Executors may be
- * of another release than the daemon, so these names stay.
+ * checksums.}<i>algorithm</i>. Executors of the daemon's user write, the daemon reads, removes, and
+ * moves in what other executors have put into an {@link Inbox}. A map output exists from the moment
+ * that its folder is renamed into place. Any thread, any process. Executors may be of another
+ * release than the daemon, so these names stay.
  */
-public record ApplicationFolder(Path path) {
-  private static final String DATA = "data";
-  private static final String INDEX = "index";
-  private static final String CHECKSUMS = "checksums.";
+public record ApplicationFolder(Path path) implements HandOverFolder {
+  static final String DATA = "data";
+  static final String INDEX = "index";
+  static final String CHECKSUMS = "checksums.";
   private static final Set<ChecksumAlgorithm> ALGORITHMS =
       EnumSet.complementOf(EnumSet.of(ChecksumAlgorithm.NONE));
   private static final String UNFINISHED = ".tmp-";
@@ -52,10 +56,86 @@ public record ApplicationFolder(Path path) {
    *
    * @return true if it was not there yet; else it is the same map output, since map ids are never
    *     used twice
-   * @throws FileSystemException if this folder cannot take it, for example because it is on another
-   *     file system (EXDEV) or full
    */
+  @Override
   public boolean commit(int shuffleId, long mapId, MapOutputFiles.Files files) throws IOException {
+    return commit(
+        shuffleId,
+        mapId,
+        unfinished -> {
+          Files.createLink(unfinished.resolve(DATA), files.data());
+          linkOrCopy(files.index(), unfinished.resolve(INDEX));
+          if (files.checksums() != null) {
+            linkOrCopy(
+                files.checksums(), unfinished.resolve(CHECKSUMS + files.checksumAlgorithm()));
+          }
+        });
+  }
+
+  /**
+   * Moves a map output here from an inbox, for the daemon. Only the daemon can change a folder
+   * here, so files are checked after they were moved.
+   *
+   * @param user owner that the files must have
+   * @return false if it was here already; the inbox then no longer has it either
+   * @throws IOException if a file is not one of that user, or this process may not read it
+   */
+  public boolean take(Inbox inbox, int shuffleId, long mapId, String user) throws IOException {
+    boolean isNew =
+        commit(
+            shuffleId,
+            mapId,
+            unfinished -> {
+              take(inbox.file(shuffleId, mapId, DATA), unfinished.resolve(DATA), user);
+              take(inbox.file(shuffleId, mapId, INDEX), unfinished.resolve(INDEX), user);
+              for (ChecksumAlgorithm algorithm : ALGORITHMS) {
+                Path checksums = inbox.file(shuffleId, mapId, CHECKSUMS + algorithm);
+                if (Files.exists(checksums, LinkOption.NOFOLLOW_LINKS)) {
+                  take(checksums, unfinished.resolve(CHECKSUMS + algorithm), user);
+                }
+              }
+            });
+    if (!isNew) {
+      inbox.remove(shuffleId, mapId);
+    }
+    return isNew;
+  }
+
+  /**
+   * Moves a file over an empty one: rename(2) then refuses a folder. The content of a folder cannot
+   * be deleted safely while its owner may change it.
+   */
+  private static void take(Path from, Path to, String user) throws IOException {
+    Files.createFile(to);
+    Files.move(from, to, StandardCopyOption.ATOMIC_MOVE);
+    PosixFileAttributes attributes =
+        Files.readAttributes(to, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+    if (!attributes.isRegularFile()) {
+      throw new IOException(from + " is not a regular file");
+    }
+    if (!attributes.owner().getName().equals(user)) {
+      throw new IOException(
+          "%s belongs to %s and not to %s".formatted(from, attributes.owner(), user));
+    }
+    if (!Files.isReadable(to)) {
+      throw new IOException(
+          ("the node daemon may not read %s of user %s, group %s and mode %s: give the executors'"
+                  + " local directories the daemon's group and the setgid bit, and executors the"
+                  + " umask 027, as YARN's LinuxContainerExecutor does")
+              .formatted(
+                  from,
+                  user,
+                  attributes.group(),
+                  PosixFilePermissions.toString(attributes.permissions())));
+    }
+  }
+
+  /** Fills the folder of a map output before it gets its name. */
+  private interface Filling {
+    void fill(Path unfinished) throws IOException;
+  }
+
+  private boolean commit(int shuffleId, long mapId, Filling filling) throws IOException {
     Path folder = folder(shuffleId, mapId);
     if (Files.exists(folder)) {
       return false;
@@ -63,11 +143,7 @@ public record ApplicationFolder(Path path) {
     Path unfinished = Files.createDirectory(path.resolve(UNFINISHED + UUID.randomUUID()));
     boolean committed = false;
     try {
-      Files.createLink(unfinished.resolve(DATA), files.data());
-      linkOrCopy(files.index(), unfinished.resolve(INDEX));
-      if (files.checksums() != null) {
-        linkOrCopy(files.checksums(), unfinished.resolve(CHECKSUMS + files.checksumAlgorithm()));
-      }
+      filling.fill(unfinished);
       Files.move(unfinished, folder, StandardCopyOption.ATOMIC_MOVE);
       committed = true;
     } finally {
@@ -137,7 +213,7 @@ public record ApplicationFolder(Path path) {
     void accept(int shuffleId, long mapId);
   }
 
-  /** Removes a map output if it is here. */
+  @Override
   public void remove(int shuffleId, long mapId) throws IOException {
     FileTree.delete(folder(shuffleId, mapId));
   }

@@ -18,6 +18,7 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -45,6 +46,7 @@ public final class NodeClient implements AutoCloseable {
   private static final long FOLDER_MS = 2_000;
 
   private final Path socket;
+  private final Optional<String> user;
   private final RegisterExecutor enter;
   private final Limits limits;
   private final SharedAttempt<NodeConnection> connecting;
@@ -69,28 +71,42 @@ public final class NodeClient implements AutoCloseable {
   /**
    * Makes a client that enters with its first call.
    *
+   * @param user user of the daemon, which may also be this process's own
    * @param executor name in this run of its application: another attempt has another name
    * @param secret the application's, by which its peers authenticate; empty if they do not
    * @param limits of each call
    * @param threads runs each attempt to enter on a thread of its own
    */
   public NodeClient(
-      Path socket, ProcessName executor, String secret, Limits limits, Executor threads) {
+      Path socket,
+      Optional<String> user,
+      ProcessName executor,
+      String secret,
+      Limits limits,
+      Executor threads) {
     this.socket = socket;
+    this.user = user;
     this.enter = new RegisterExecutor(executor, secret);
     this.limits = limits;
     this.connecting = new SharedAttempt<>(threads, this::connect);
   }
 
   /**
-   * Makes a client and enters. Waits for a daemon that is just starting.
+   * Makes a client and enters at a daemon of this process's user. Waits for one that is just
+   * starting.
    *
    * @throws IOException if there is no daemon, or it refuses; the message is the reason
    */
   public static NodeClient enter(Path socket, ProcessName executor, String secret, Limits limits)
       throws IOException {
     NodeClient client =
-        new NodeClient(socket, executor, secret, limits, DaemonThreads.perTask("sluice-ask-"));
+        new NodeClient(
+            socket,
+            Optional.empty(),
+            executor,
+            secret,
+            limits,
+            DaemonThreads.perTask("sluice-ask-"));
     client.refresh();
     return client;
   }
@@ -113,8 +129,8 @@ public final class NodeClient implements AutoCloseable {
    * Hands a map output over. Once it returns, the node has the map output, even if this process
    * dies. A map output without bytes is not handed over, since no reader asks for it.
    *
-   * @throws IOException if it could not be handed over; the message is the reason, and the node
-   *     keeps nothing of it
+   * @throws IOException if it could not be handed over; the message is the reason. A daemon of this
+   *     process's user keeps nothing of it, another one only if its answer was lost
    */
   public void handOver(int shuffleId, long mapId, MapOutputFiles.Files files) throws IOException {
     try {
@@ -226,7 +242,7 @@ public final class NodeClient implements AutoCloseable {
   private NodeConnection open() throws IOException {
     while (!closed) {
       try {
-        NodeConnection opened = new NodeConnection(socket, enter, answerNanos());
+        NodeConnection opened = new NodeConnection(socket, user, enter, answerNanos());
         awaySinceNanos = OptionalLong.empty();
         return opened;
       } catch (RefusedException | UnansweredException e) {
@@ -236,7 +252,14 @@ public final class NodeClient implements AutoCloseable {
         // ECONNREFUSED shows that this process may use the socket. A daemon that starts replaces
         // it, so that it may be missing a moment later.
         boolean mayConnect = e instanceof ConnectException || !isForbidden();
-        if (!mayConnect || isAwayForLong()) {
+        if (!mayConnect) {
+          throw new IOException(
+              e.getMessage()
+                  + ". A daemon of another user needs sluice.node.otherUsers=true, and a socket in a"
+                  + " folder that all users may search",
+              e);
+        }
+        if (isAwayForLong()) {
           throw e;
         }
         sleep(e);

@@ -3,6 +3,7 @@ package dev.sluice.blocks.handover;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.sluice.blocks.conf.ExecutorSettings;
 import dev.sluice.blocks.handover.NodeClient.NodeEndpoint;
 import dev.sluice.blocks.registry.MapOutputFiles;
 import dev.sluice.blocks.wire.ControlMessages.Refused;
@@ -19,6 +20,7 @@ import java.nio.file.attribute.UserPrincipal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
@@ -29,10 +31,10 @@ import java.util.concurrent.ConcurrentHashMap;
 final class NodeConnection implements AutoCloseable {
   private final NodeChannel channel;
   private final NodeEndpoint endpoint;
-  private final List<ApplicationFolder> folders;
+  private final List<HandOverFolder> folders;
 
   /** Folder that takes links to files of a directory, found by one trial. */
-  private final ConcurrentHashMap<Path, ApplicationFolder> chosen = new ConcurrentHashMap<>();
+  private final ConcurrentHashMap<Path, HandOverFolder> chosen = new ConcurrentHashMap<>();
 
   /** The daemon refuses, for this reason. */
   static final class RefusedException extends IOException {
@@ -46,22 +48,23 @@ final class NodeConnection implements AutoCloseable {
   /**
    * Connects and enters.
    *
+   * @param user user of the daemon, besides this process's own
    * @param deadlineNanos of {@link System#nanoTime}
-   * @throws RefusedException if the daemon does not serve the application
+   * @throws RefusedException if the daemon does not serve the application, or runs as another user
    * @throws IOException if no daemon listens, or it does not answer by then
    */
-  NodeConnection(Path socket, RegisterExecutor enter, long deadlineNanos) throws IOException {
+  NodeConnection(Path socket, Optional<String> user, RegisterExecutor enter, long deadlineNanos)
+      throws IOException {
     channel = NodeChannel.connect(socket);
     boolean opened = false;
     try {
-      checkPeer();
+      boolean isOwn = isOwn(user);
       Registered entered = ask(enter, Registered.class, deadlineNanos);
       endpoint =
           new NodeEndpoint(
               new PeerAddress(entered.nodeId(), entered.host(), entered.port()),
               entered.provider());
-      folders =
-          entered.folders().stream().map(folder -> new ApplicationFolder(Path.of(folder))).toList();
+      folders = entered.folders().stream().map(folder -> folder(Path.of(folder), isOwn)).toList();
       opened = true;
     } finally {
       if (!opened) {
@@ -70,13 +73,24 @@ final class NodeConnection implements AutoCloseable {
     }
   }
 
-  /** Any process that may write to the socket's folder may listen there: checks its user first. */
-  private void checkPeer() throws IOException {
+  /**
+   * Returns true if the daemon runs as this process's user. Any process that may write to the
+   * socket's folder may listen there, so the user is checked before the secret is sent.
+   */
+  private boolean isOwn(Optional<String> user) throws IOException {
     UserPrincipal self = NodeSocket.self();
-    if (!channel.peer().equals(self)) {
+    UserPrincipal peer = channel.peer();
+    boolean isOwn = peer.equals(self);
+    if (!isOwn && !user.equals(Optional.of(peer.getName()))) {
       throw new RefusedException(
-          "the process that listens there runs as %s, not as %s".formatted(channel.peer(), self));
+          "the process that listens there runs as %s, not as %s; if it is the node daemon, set %s=%s"
+              .formatted(peer, self, ExecutorSettings.NODE_USER.key(), peer));
     }
+    return isOwn;
+  }
+
+  private static HandOverFolder folder(Path path, boolean isOwn) {
+    return isOwn ? new ApplicationFolder(path) : new Inbox(path);
   }
 
   NodeEndpoint endpoint() {
@@ -122,9 +136,9 @@ final class NodeConnection implements AutoCloseable {
   void handOver(int shuffleId, long mapId, MapOutputFiles.Files files, Duration answer)
       throws IOException {
     Path directory = requireNonNull(files.data().getParent());
-    ApplicationFolder known = chosen.get(directory);
+    HandOverFolder known = chosen.get(directory);
     List<String> reasons = new ArrayList<>();
-    for (ApplicationFolder folder : known == null ? folders : List.of(known)) {
+    for (HandOverFolder folder : known == null ? folders : List.of(known)) {
       boolean isNew;
       try {
         isNew = folder.commit(shuffleId, mapId, files);
@@ -150,7 +164,7 @@ final class NodeConnection implements AutoCloseable {
   }
 
   private void tell(
-      ApplicationFolder folder, boolean isNew, int shuffleId, long mapId, Duration answer)
+      HandOverFolder folder, boolean isNew, int shuffleId, long mapId, Duration answer)
       throws IOException {
     HandOver handOver = new HandOver(shuffleId, mapId, folders.indexOf(folder));
     boolean taken = false;
@@ -165,13 +179,13 @@ final class NodeConnection implements AutoCloseable {
   }
 
   /** Executors in containers may have other mounts than the daemon. */
-  private static String reason(ApplicationFolder folder, FileSystemException e) {
+  private static String reason(HandOverFolder folder, FileSystemException e) {
     return exists(folder)
         ? String.valueOf(e.getMessage())
         : folder.path() + " does not exist for this process";
   }
 
-  private static boolean exists(ApplicationFolder folder) {
+  private static boolean exists(HandOverFolder folder) {
     return Files.isDirectory(folder.path());
   }
 

@@ -7,6 +7,9 @@
  * sends one request at a time over a {@link NodeSocket}, with a deadline. {@link
  * NodeClient.NodeEndpoint} tells readers where the daemon serves the map outputs.
  *
+ * <p>A daemon of another user gives an {@link Inbox} instead, and moves the files into its {@link
+ * ApplicationFolder} itself.
+ *
  * <p>{@link ExecutorFolders} keeps the folders of a live executor locked, so that the daemon
  * deletes only those of dead ones.
  *

@@ -60,7 +60,9 @@ public final class Checks {
     checks.add(new ProviderCheck(context));
     checks.add(new PortsCheck(accepted, spark.conf()));
     checks.add(new NodeConflictCheck(accepted, spark.conf()));
-    checks.add(new DaemonCheck(spark.conf().isNodeRequired(), spark.conf().nodeSocket()));
+    checks.add(
+        new DaemonCheck(
+            spark.conf().isNodeRequired(), spark.conf().nodeSocket(), spark.conf().nodeUser()));
     context.memory().localDirectories().stream()
         .map(directory -> new RegistrationCheck(context, directory))
         .forEach(checks::add);

@@ -9,6 +9,7 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Check of the node daemon on this node. It connects to the daemon's socket, sends nothing and
@@ -17,8 +18,9 @@ import java.util.List;
  *
  * @param required true if executors hand map outputs over
  * @param socket Unix domain socket at which executors look for the daemon
+ * @param trusted user of the daemon, besides the executors' own
  */
-record DaemonCheck(boolean required, Path socket) implements Check {
+record DaemonCheck(boolean required, Path socket, Optional<String> trusted) implements Check {
   private static final String NAME = "daemon";
   private static final String NODE = ExecutorSettings.NODE.key();
 
@@ -48,7 +50,9 @@ record DaemonCheck(boolean required, Path socket) implements Check {
       if (!required) {
         return Finding.ok(name(), said + "; " + NODE + " is off, so it is not used");
       }
-      return user.equals(self) ? Finding.ok(name(), said) : unusable(said, self);
+      return user.equals(self) || trusted.equals(Optional.of(user))
+          ? Finding.ok(name(), said)
+          : unusable(said, self, user);
     } catch (IOException e) {
       return absent("no process takes connections at %s: %s".formatted(socket, Finding.reason(e)));
     }
@@ -66,13 +70,15 @@ record DaemonCheck(boolean required, Path socket) implements Check {
   }
 
   /**
-   * Makes the finding about a daemon of another user. No line changes the daemon's user: the doctor
-   * may run as somebody else than the executors.
+   * Makes the finding about a daemon of another user. No line is offered, because the doctor may
+   * run as somebody else than the executors.
    */
-  static Finding unusable(String said, String self) {
+  static Finding unusable(String said, String self, String user) {
     return Finding.fail(
         NAME,
-        said + ", and refuses executors of user " + self,
-        "run daemon and executors as one user, and the doctor as that user");
+        said + ", and executors of user " + self + " do not trust that user",
+        "run daemon and executors as one user, and the doctor as that user; or set %s=%s, and for the"
+                .formatted(ExecutorSettings.NODE_USER.key(), user)
+            + " daemon sluice.node.otherUsers=true");
   }
 }

@@ -11,6 +11,7 @@ import java.net.UnixDomainSocketAddress;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -19,7 +20,7 @@ class DaemonCheckTest {
   @TempDir private Path directory;
 
   private Finding finding(boolean required) throws IOException {
-    return new DaemonCheck(required, socket()).findings().getFirst();
+    return new DaemonCheck(required, socket(), Optional.empty()).findings().getFirst();
   }
 
   private Path socket() {
@@ -66,9 +67,11 @@ class DaemonCheckTest {
   /** The doctor may run as somebody else than the executors. */
   @Test
   void noLineChangesTheUserOfADaemon() {
-    assertThat(DaemonCheck.unusable("it is there", "spark").said())
-        .isEqualTo("it is there, and refuses executors of user spark");
-    assertThat(DaemonCheck.unusable("it is there", "spark").lines()).isEmpty();
+    Finding unusable = DaemonCheck.unusable("it is there", "alice", "yarn");
+    assertThat(unusable.said())
+        .isEqualTo("it is there, and executors of user alice do not trust that user");
+    assertThat(unusable.set()).contains("spark.shuffle.rdma.node.user=yarn");
+    assertThat(unusable.lines()).isEmpty();
   }
 
   @Test

@@ -85,6 +85,7 @@ public final class SluiceConf extends ExecutorConf {
             new NodeAccess(
                 conf.get(ExecutorSettings.NODE_INCARNATION.key(), ""),
                 nodeSocket(),
+                nodeUser(),
                 new NodeClient.Limits(
                     Duration.ofMillis(value(ExecutorSettings.NODE_TIMEOUT)),
                     Duration.ofMillis(nodeAwayTimeoutMs()))))

@@ -72,7 +72,13 @@ public final class NodeHandOver implements AutoCloseable {
       ShuffleCounters counters,
       Executor threads) {
     this.node =
-        new NodeClient(access.socket(), self, env.network().secret(), access.limits(), threads);
+        new NodeClient(
+            access.socket(),
+            access.user(),
+            self,
+            env.network().secret(),
+            access.limits(),
+            threads);
     this.executorId = self.id();
     this.provider = provider;
     this.driver = env.driver();

@@ -21,6 +21,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.Map;
+import java.util.Optional;
 import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -166,6 +167,7 @@ class SluiceConfTest {
     conf.set("spark.shuffle.rdma.node", "required")
         .set("spark.shuffle.rdma.node.incarnation", "ab")
         .set("spark.shuffle.rdma.node.socket", "/there")
+        .set("spark.shuffle.rdma.node.user", "yarn")
         .set("spark.shuffle.rdma.node.timeout", "2s");
     SluiceConf made = new SluiceConf(conf);
     assertThat(made.node())
@@ -173,6 +175,7 @@ class SluiceConfTest {
             new NodeAccess(
                 "ab",
                 Path.of("/there"),
+                Optional.of("yarn"),
                 new NodeClient.Limits(Duration.ofSeconds(2), Duration.ofSeconds(120))));
     assertThat(made.registrationMaxBytes()).isPositive();
     assertThat(made.stagingMaxBytes()).isPositive();

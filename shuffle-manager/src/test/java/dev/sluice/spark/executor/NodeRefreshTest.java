@@ -76,7 +76,7 @@ class NodeRefreshTest {
 
   private NodeHandOver handOver(Duration timeout) {
     return new NodeHandOver(
-        new NodeAccess("ab", socket(), new NodeClient.Limits(DEADLINE, timeout)),
+        new NodeAccess("ab", socket(), Optional.empty(), new NodeClient.Limits(DEADLINE, timeout)),
         new ProcessName("app-1-ab", "3"),
         "soft",
         new SluiceRuntime.Environment(

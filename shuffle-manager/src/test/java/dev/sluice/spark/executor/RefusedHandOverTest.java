@@ -83,7 +83,10 @@ class RefusedHandOverTest {
   private NodeHandOver handOver(long driverTimeoutMs) {
     return new NodeHandOver(
         new NodeAccess(
-            "ab", directory.resolve("node.sock"), new NodeClient.Limits(LIMIT, Duration.ZERO)),
+            "ab",
+            directory.resolve("node.sock"),
+            Optional.empty(),
+            new NodeClient.Limits(LIMIT, Duration.ZERO)),
         new ProcessName("app-1-ab", "3"),
         "soft",
         new SluiceRuntime.Environment(

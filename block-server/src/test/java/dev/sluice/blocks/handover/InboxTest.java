@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.sluice.blocks.handover;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.sluice.blocks.directory.TestMapOutputs;
+import dev.sluice.blocks.registry.MapOutputFiles;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Files that an executor puts into an inbox, and what the daemon takes of them. */
+class InboxTest {
+  private static final int SHUFFLE = 5;
+  private static final String OTHER = "somebody else";
+
+  @TempDir private Path directory;
+  private TestMapOutputs outputs;
+  private Inbox inbox;
+  private ApplicationFolder folder;
+  private String self;
+
+  @BeforeEach
+  void makeFolders() throws Exception {
+    outputs = new TestMapOutputs(Files.createDirectory(directory.resolve("executor")));
+    inbox = new Inbox(Files.createDirectory(directory.resolve("inbox")));
+    folder = new ApplicationFolder(Files.createDirectory(directory.resolve("application")));
+    self = NodeSocket.self().getName();
+  }
+
+  @Test
+  void aMapOutputIsMovedAsItWasPutThere() throws Exception {
+    byte[] data = outputs.write(SHUFFLE, 10, 1_000, 20);
+    assertThat(inbox.commit(SHUFFLE, 10, outputs.find(SHUFFLE, 10))).isTrue();
+    assertThat(folder.find(SHUFFLE, 10)).isNull();
+
+    assertThat(folder.take(inbox, SHUFFLE, 10, self)).isTrue();
+    assertThat(inbox.path()).isEmptyDirectory();
+    outputs.delete(SHUFFLE, 10);
+    MapOutputFiles.Files found = folder.find(SHUFFLE, 10);
+    assertThat(found.data()).hasBinaryContent(data);
+    assertThat(found.index()).hasSize(3 * Long.BYTES);
+    assertThat(found.checksums()).hasSize(2 * Long.BYTES);
+  }
+
+  /** The first answer may have been lost. */
+  @Test
+  void aMapOutputThatIsPutThereAgainIsTheSame() throws Exception {
+    outputs.write(SHUFFLE, 10, 1_000);
+    inbox.commit(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+    inbox.commit(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+    assertThat(folder.take(inbox, SHUFFLE, 10, self)).isTrue();
+    inbox.commit(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+    assertThat(folder.take(inbox, SHUFFLE, 10, self)).isFalse();
+    assertThat(inbox.path()).isEmptyDirectory();
+  }
+
+  @Test
+  void anExecutorTakesItsFilesBack() throws Exception {
+    outputs.write(SHUFFLE, 10, 1_000);
+    inbox.commit(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+    inbox.remove(SHUFFLE, 10);
+    assertThat(inbox.path()).isEmptyDirectory();
+    assertThatThrownBy(() -> folder.take(inbox, SHUFFLE, 10, self)).isInstanceOf(IOException.class);
+    assertThat(folder.path()).isEmptyDirectory();
+  }
+
+  @Test
+  void aFileOfAnotherUserIsRefused() throws Exception {
+    outputs.write(SHUFFLE, 10, 1_000);
+    inbox.commit(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+    assertThatThrownBy(() -> folder.take(inbox, SHUFFLE, 10, OTHER))
+        .hasMessageContaining("belongs to %s and not to %s".formatted(self, OTHER));
+    assertThat(folder.path()).isEmptyDirectory();
+    assertThat(outputs.data(SHUFFLE, 10)).exists();
+  }
+
+  @Test
+  void aLinkLeadsNowhere() throws Exception {
+    outputs.write(SHUFFLE, 10, 1_000);
+    inbox.commit(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+    Path data = inbox.file(SHUFFLE, 10, ApplicationFolder.DATA);
+    Files.delete(data);
+    Files.createSymbolicLink(data, outputs.data(SHUFFLE, 10));
+    assertThatThrownBy(() -> folder.take(inbox, SHUFFLE, 10, self))
+        .hasMessageContaining("is not a regular file");
+    assertThat(folder.path()).isEmptyDirectory();
+    assertThat(outputs.data(SHUFFLE, 10)).exists();
+  }
+
+  /** Its owner could lead the deletion of its content elsewhere. */
+  @Test
+  void aFolderStaysWhereItIs() throws Exception {
+    outputs.write(SHUFFLE, 10, 1_000);
+    inbox.commit(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+    Path index = inbox.file(SHUFFLE, 10, ApplicationFolder.INDEX);
+    Files.delete(index);
+    Files.createDirectory(index);
+    Files.setPosixFilePermissions(index, PosixFilePermissions.fromString("rwxrwxrwx"));
+    Path inside = Files.createFile(index.resolve("file"));
+    assertThatThrownBy(() -> folder.take(inbox, SHUFFLE, 10, self))
+        .hasMessageContaining("Not a directory");
+    assertThat(folder.path()).isEmptyDirectory();
+    assertThat(inside).exists();
+  }
+}

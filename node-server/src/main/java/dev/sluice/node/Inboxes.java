@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.sluice.node;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.sluice.blocks.handover.ApplicationFolder;
+import dev.sluice.blocks.handover.Inbox;
+import dev.sluice.node.StateFile.OtherUser;
+import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Inboxes of one application of another user: {@code .sluice-inbox/}<i>random</i> next to each of
+ * the node's roots. All users may search {@code .sluice-inbox}, and only the daemon may list it. An
+ * inbox is therefore reached by executors that know its name, because they have entered with the
+ * application's secret. They can put files there, and take back their own (sticky bit). The setgid
+ * bit gives their copies the daemon's group. {@link NodeFolders} makes and deletes the inboxes, a
+ * {@link SparkApplication} moves map outputs out of them. Any thread; waits for disks.
+ */
+final class Inboxes {
+  private static final Logger LOG = LoggerFactory.getLogger(Inboxes.class);
+
+  private static final String ROOT = ".sluice-inbox";
+  private static final String MODE = "unix:mode";
+
+  /** Permissions rwx-wx-wx with the setgid and sticky bits. */
+  private static final int PUT = 03733;
+
+  private static final int OWNER_ALONE = 0700;
+
+  /** Permission to search, not to list. */
+  private static final Set<PosixFilePermission> SEARCH =
+      PosixFilePermissions.fromString("rwx--x--x");
+
+  /** Longer than any executor waits for the answer to a hand-over. */
+  private static final Duration MAX_AGE = Duration.ofMinutes(15);
+
+  private final String user;
+  private final List<ApplicationFolder> folders;
+  private final List<Inbox> inboxes;
+
+  /**
+   * @param folders the application's own folders
+   */
+  Inboxes(OtherUser user, List<ApplicationFolder> folders) {
+    this.user = user.name();
+    this.folders = folders;
+    inboxes = folders.stream().map(folder -> new Inbox(path(folder.directory(), user))).toList();
+  }
+
+  private static Path parent(Path root) {
+    return root.resolveSibling(ROOT);
+  }
+
+  /** Returns the path of an application's inbox next to a root. */
+  static Path path(Path root, OtherUser user) {
+    return parent(root).resolve(user.inbox());
+  }
+
+  /** Makes an application's inbox next to a root, unless it is there. */
+  static void make(Path root, OtherUser user) throws IOException {
+    Path parent = parent(root);
+    if (!Files.exists(parent, LinkOption.NOFOLLOW_LINKS)) {
+      RootLocks.makeFolder(parent);
+    }
+    RootLocks.checkOwn(parent, SEARCH);
+    Files.setPosixFilePermissions(parent, SEARCH);
+    Path inbox = path(root, user);
+    if (!Files.exists(inbox)) {
+      RootLocks.makeFolder(inbox);
+    }
+    Files.setAttribute(inbox, MODE, PUT);
+  }
+
+  /** Returns all inboxes next to a root: at the start, those of an earlier run. */
+  static List<Path> of(Path root) throws IOException {
+    Path parent = parent(root);
+    if (!Files.exists(parent, LinkOption.NOFOLLOW_LINKS)) {
+      return List.of();
+    }
+    RootLocks.checkOwn(parent, SEARCH);
+    List<Path> found = new ArrayList<>();
+    try (DirectoryStream<Path> inboxes = Files.newDirectoryStream(parent)) {
+      inboxes.forEach(found::add);
+    }
+    return found;
+  }
+
+  /** Returns true for the path of an inbox. */
+  static boolean isOne(Path path) {
+    return requireNonNull(path.getParent()).endsWith(ROOT);
+  }
+
+  /**
+   * Deletes an inbox if it exists. Does not delete what is in folders there: their owner could lead
+   * the deletion elsewhere.
+   *
+   * @throws java.nio.file.DirectoryNotEmptyException if there are such folders
+   */
+  static void delete(Path inbox) throws IOException {
+    if (!Files.exists(inbox)) {
+      return;
+    }
+    Files.setAttribute(inbox, MODE, OWNER_ALONE); // No process adds files any more.
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(inbox)) {
+      for (Path file : files) {
+        if (!Files.isDirectory(file, LinkOption.NOFOLLOW_LINKS)) {
+          Files.deleteIfExists(file);
+        }
+      }
+    }
+    Files.delete(inbox);
+  }
+
+  /** Returns the paths for executors, in the order of the application's folders. */
+  List<String> paths() {
+    return inboxes.stream().map(inbox -> inbox.path().toString()).toList();
+  }
+
+  /**
+   * Moves a map output out of an inbox into the application's folder.
+   *
+   * @param number index of both
+   * @return false if the folder has it already
+   * @throws IOException if its files are not there, are not the user's or may not be read
+   */
+  boolean move(int shuffleId, long mapId, int number) throws IOException {
+    Inbox inbox = inboxes.get(Objects.checkIndex(number, inboxes.size()));
+    return folders.get(number).take(inbox, shuffleId, mapId, user);
+  }
+
+  /** Removes files of executors that died before they told the daemon of them. */
+  void removeOld() {
+    Instant oldest = Instant.now().minus(MAX_AGE);
+    for (Inbox inbox : inboxes) {
+      try (DirectoryStream<Path> files = Files.newDirectoryStream(inbox.path())) {
+        for (Path file : files) {
+          removeIfOld(file, oldest);
+        }
+      } catch (IOException | DirectoryIteratorException e) {
+        LOG.debug("Cannot look for old files in {}", inbox.path(), e);
+      }
+    }
+  }
+
+  /** A link changes the time of the file's attributes, not the time of its data. */
+  private static void removeIfOld(Path file, Instant oldest) throws IOException {
+    FileTime linked = (FileTime) Files.getAttribute(file, "unix:ctime", LinkOption.NOFOLLOW_LINKS);
+    if (linked.toInstant().isBefore(oldest)) {
+      Files.deleteIfExists(file);
+    }
+  }
+}
