@@ -3,6 +3,7 @@ package dev.sluice.spark.scenarios;
 
 import dev.sluice.spark.cluster.SparkHome;
 import dev.sluice.spark.cluster.UnusedPort;
+import dev.sluice.testkit.OtherUser;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -84,6 +85,24 @@ public final class NodeProcess implements AutoCloseable {
       throws IOException, InterruptedException {
     return start(
         directory, directory, socket(directory), "127.0.0.1", List.of(), List.of(), daemon);
+  }
+
+  /**
+   * The same, as another user than the tests, for executors of yet another one.
+   *
+   * @param directory for its configuration and log
+   * @param data directory for map outputs and the socket
+   */
+  static NodeProcess startAs(OtherUser user, String classPath, Path directory, Path data)
+      throws IOException, InterruptedException {
+    return start(
+        directory,
+        data,
+        socket(data),
+        "127.0.0.1",
+        user.launcher(),
+        List.of("sluice.node.otherUsers=true"),
+        List.of(java(Path.of(System.getProperty("java.home"))), "-cp", classPath));
   }
 
   private static String java(Path home) {
