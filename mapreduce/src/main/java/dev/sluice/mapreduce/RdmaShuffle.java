@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Hadoop's shuffle with READs: the value of {@code
  * mapreduce.job.reduce.shuffle.consumer.plugin.class}. Scheduler, merger and the handling of lost
- * map outputs are Hadoop's. Where this reduce task lacks what it needs to READ, it is Hadoop's own
+ * map outputs are Hadoop's. Where this reduce task lacks a part that READs need, it is Hadoop's own
  * {@link Shuffle}, with one WARN; with local map files, as LocalJobRunner and uber jobs have them,
  * it is so without one.
  *

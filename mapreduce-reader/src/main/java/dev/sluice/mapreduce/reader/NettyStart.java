@@ -8,8 +8,8 @@ import java.util.Set;
 /**
  * Properties of this process from which Netty starts sooner, until {@link #close}. It reads them
  * when its first classes are loaded. On JDK 25 it would link native functions in place of Unsafe,
- * which takes two fifths of what a reader takes to open. Properties that are set already stay.
- * {@link JobReader} makes and closes it while it opens its transport, on its thread.
+ * which takes two fifths of the time to open a reader. Properties that are set already stay. {@link
+ * JobReader} makes and closes it while it opens its transport, on its thread.
  */
 final class NettyStart implements AutoCloseable {
   /** The last release of Java that lets Unsafe access memory without an option. */
