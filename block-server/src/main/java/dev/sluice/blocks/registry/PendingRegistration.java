@@ -107,14 +107,12 @@ final class PendingRegistration implements AutoCloseable {
 
   /** Returns the files once {@link #open} has returned, or throws its exception. */
   Found found() throws IOException {
-    switch (failure) {
+    return switch (failure) {
       case IOException e -> throw e;
       case RuntimeException e -> throw e;
       case Error e -> throw e;
-      case null, default -> {
-        return requireNonNull(found);
-      }
-    }
+      case null, default -> requireNonNull(found);
+    };
   }
 
   /** Closes the data file unless its region owns it. */
