@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.sluice.rdma.soft;
+package dev.sluice.rdma;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.rdma.soft.Acceptor.RateLimitedLog;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
