@@ -31,8 +31,14 @@ import java.util.concurrent.locks.ReentrantLock;
  * first. Costs three file descriptors.
  */
 public final class NodeChannel implements AutoCloseable {
-  /** Many times the size of a message. */
-  private static final int MAX_BYTES = 1 << 20;
+  /**
+   * Limit of a request, which any user may send. Only names and secret of {@link
+   * NodeMessages.RegisterExecutor} have no fixed size.
+   */
+  private static final int MAX_REQUEST_BYTES = 16 << 10;
+
+  /** Limit of an answer, which may have a path for each of many disks. */
+  private static final int MAX_ANSWER_BYTES = 1 << 20;
 
   private static final long FOREVER_NANOS = Long.MAX_VALUE / 2;
 
@@ -40,6 +46,10 @@ public final class NodeChannel implements AutoCloseable {
       new MessageCodec(NodeMessages.TYPES, List.of(ControlMessages.REFUSED));
 
   private final SocketChannel socket;
+
+  /** Limit of a message that this end receives. */
+  private final int maxBytes;
+
   private final Selector selector;
   private final SelectionKey key;
   private final ReentrantLock lock = new ReentrantLock();
@@ -59,9 +69,14 @@ public final class NodeChannel implements AutoCloseable {
     }
   }
 
-  /** Takes a connected socket, and closes it if that fails. */
-  public NodeChannel(SocketChannel connected) throws IOException {
+  /** Makes the daemon's end of a connected socket, and closes the socket if that fails. */
+  public NodeChannel(SocketChannel accepted) throws IOException {
+    this(accepted, MAX_REQUEST_BYTES);
+  }
+
+  private NodeChannel(SocketChannel connected, int maxBytes) throws IOException {
     socket = connected;
+    this.maxBytes = maxBytes;
     try {
       socket.configureBlocking(false);
       selector = Selector.open();
@@ -78,7 +93,7 @@ public final class NodeChannel implements AutoCloseable {
    * @throws UnansweredException if a daemon listens, but has not accepted earlier connections
    */
   public static NodeChannel connect(Path path) throws IOException {
-    return new NodeChannel(NodeSocket.connect(path));
+    return new NodeChannel(NodeSocket.connect(path), MAX_ANSWER_BYTES);
   }
 
   /** User of the process at the other end. */
@@ -155,9 +170,9 @@ public final class NodeChannel implements AutoCloseable {
 
   private Object read() throws IOException {
     int length = read(Integer.BYTES).getInt();
-    if (length < 0 || length > MAX_BYTES) {
+    if (length < 0 || length > maxBytes) {
       throw new MessageException(
-          "A message has a length of %d bytes; 0 to %d are allowed".formatted(length, MAX_BYTES));
+          "A message has a length of %d bytes; 0 to %d are allowed".formatted(length, maxBytes));
     }
     return CODEC.decode(read(length));
   }

@@ -124,7 +124,9 @@ class NodeChannelTest {
   @Test
   void aRequestGoesOnWhereThereWasNoRoomForIt() throws Exception {
     FutureTask<Object> answer = start(() -> ask(LARGE, LONG_MS));
-    assertThat(daemon.receive()).isEqualTo(LARGE);
+    ByteBuffer received = ByteBuffer.allocate(frame(LARGE).capacity());
+    readAll(received);
+    assertThat(received.flip()).isEqualTo(frame(LARGE));
     daemon.send(new Accepted());
     assertThat(answer.get()).isEqualTo(new Accepted());
   }
@@ -148,6 +150,16 @@ class NodeChannelTest {
     sendLength(-1);
     assertThatThrownBy(() -> ask(REQUEST, LONG_MS))
         .hasMessageEndingWith("A message has a length of -1 bytes; 0 to 1048576 are allowed");
+  }
+
+  @Test
+  void theDaemonTakesARequestWithALongSecretAndNoLargerOnes() throws Exception {
+    RegisterExecutor request =
+        new RegisterExecutor(new ProcessName("a".repeat(200), "3"), "s".repeat(16_000));
+    channel.send(request);
+    assertThat(daemon.receive()).isEqualTo(request);
+    channel.send(new RegisterExecutor(new ProcessName("app", "3"), "s".repeat(16_400)));
+    assertThatThrownBy(daemon::receive).hasMessageEndingWith("bytes; 0 to 16384 are allowed");
   }
 
   @Test
