@@ -96,15 +96,15 @@ final class Applications implements AutoCloseable {
   /**
    * Lets an executor in.
    *
-   * @param user its user; null for the daemon's own
+   * @param uid its user; null for the daemon's own
    * @throws IOException if it is refused, with the reason
    */
-  SparkApplication enter(RegisterExecutor enter, @Nullable String user) throws IOException {
+  SparkApplication enter(RegisterExecutor enter, @Nullable Integer uid) throws IOException {
     String name = enter.executor().application();
     if (JobFile.isName(name)) { // before a first state exists, whose secret would be the executor's
       throw new IOException(name + " is a MapReduce job, which has no executors");
     }
-    ApplicationState first = ApplicationState.first(name, enter.secret()).of(user);
+    ApplicationState first = ApplicationState.first(name, enter.secret()).of(uid);
     SparkApplication spark = (SparkApplication) open(first);
     admission.enter(spark.directories());
     return spark;

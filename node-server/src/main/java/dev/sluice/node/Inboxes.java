@@ -50,7 +50,7 @@ final class Inboxes {
   /** Longer than any executor waits for the answer to a hand-over. */
   private static final Duration MAX_AGE = Duration.ofMinutes(15);
 
-  private final String user;
+  private final int uid;
   private final List<ApplicationFolder> folders;
   private final List<Inbox> inboxes;
 
@@ -58,7 +58,7 @@ final class Inboxes {
    * @param folders the application's own folders
    */
   Inboxes(OtherUser user, List<ApplicationFolder> folders) {
-    this.user = user.name();
+    uid = user.uid();
     this.folders = folders;
     inboxes = folders.stream().map(folder -> new Inbox(path(folder.directory(), user))).toList();
   }
@@ -141,7 +141,7 @@ final class Inboxes {
    */
   boolean move(int shuffleId, long mapId, int number) throws IOException {
     Inbox inbox = inboxes.get(Objects.checkIndex(number, inboxes.size()));
-    return folders.get(number).take(inbox, shuffleId, mapId, user);
+    return folders.get(number).take(inbox, shuffleId, mapId, uid);
   }
 
   /** Removes files of executors that died before they told the daemon of them. */

@@ -148,7 +148,7 @@ final class SocketServer implements AutoCloseable {
 
   private void serve(NodeChannel channel) throws IOException {
     UserPrincipal peer = channel.peer();
-    String other = peer.equals(user) ? null : peer.getName();
+    Integer other = peer.equals(user) ? null : NodeSocket.uid(peer);
     if (other != null && !letsOthersIn) {
       channel.send(
           new Refused(
@@ -166,7 +166,7 @@ final class SocketServer implements AutoCloseable {
         channel.send(
             new Refused(
                 "executors of %s need a secret at a daemon of %s: set spark.authenticate=true"
-                    .formatted(other, user)));
+                    .formatted(peer, user)));
       } else {
         serve(enter, other, channel);
       }
@@ -188,7 +188,7 @@ final class SocketServer implements AutoCloseable {
             .formatted(executors, NodeSettings.MAX_EXECUTORS.key()));
   }
 
-  private void serve(RegisterExecutor enter, @Nullable String other, NodeChannel channel)
+  private void serve(RegisterExecutor enter, @Nullable Integer other, NodeChannel channel)
       throws IOException {
     String application = enter.executor().application();
     try {
@@ -202,7 +202,7 @@ final class SocketServer implements AutoCloseable {
     }
   }
 
-  private void answer(RegisterExecutor enter, @Nullable String other, NodeChannel channel)
+  private void answer(RegisterExecutor enter, @Nullable Integer other, NodeChannel channel)
       throws IOException {
     SparkApplication application;
     try {
@@ -224,7 +224,7 @@ final class SocketServer implements AutoCloseable {
 
   private Object answer(
       RegisterExecutor enter,
-      @Nullable String other,
+      @Nullable Integer other,
       SparkApplication application,
       Object request) {
     try {

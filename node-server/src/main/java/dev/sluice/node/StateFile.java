@@ -38,7 +38,7 @@ final class StateFile {
   private static final String SINCE = "since";
   private static final String PORT = "port";
   private static final String BOOT = "boot";
-  private static final String USER = "user";
+  private static final String UID = "uid";
   private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
 
   private static final FileAttribute<Set<PosixFilePermission>> OF_OWNER_ALONE =
@@ -67,15 +67,19 @@ final class StateFile {
     boolean isOfThisBoot = state.getProperty(BOOT, "").equals(boot());
     ApplicationState job = JobFile.read(folder);
     String secret = job == null ? state.getProperty(SECRET) : job.secret();
+    String uid = state.getProperty(UID);
     boolean isWhole =
-        secret != null && port.matches("\\d{1,5}") && (job != null || !JobFile.isName(name));
+        secret != null
+            && port.matches("\\d{1,5}")
+            && (uid == null || uid.matches("-?\\d{1,10}"))
+            && (job != null || !JobFile.isName(name));
     return NodeFolders.isName(name) && isOfThisBoot && isWhole
         ? new ApplicationState(
             name,
             secret,
             since,
             Integer.parseInt(port),
-            OtherUser.of(state.getProperty(USER)),
+            OtherUser.of(uid == null ? null : (int) Long.parseLong(uid)),
             job == null ? null : job.job())
         : null;
   }
@@ -92,7 +96,7 @@ final class StateFile {
       properties.setProperty(SECRET, state.secret());
     }
     if (state.user() != null) {
-      properties.setProperty(USER, state.user().name());
+      properties.setProperty(UID, Integer.toString(state.user().uid()));
     }
     properties.setProperty(SINCE, state.since());
     properties.setProperty(BOOT, boot());
@@ -139,9 +143,9 @@ final class StateFile {
     }
 
     /**
-     * @param other user of the executors; null for the daemon's own
+     * @param other uid of the executors; null for the daemon's own
      */
-    ApplicationState of(@Nullable String other) {
+    ApplicationState of(@Nullable Integer other) {
       return new ApplicationState(name, secret, since, port, OtherUser.of(other), job);
     }
 
@@ -168,7 +172,7 @@ final class StateFile {
 
     boolean hasUserOf(ApplicationState other) {
       return Objects.equals(
-          user == null ? null : user.name(), other.user == null ? null : other.user.name());
+          user == null ? null : user.uid(), other.user == null ? null : other.user.uid());
     }
 
     @Override
@@ -180,16 +184,16 @@ final class StateFile {
   /**
    * User of an application's executors that is not the daemon's.
    *
-   * @param name name that the system has for the user id
+   * @param uid its number, because a name may be missing while it is looked up elsewhere
    * @param inbox name of the application's {@link dev.sluice.blocks.handover.Inbox} in this run of
    *     the daemon
    */
-  record OtherUser(String name, String inbox) {
+  record OtherUser(int uid, String inbox) {
     /** Makes a new inbox's name; returns null without a user. */
-    static @Nullable OtherUser of(@Nullable String name) {
-      return name == null
+    static @Nullable OtherUser of(@Nullable Integer uid) {
+      return uid == null
           ? null
-          : new OtherUser(name, ApplicationState.random() + ApplicationState.random());
+          : new OtherUser(uid, ApplicationState.random() + ApplicationState.random());
     }
   }
 }

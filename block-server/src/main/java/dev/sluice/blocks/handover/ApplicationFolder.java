@@ -76,22 +76,22 @@ public record ApplicationFolder(Path path) implements HandOverFolder {
    * Moves a map output here from an inbox, for the daemon. Only the daemon can change a folder
    * here, so files are checked after they were moved.
    *
-   * @param user owner that the files must have
+   * @param uid owner that the files must have
    * @return false if it was here already; the inbox then no longer has it either
    * @throws IOException if a file is not one of that user, or this process may not read it
    */
-  public boolean take(Inbox inbox, int shuffleId, long mapId, String user) throws IOException {
+  public boolean take(Inbox inbox, int shuffleId, long mapId, int uid) throws IOException {
     boolean isNew =
         commit(
             shuffleId,
             mapId,
             unfinished -> {
-              take(inbox.file(shuffleId, mapId, DATA), unfinished.resolve(DATA), user);
-              take(inbox.file(shuffleId, mapId, INDEX), unfinished.resolve(INDEX), user);
+              take(inbox.file(shuffleId, mapId, DATA), unfinished.resolve(DATA), uid);
+              take(inbox.file(shuffleId, mapId, INDEX), unfinished.resolve(INDEX), uid);
               for (ChecksumAlgorithm algorithm : ALGORITHMS) {
                 Path checksums = inbox.file(shuffleId, mapId, CHECKSUMS + algorithm);
                 if (Files.exists(checksums, LinkOption.NOFOLLOW_LINKS)) {
-                  take(checksums, unfinished.resolve(CHECKSUMS + algorithm), user);
+                  take(checksums, unfinished.resolve(CHECKSUMS + algorithm), uid);
                 }
               }
             });
@@ -105,7 +105,7 @@ public record ApplicationFolder(Path path) implements HandOverFolder {
    * Moves a file over an empty one: rename(2) then refuses a folder. The content of a folder cannot
    * be deleted safely while its owner may change it.
    */
-  private static void take(Path from, Path to, String user) throws IOException {
+  private static void take(Path from, Path to, int uid) throws IOException {
     Files.createFile(to);
     Files.move(from, to, StandardCopyOption.ATOMIC_MOVE);
     PosixFileAttributes attributes =
@@ -113,9 +113,9 @@ public record ApplicationFolder(Path path) implements HandOverFolder {
     if (!attributes.isRegularFile()) {
       throw new IOException(from + " is not a regular file");
     }
-    if (!attributes.owner().getName().equals(user)) {
-      throw new IOException(
-          "%s belongs to %s and not to %s".formatted(from, attributes.owner(), user));
+    int owner = (int) Files.getAttribute(to, "unix:uid", LinkOption.NOFOLLOW_LINKS);
+    if (owner != uid) {
+      throw new IOException("%s belongs to uid %d and not to uid %d".formatted(from, owner, uid));
     }
     if (!Files.isReadable(to)) {
       throw new IOException(
@@ -124,7 +124,7 @@ public record ApplicationFolder(Path path) implements HandOverFolder {
                   + " umask 027, as YARN's LinuxContainerExecutor does")
               .formatted(
                   from,
-                  user,
+                  attributes.owner(),
                   attributes.group(),
                   PosixFilePermissions.toString(attributes.permissions())));
     }

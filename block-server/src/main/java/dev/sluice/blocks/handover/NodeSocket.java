@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.SocketChannel;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.UserPrincipal;
@@ -49,5 +50,21 @@ public final class NodeSocket {
   /** User of the process at the other end. */
   public static UserPrincipal peer(SocketChannel socket) throws IOException {
     return socket.getOption(ExtendedSocketOptions.SO_PEERCRED).user();
+  }
+
+  /**
+   * Returns the uid of a user. The JDK has it as the user's hash code alone. A user that is looked
+   * up by its number has to be the same one, which no longer holds if a later JDK changes that.
+   */
+  public static int uid(UserPrincipal user) throws IOException {
+    int uid = user.hashCode();
+    UserPrincipal sameUid =
+        FileSystems.getDefault()
+            .getUserPrincipalLookupService()
+            .lookupPrincipalByName(Integer.toString(uid));
+    if (!sameUid.equals(user)) {
+      throw new IOException("cannot find the uid of user " + user);
+    }
+    return uid;
   }
 }

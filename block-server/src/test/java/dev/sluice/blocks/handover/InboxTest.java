@@ -12,25 +12,25 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Files that an executor puts into an inbox, and what the daemon takes of them. */
 class InboxTest {
   private static final int SHUFFLE = 5;
-  private static final String OTHER = "somebody else";
 
   @TempDir private Path directory;
   private TestMapOutputs outputs;
   private Inbox inbox;
   private ApplicationFolder folder;
-  private String self;
+  private int self;
 
   @BeforeEach
   void makeFolders() throws Exception {
     outputs = new TestMapOutputs(Files.createDirectory(directory.resolve("executor")));
     inbox = new Inbox(Files.createDirectory(directory.resolve("inbox")));
     folder = new ApplicationFolder(Files.createDirectory(directory.resolve("application")));
-    self = NodeSocket.self().getName();
+    self = NodeSocket.uid(NodeSocket.self());
   }
 
   @Test
@@ -74,8 +74,8 @@ class InboxTest {
   void aFileOfAnotherUserIsRefused() throws Exception {
     outputs.write(SHUFFLE, 10, 1_000);
     inbox.commit(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
-    assertThatThrownBy(() -> folder.take(inbox, SHUFFLE, 10, OTHER))
-        .hasMessageContaining("belongs to %s and not to %s".formatted(self, OTHER));
+    assertThatThrownBy(() -> folder.take(inbox, SHUFFLE, 10, self + 1))
+        .hasMessageContaining("belongs to uid %d and not to uid %d".formatted(self, self + 1));
     assertThat(folder.path()).isEmptyDirectory();
     assertThat(outputs.data(SHUFFLE, 10)).exists();
   }
@@ -107,5 +107,24 @@ class InboxTest {
         .hasMessageContaining("Not a directory");
     assertThat(folder.path()).isEmptyDirectory();
     assertThat(inside).exists();
+  }
+
+  @Test
+  void aUsersUidIsThatOfItsFiles() throws Exception {
+    assertThat(Files.getAttribute(folder.path(), "unix:uid")).isEqualTo(self);
+  }
+
+  /** Opening it to read would wait for a process that writes to it. */
+  @Test
+  @Timeout(60)
+  void aPipeIsRefused() throws Exception {
+    outputs.write(SHUFFLE, 10, 1_000);
+    inbox.commit(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+    Path index = inbox.file(SHUFFLE, 10, ApplicationFolder.INDEX);
+    Files.delete(index);
+    assertThat(new ProcessBuilder("mkfifo", index.toString()).start().waitFor()).isZero();
+    assertThatThrownBy(() -> folder.take(inbox, SHUFFLE, 10, self))
+        .hasMessageContaining("is not a regular file");
+    assertThat(folder.path()).isEmptyDirectory();
   }
 }
