@@ -6,12 +6,15 @@ import static java.util.Objects.requireNonNull;
 import dev.sluice.blocks.registry.MapOutputFiles;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
@@ -38,6 +41,14 @@ public record ApplicationFolder(Path path) implements HandOverFolder {
   private static final Set<ChecksumAlgorithm> ALGORITHMS =
       EnumSet.complementOf(EnumSet.of(ChecksumAlgorithm.NONE));
   private static final String UNFINISHED = ".tmp-";
+
+  /** Added to the name of a file of another user that is copied. */
+  private static final String THEIRS = ".theirs";
+
+  /** Limit of an index and of checksums of another user, which are those of 1 M partitions. */
+  private static final int MAX_COPIED_BYTES = 8 << 20;
+
+  private static final int BUFFER_BYTES = 64 << 10;
   private static final Pattern MAP_OUTPUT = Pattern.compile("(\\d{1,9})-(\\d{1,18})");
 
   /** Parent directory, which exists before the folder does. */
@@ -74,7 +85,8 @@ public record ApplicationFolder(Path path) implements HandOverFolder {
 
   /**
    * Moves a map output here from an inbox, for the daemon. Only the daemon can change a folder
-   * here, so files are checked after they were moved.
+   * here, so files are checked after they were moved. Index and checksums are copied, since their
+   * owner may have the files open and change them.
    *
    * @param uid owner that the files must have
    * @return false if it was here already; the inbox then no longer has it either
@@ -87,11 +99,11 @@ public record ApplicationFolder(Path path) implements HandOverFolder {
             mapId,
             unfinished -> {
               take(inbox.file(shuffleId, mapId, DATA), unfinished.resolve(DATA), uid);
-              take(inbox.file(shuffleId, mapId, INDEX), unfinished.resolve(INDEX), uid);
+              takeCopy(inbox.file(shuffleId, mapId, INDEX), unfinished.resolve(INDEX), uid);
               for (ChecksumAlgorithm algorithm : ALGORITHMS) {
                 Path checksums = inbox.file(shuffleId, mapId, CHECKSUMS + algorithm);
                 if (Files.exists(checksums, LinkOption.NOFOLLOW_LINKS)) {
-                  take(checksums, unfinished.resolve(CHECKSUMS + algorithm), uid);
+                  takeCopy(checksums, unfinished.resolve(CHECKSUMS + algorithm), uid);
                 }
               }
             });
@@ -128,6 +140,27 @@ public record ApplicationFolder(Path path) implements HandOverFolder {
                   attributes.group(),
                   PosixFilePermissions.toString(attributes.permissions())));
     }
+  }
+
+  /** Takes a file as a copy of the daemon's own. */
+  private static void takeCopy(Path from, Path to, int uid) throws IOException {
+    Path theirs = to.resolveSibling(to.getFileName() + THEIRS);
+    take(from, theirs, uid);
+    try (InputStream in = Files.newInputStream(theirs, LinkOption.NOFOLLOW_LINKS);
+        OutputStream out = Files.newOutputStream(to, StandardOpenOption.CREATE_NEW)) {
+      byte[] buffer = new byte[BUFFER_BYTES];
+      int rest = MAX_COPIED_BYTES;
+      for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
+        rest -= read; // The file may grow meanwhile.
+        if (rest < 0) {
+          throw new IOException(
+              "%s has more than %d bytes, which are those of %d partitions"
+                  .formatted(from, MAX_COPIED_BYTES, MAX_COPIED_BYTES / Long.BYTES));
+        }
+        out.write(buffer, 0, read);
+      }
+    }
+    Files.delete(theirs);
   }
 
   /** Fills the folder of a map output before it gets its name. */

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.sluice.blocks.directory.TestMapOutputs;
 import dev.sluice.blocks.registry.MapOutputFiles;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -14,6 +15,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Files that an executor puts into an inbox, and what the daemon takes of them. */
 class InboxTest {
@@ -126,5 +129,38 @@ class InboxTest {
     assertThatThrownBy(() -> folder.take(inbox, SHUFFLE, 10, self))
         .hasMessageContaining("is not a regular file");
     assertThat(folder.path()).isEmptyDirectory();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {ApplicationFolder.INDEX, ApplicationFolder.CHECKSUMS + "CRC32C"})
+  void aSparseFileThatIsTooLargeIsRefused(String file) throws Exception {
+    outputs.write(SHUFFLE, 10, 1_000);
+    inbox.commit(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+    try (RandomAccessFile sparse =
+        new RandomAccessFile(inbox.file(SHUFFLE, 10, file).toFile(), "rw")) {
+      sparse.setLength((8 << 20) + Long.BYTES);
+      assertThatThrownBy(() -> folder.take(inbox, SHUFFLE, 10, self))
+          .hasMessageContaining(
+              "has more than 8388608 bytes, which are those of 1048576 partitions");
+      assertThat(folder.path()).isEmptyDirectory();
+    }
+  }
+
+  @Test
+  void anOwnerThatKeepsItsFilesOpenChangesNeitherIndexNorChecksums() throws Exception {
+    outputs.write(SHUFFLE, 10, 1_000, 20);
+    inbox.commit(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
+    Path theirIndex = inbox.file(SHUFFLE, 10, ApplicationFolder.INDEX);
+    Path theirChecksums = inbox.file(SHUFFLE, 10, ApplicationFolder.CHECKSUMS + "CRC32C");
+    try (RandomAccessFile index = new RandomAccessFile(theirIndex.toFile(), "rw");
+        RandomAccessFile checksums = new RandomAccessFile(theirChecksums.toFile(), "rw")) {
+      folder.take(inbox, SHUFFLE, 10, self);
+      index.setLength(1 << 20);
+      checksums.setLength(1 << 20);
+    }
+    MapOutputFiles.Files found = folder.find(SHUFFLE, 10);
+    assertThat(found.index()).hasSameBinaryContentAs(outputs.index(SHUFFLE, 10));
+    assertThat(found.checksums()).hasSameBinaryContentAs(outputs.checksums(SHUFFLE, 10));
+    assertThat(found.data().getParent()).isDirectoryNotContaining("glob:**/*.theirs");
   }
 }
