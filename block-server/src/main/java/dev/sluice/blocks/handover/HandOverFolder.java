@@ -26,4 +26,17 @@ sealed interface HandOverFolder permits ApplicationFolder, Inbox {
 
   /** Removes a map output if it is here. */
   void remove(int shuffleId, long mapId) throws IOException;
+
+  /**
+   * Removes a map output after a failure, which stays the reason that is reported.
+   *
+   * @param failure gets that of the removal as a suppressed one
+   */
+  default void removeAfter(Throwable failure, int shuffleId, long mapId) {
+    try {
+      remove(shuffleId, mapId);
+    } catch (IOException | RuntimeException e) {
+      failure.addSuppressed(e);
+    }
+  }
 }

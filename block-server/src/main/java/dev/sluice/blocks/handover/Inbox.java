@@ -26,13 +26,12 @@ public record Inbox(Path path) implements HandOverFolder {
    * @param file its name in an {@link ApplicationFolder}
    */
   Path file(int shuffleId, long mapId, String file) {
-    return path.resolve("%d-%d.%s".formatted(shuffleId, mapId, file));
+    return path.resolve(shuffleId + "-" + mapId + "." + file); // the same in each locale
   }
 
   @Override
   public boolean commit(int shuffleId, long mapId, MapOutputFiles.Files files) throws IOException {
     remove(shuffleId, mapId); // An attempt without an answer may have left some.
-    boolean committed = false;
     try {
       Files.createLink(file(shuffleId, mapId, ApplicationFolder.DATA), files.data());
       Files.copy(files.index(), file(shuffleId, mapId, ApplicationFolder.INDEX));
@@ -41,11 +40,9 @@ public record Inbox(Path path) implements HandOverFolder {
             files.checksums(),
             file(shuffleId, mapId, ApplicationFolder.CHECKSUMS + files.checksumAlgorithm()));
       }
-      committed = true;
-    } finally {
-      if (!committed) {
-        remove(shuffleId, mapId);
-      }
+    } catch (IOException | RuntimeException | Error e) {
+      removeAfter(e, shuffleId, mapId);
+      throw e;
     }
     return true;
   }

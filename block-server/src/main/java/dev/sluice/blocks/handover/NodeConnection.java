@@ -167,14 +167,13 @@ final class NodeConnection implements AutoCloseable {
       HandOverFolder folder, boolean isNew, int shuffleId, long mapId, Duration answer)
       throws IOException {
     HandOver handOver = new HandOver(shuffleId, mapId, folders.indexOf(folder));
-    boolean taken = false;
     try {
       ask(handOver, Accepted.class, System.nanoTime() + answer.toNanos());
-      taken = true;
-    } finally {
-      if (!taken && isNew) {
-        folder.remove(shuffleId, mapId);
+    } catch (IOException | RuntimeException | Error e) {
+      if (isNew) {
+        folder.removeAfter(e, shuffleId, mapId);
       }
+      throw e;
     }
   }
 

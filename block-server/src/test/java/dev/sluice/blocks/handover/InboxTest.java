@@ -11,6 +11,7 @@ import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Locale;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -162,5 +163,17 @@ class InboxTest {
     assertThat(found.index()).hasSameBinaryContentAs(outputs.index(SHUFFLE, 10));
     assertThat(found.checksums()).hasSameBinaryContentAs(outputs.checksums(SHUFFLE, 10));
     assertThat(found.data().getParent()).isDirectoryNotContaining("glob:**/*.theirs");
+  }
+
+  /** Executors and daemon may have other locales. */
+  @Test
+  void theLocaleDoesNotChangeNames() {
+    Locale before = Locale.getDefault();
+    try {
+      Locale.setDefault(Locale.forLanguageTag("ar-EG-u-nu-arab"));
+      assertThat(inbox.file(SHUFFLE, 10, "data")).hasFileName("5-10.data");
+    } finally {
+      Locale.setDefault(before);
+    }
   }
 }
