@@ -9,6 +9,7 @@ import dev.sluice.node.StateFile.OtherUser;
 import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -20,6 +21,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,13 +44,17 @@ final class Inboxes {
   private static final int PUT = 03733;
 
   private static final int OWNER_ALONE = 0700;
+  private static final int ALL_BITS = 07777;
 
   /** Permission to search, not to list. */
   private static final Set<PosixFilePermission> SEARCH =
       PosixFilePermissions.fromString("rwx--x--x");
 
+  /** Permissions of {@link #PUT} without those bits. */
+  private static final Set<PosixFilePermission> ADD = PosixFilePermissions.fromString("rwx-wx-wx");
+
   /** Longer than any executor waits for the answer to a hand-over. */
-  private static final Duration MAX_AGE = Duration.ofMinutes(15);
+  static final Duration MAX_AGE = Duration.ofMinutes(15);
 
   private final int uid;
   private final List<ApplicationFolder> folders;
@@ -72,31 +78,62 @@ final class Inboxes {
     return parent(root).resolve(user.inbox());
   }
 
-  /** Makes an application's inbox next to a root, unless it is there. */
+  /**
+   * Makes an application's inbox next to a root, unless it is there.
+   *
+   * @throws IOException if it cannot be made, or would not be the daemon's alone, with the reason
+   */
   static void make(Path root, OtherUser user) throws IOException {
     Path parent = parent(root);
-    if (!Files.exists(parent, LinkOption.NOFOLLOW_LINKS)) {
-      RootLocks.makeFolder(parent);
-    }
-    RootLocks.checkOwn(parent, SEARCH);
+    makeOwn(parent, SEARCH);
     Files.setPosixFilePermissions(parent, SEARCH);
     Path inbox = path(root, user);
-    if (!Files.exists(inbox)) {
-      RootLocks.makeFolder(inbox);
-    }
+    makeOwn(inbox, ADD);
     Files.setAttribute(inbox, MODE, PUT);
+    int mode = (int) Files.getAttribute(inbox, MODE) & ALL_BITS;
+    if (mode != PUT) { // chmod(2) clears the setgid bit if the daemon is not in the folder's group.
+      throw new IOException(
+          "%s has mode %o instead of %o: the daemon has to be in the group of %s"
+              .formatted(inbox, mode, PUT, parent));
+    }
   }
 
-  /** Returns all inboxes next to a root: at the start, those of an earlier run. */
-  static List<Path> of(Path root) throws IOException {
+  /** Another thread or an earlier call may have made it. */
+  private static void makeOwn(Path folder, Set<PosixFilePermission> allowed) throws IOException {
+    try {
+      RootLocks.makeFolder(folder);
+    } catch (FileAlreadyExistsException e) {
+      LOG.debug("{} is there", folder, e);
+    }
+    Optional<String> reason = RootLocks.reasonAgainst(folder, allowed);
+    if (reason.isPresent()) {
+      throw new IOException(reason.get());
+    }
+  }
+
+  /**
+   * Returns all inboxes next to a root: at the start, those of an earlier run. None if the folder
+   * is not the daemon's own, since any user may have made it.
+   */
+  static List<Path> of(Path root) {
     Path parent = parent(root);
     if (!Files.exists(parent, LinkOption.NOFOLLOW_LINKS)) {
       return List.of();
     }
-    RootLocks.checkOwn(parent, SEARCH);
     List<Path> found = new ArrayList<>();
-    try (DirectoryStream<Path> inboxes = Files.newDirectoryStream(parent)) {
-      inboxes.forEach(found::add);
+    try {
+      Optional<String> reason = RootLocks.reasonAgainst(parent, SEARCH);
+      if (reason.isPresent()) {
+        throw new IOException(reason.get());
+      }
+      try (DirectoryStream<Path> inboxes = Files.newDirectoryStream(parent)) {
+        inboxes.forEach(found::add);
+      }
+    } catch (IOException | DirectoryIteratorException e) {
+      LOG.warn(
+          "Leaving {} alone, so that executors of other users cannot use this disk: {}",
+          parent,
+          e.toString());
     }
     return found;
   }
@@ -118,13 +155,18 @@ final class Inboxes {
     }
     Files.setAttribute(inbox, MODE, OWNER_ALONE); // No process adds files any more.
     try (DirectoryStream<Path> files = Files.newDirectoryStream(inbox)) {
-      for (Path file : files) {
-        if (!Files.isDirectory(file, LinkOption.NOFOLLOW_LINKS)) {
-          Files.deleteIfExists(file);
-        }
-      }
+      files.forEach(Inboxes::deleteOne);
     }
     Files.delete(inbox);
+  }
+
+  /** Deletes a file or an empty folder. One that cannot be deleted leaves the others. */
+  private static void deleteOne(Path file) {
+    try {
+      Files.deleteIfExists(file);
+    } catch (IOException e) {
+      LOG.debug("Cannot delete {}", file, e);
+    }
   }
 
   /** Returns the paths for executors, in the order of the application's folders. */
@@ -145,13 +187,11 @@ final class Inboxes {
   }
 
   /** Removes files of executors that died before they told the daemon of them. */
-  void removeOld() {
-    Instant oldest = Instant.now().minus(MAX_AGE);
+  void removeOld(Duration age) {
+    Instant oldest = Instant.now().minus(age);
     for (Inbox inbox : inboxes) {
       try (DirectoryStream<Path> files = Files.newDirectoryStream(inbox.path())) {
-        for (Path file : files) {
-          removeIfOld(file, oldest);
-        }
+        files.forEach(file -> removeIfOld(file, oldest));
       } catch (IOException | DirectoryIteratorException e) {
         LOG.debug("Cannot look for old files in {}", inbox.path(), e);
       }
@@ -159,10 +199,15 @@ final class Inboxes {
   }
 
   /** A link changes the time of the file's attributes, not the time of its data. */
-  private static void removeIfOld(Path file, Instant oldest) throws IOException {
-    FileTime linked = (FileTime) Files.getAttribute(file, "unix:ctime", LinkOption.NOFOLLOW_LINKS);
-    if (linked.toInstant().isBefore(oldest)) {
-      Files.deleteIfExists(file);
+  private static void removeIfOld(Path file, Instant oldest) {
+    try {
+      FileTime linked =
+          (FileTime) Files.getAttribute(file, "unix:ctime", LinkOption.NOFOLLOW_LINKS);
+      if (linked.toInstant().isBefore(oldest)) {
+        deleteOne(file);
+      }
+    } catch (IOException e) {
+      LOG.debug("{} was taken or removed meanwhile", file, e);
     }
   }
 }

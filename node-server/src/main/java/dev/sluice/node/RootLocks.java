@@ -19,6 +19,7 @@ import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -60,7 +61,10 @@ final class RootLocks implements AutoCloseable {
     if (!Files.exists(root, LinkOption.NOFOLLOW_LINKS)) {
       makeFolder(root);
     }
-    checkOwn(root, OWNER_ALONE.value());
+    Optional<String> reason = reasonAgainst(root, OWNER_ALONE.value());
+    if (reason.isPresent()) {
+      throw new RefusedException(reason.get());
+    }
     FileChannel lock =
         FileChannel.open(root.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
     add(lock);
@@ -85,28 +89,30 @@ final class RootLocks implements AutoCloseable {
   }
 
   /**
-   * Refuses a folder that another user may have made, to read files there or to plant some.
+   * Returns why a folder is not the daemon's own: another user may have made it, to read files
+   * there or to plant some. Empty if it is.
    *
    * @param allowed the permissions that it may have
    */
-  static void checkOwn(Path root, Set<PosixFilePermission> allowed) throws IOException {
+  static Optional<String> reasonAgainst(Path root, Set<PosixFilePermission> allowed)
+      throws IOException {
     PosixFileAttributes attributes =
         Files.readAttributes(root, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
     if (!attributes.isDirectory()) {
-      throw new RefusedException(root + " is a link or a file, not a directory");
+      return Optional.of(root + " is a link or a file, not a directory");
     }
     if (!attributes.owner().equals(NodeSocket.self())) {
-      throw new RefusedException(
-          "%s belongs to another user (%s)".formatted(root, attributes.owner()));
+      return Optional.of("%s belongs to another user (%s)".formatted(root, attributes.owner()));
     }
     if (!allowed.containsAll(attributes.permissions())) {
-      throw new RefusedException(
+      return Optional.of(
           "%s is accessible to other users (%s): its permissions have to be %s"
               .formatted(
                   root,
                   PosixFilePermissions.toString(attributes.permissions()),
                   PosixFilePermissions.toString(allowed)));
     }
+    return Optional.empty();
   }
 
   @Override

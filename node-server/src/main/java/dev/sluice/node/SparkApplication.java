@@ -143,7 +143,7 @@ final class SparkApplication extends ServedApplication {
   void scan() {
     store.scan(this::isOver);
     if (inboxes != null) {
-      inboxes.removeOld();
+      inboxes.removeOld(Inboxes.MAX_AGE);
     }
   }
 

@@ -60,6 +60,20 @@ class NodeFoldersTest extends NodeDaemonTestCase {
     assertThat(root).isEmptyDirectory();
   }
 
+  /** Any user that may write to the directory can make it. */
+  @Test
+  void aFolderOfInboxesThatIsNotTheDaemonsOwnStopsNothing() throws Exception {
+    Path inboxes = Files.createDirectory(directory.resolve("node/.sluice-inbox"));
+    Files.setPosixFilePermissions(inboxes, PosixFilePermissions.fromString("rwxrwxrwx"));
+    Path inside = Files.createFile(inboxes.resolve("file"));
+    try (LogCapture log = new LogCapture(Inboxes.class, Level.WARN)) {
+      start();
+      assertThat(log.messages()).singleElement().asString().contains("accessible to other users");
+    }
+    assertOneIsHandedOver();
+    assertThat(inside).exists();
+  }
+
   @Test
   void aFolderThatIsALinkIsRefused() throws Exception {
     Path elsewhere = Files.createDirectory(directory.resolve("elsewhere"));
