@@ -8,12 +8,15 @@ import dev.sluice.blocks.handover.ApplicationFolder;
 import dev.sluice.blocks.handover.ExecutorFolders;
 import dev.sluice.blocks.handover.FileTree;
 import dev.sluice.node.StateFile.ApplicationState;
+import dev.sluice.node.StateFile.OtherUser;
+import dev.sluice.rdma.RateLimitedLog;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -58,6 +61,8 @@ final class NodeFolders implements AutoCloseable {
 
   /** True once {@link #read} has returned them; guarded by this. */
   private boolean isRead;
+
+  private final RateLimitedLog withoutInbox = new RateLimitedLog();
 
   /** Folders that were put away and have to be deleted. */
   private final Set<Path> leftOver = ConcurrentHashMap.newKeySet();
@@ -166,19 +171,50 @@ final class NodeFolders implements AutoCloseable {
   /**
    * Makes missing folders of the application where possible.
    *
-   * @return number of folders that exist
+   * @return number of folders that exist, with an inbox if the application needs one
    * @throws IOException if none exists, with the reasons
    */
   int make(ApplicationState state) throws IOException {
-    return disks.onEach("making a folder for " + state.name(), root -> make(root, state)).size();
+    return Collections.frequency(
+        disks.onEach("making a folder for " + state.name(), root -> make(root, state)), true);
   }
 
-  private static Path make(Path root, ApplicationState state) throws IOException {
+  /** Returns true unless an inbox is missing. */
+  private boolean make(Path root, ApplicationState state) throws IOException {
     Path folder = root.resolve(state.name());
-    if (state.user() != null) {
-      Inboxes.make(root, state.user());
+    boolean isThere = Files.isDirectory(folder);
+    boolean isWhole = state.user() == null || makeInbox(root, state, state.user(), isThere);
+    if (!isThere) {
+      RootLocks.makeFolder(folder);
     }
-    return Files.isDirectory(folder) ? folder : RootLocks.makeFolder(folder);
+    return isWhole;
+  }
+
+  /**
+   * @param isThere true if the application may have map outputs there, which need no inbox
+   */
+  private boolean makeInbox(Path root, ApplicationState state, OtherUser user, boolean isThere)
+      throws IOException {
+    try {
+      Inboxes.make(root, user);
+      return true;
+    } catch (IOException e) {
+      if (!isThere) {
+        throw e;
+      }
+      long times = withoutInbox.add(System.nanoTime());
+      if (times > 0) {
+        LOG.warn(
+            "{} cannot hand map outputs over next to {}, and those that are there are served:"
+                + " making its inbox failed ({}). The daemon tries again when an executor connects;"
+                + " {} such failures since this was last logged",
+            state.name(),
+            root,
+            e.toString(),
+            times);
+      }
+      return false;
+    }
   }
 
   /** Returns true if a process with access to the application's folders has marked it as over. */

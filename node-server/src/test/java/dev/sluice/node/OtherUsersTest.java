@@ -38,6 +38,10 @@ class OtherUsersTest {
   private static final String NAME = "app-1-ab";
   private static final String SECRET = "of the application";
   private static final int SHUFFLE = 5;
+
+  /** In the place of a map output, for an executor that only enters. */
+  private static final int NONE = -1;
+
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
   private static final String HANDED_OVER = "handed over to ";
   private static final String REFUSED = "refused: ";
@@ -114,7 +118,9 @@ class OtherUsersTest {
               new NodeClient.Limits(TIMEOUT, Duration.ZERO))) {
         client.refresh();
         TestMapOutputs own = new TestMapOutputs(Path.of(arguments[1]));
-        client.handOver(SHUFFLE, mapId, own.find(SHUFFLE, mapId));
+        if (mapId != NONE) {
+          client.handOver(SHUFFLE, mapId, own.find(SHUFFLE, mapId));
+        }
         PeerAddress node = client.endpoint().peer();
         System.out.println(HANDED_OVER + node.id() + " " + node.host() + " " + node.port());
         Thread.sleep(Long.MAX_VALUE);
@@ -240,6 +246,59 @@ class OtherUsersTest {
     try (NodeProcess _ = startDaemon()) {
       assertThat(handOver(OtherUser.OWNER, 10, SECRET, "daemon"))
           .contains("sluice.node.otherUsers=true");
+    }
+  }
+
+  /** As on a disk that has become full or read-only. */
+  @Test
+  void mapOutputsAreServedWhileNoInboxCanBeMade() throws Exception {
+    byte[] data = write(10);
+    write(11);
+    Path parent = local.resolve(".sluice-inbox");
+    try (NodeProcess daemon = startDaemon();
+        NodeReader reader = new NodeReader(NAME, SECRET)) {
+      handOver(10);
+      daemon.kill();
+      FileTree.delete(parent);
+      Files.createFile(parent);
+      try (NodeProcess _ = startDaemon()) {
+        assertThat(reader.read(handOver(NONE), SHUFFLE, 10)).isEqualTo(data);
+        assertThat(Files.readString(directory.resolve("node.log")))
+            .contains("making its inbox failed");
+        Files.delete(parent);
+        handOver(11);
+      }
+    }
+  }
+
+  @Test
+  void inboxesOfAKilledDaemonAreDeleted() throws Exception {
+    write(10);
+    try (NodeProcess daemon = startDaemon()) {
+      handOver(10);
+      Path inbox = inboxes().getFirst();
+      assertThat(OtherUser.OWNER.run("mkdir", inbox.resolve("folder").toString())).isZero();
+      assertThat(OtherUser.OWNER.run("mkfifo", inbox.resolve("5-11.data").toString())).isZero();
+      assertThat(OtherUser.OWNER.run("touch", inbox.resolve("5-12.data").toString())).isZero();
+      daemon.kill();
+      try (NodeProcess _ = startDaemon()) {
+        Poll.await("the inbox is deleted", TIMEOUT, () -> Files.notExists(inbox));
+      }
+    }
+  }
+
+  /** It has learnt the inbox's name, and puts its own file in the place of an executor's. */
+  @Test
+  void aFileOfAStrangerIsNotTaken() throws Exception {
+    write(10);
+    write(11);
+    try (NodeProcess _ = startDaemon()) {
+      handOver(10);
+      Path planted = inboxes().getFirst().resolve("5-11.data");
+      assertThat(OtherUser.STRANGER.run("sh", "-c", "echo planted > " + planted)).isZero();
+      assertThat(handOver(OtherUser.OWNER, 11, SECRET, "daemon")).startsWith(REFUSED);
+      assertThat(folder().resolve("5-11")).doesNotExist();
+      assertThat(planted).exists();
     }
   }
 }
