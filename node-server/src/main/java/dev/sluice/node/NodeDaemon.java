@@ -162,7 +162,11 @@ public final class NodeDaemon implements AutoCloseable {
 
   private synchronized void open() throws IOException {
     applications.open(folders.read());
-    doors.started(new SocketServer(options, applications));
+    doors.started(
+        new SocketServer(
+            options,
+            applications,
+            Thread.ofPlatform().daemon().name("sluice-node-executor").factory()));
     options
         .get(NodeSettings.HTTP)
         .ifPresent(

@@ -8,6 +8,8 @@ import dev.sluice.blocks.wire.ControlMessages.Refused;
 import dev.sluice.blocks.wire.NodeMessages.Accepted;
 import dev.sluice.blocks.wire.NodeMessages.HandOver;
 import dev.sluice.blocks.wire.NodeMessages.RegisterExecutor;
+import dev.sluice.blocks.wire.ProcessName;
+import dev.sluice.rdma.RateLimitedLog;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
@@ -22,6 +24,7 @@ import java.nio.file.attribute.UserPrincipal;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -43,6 +46,9 @@ final class SocketServer implements AutoCloseable {
   /** Time in which a new connection must send its first message. */
   private static final long ENTER_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(10);
 
+  /** Limit of a user's connections that have not sent their first message. */
+  private static final int MAX_ENTERING = 64;
+
   /** Pause after a connection that could not be accepted. */
   private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -51,9 +57,16 @@ final class SocketServer implements AutoCloseable {
   private final long maxConnections;
   private final boolean letsOthersIn;
   private final Applications applications;
+  private final ThreadFactory threads;
   private final ServerSocketChannel server;
   private final UserPrincipal user;
   private final Set<NodeChannel> connections = ConcurrentHashMap.newKeySet();
+
+  /** Number of connections that have not sent their first message, by user. */
+  private final Map<UserPrincipal, Integer> entering = new ConcurrentHashMap<>();
+
+  private final RateLimitedLog refusals = new RateLimitedLog();
+  private final RateLimitedLog failures = new RateLimitedLog();
 
   /** Number of connected executors, by application name. */
   private final Map<String, Integer> executors = new ConcurrentHashMap<>();
@@ -64,14 +77,17 @@ final class SocketServer implements AutoCloseable {
    * Listens at once.
    *
    * @param applications admit the executors
+   * @param threads makes a thread for each connection
    * @throws IOException if another daemon listens there
    */
-  SocketServer(NodeOptions options, Applications applications) throws IOException {
+  SocketServer(NodeOptions options, Applications applications, ThreadFactory threads)
+      throws IOException {
     path = options.get(NodeSettings.SOCKET).toAbsolutePath();
     maxExecutors = options.get(NodeSettings.MAX_EXECUTORS);
     maxConnections = (long) maxExecutors * options.get(NodeSettings.MAX_APPLICATIONS);
     letsOthersIn = options.get(NodeSettings.OTHER_USERS);
     this.applications = applications;
+    this.threads = threads;
     Files.createDirectories(this.path.getParent());
     removeLeftOver();
     server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
@@ -116,15 +132,26 @@ final class SocketServer implements AutoCloseable {
   private void accept() {
     while (!closed) {
       try {
-        SocketChannel accepted = server.accept();
-        Thread.ofPlatform().daemon().name("sluice-node-executor").start(() -> serve(accepted));
+        start(server.accept());
       } catch (ClosedChannelException e) {
         if (!closed) {
           throw new AssertionError("The socket " + path + " was closed while the daemon runs", e);
         }
-      } catch (IOException | RuntimeException e) {
+      } catch (IOException | RuntimeException | OutOfMemoryError e) {
         LOG.warn("Accepting an executor's connection at {} failed", path, e);
-        LockSupport.parkNanos(PAUSE_NANOS); // File descriptors may be used up.
+        LockSupport.parkNanos(PAUSE_NANOS); // File descriptors or threads may be used up.
+      }
+    }
+  }
+
+  private void start(SocketChannel accepted) throws IOException {
+    boolean started = false;
+    try {
+      threads.newThread(() -> serve(accepted)).start();
+      started = true;
+    } finally {
+      if (!started) {
+        accepted.close();
       }
     }
   }
@@ -142,14 +169,22 @@ final class SocketServer implements AutoCloseable {
     } catch (EOFException | ClosedChannelException | UnansweredException e) {
       LOG.debug("An executor has disconnected, or sent nothing", e);
     } catch (IOException | RuntimeException e) {
-      LOG.warn("An executor's connection failed", e);
+      long times = failures.add(System.nanoTime());
+      if (times > 0) {
+        LOG.warn(
+            "An executor's connection at {} failed: {}; {} such failures since this was last logged",
+            path,
+            reason(e),
+            times);
+      }
+      LOG.debug("An executor's connection failed", e);
     }
   }
 
   private void serve(NodeChannel channel) throws IOException {
     UserPrincipal peer = channel.peer();
-    Integer other = peer.equals(user) ? null : NodeSocket.uid(peer);
-    if (other != null && !letsOthersIn) {
+    boolean isOther = !peer.equals(user);
+    if (isOther && !letsOthersIn) {
       channel.send(
           new Refused(
               "executors have to run as %s, not as %s, while the daemon's %s is false"
@@ -157,18 +192,18 @@ final class SocketServer implements AutoCloseable {
     } else if (connections.size() > maxConnections) {
       channel.send(tooMany(maxConnections));
     } else {
-      Object first = channel.receive(System.nanoTime() + ENTER_TIMEOUT_NANOS);
+      Object first = first(channel, peer);
       if (!(first instanceof RegisterExecutor enter)) {
         channel.send(new Refused("the first message of an executor has to be RegisterExecutor"));
       } else if (!enter.isSpoken()) {
         channel.send(otherVersion(enter.version()));
-      } else if (other != null && enter.secret().isEmpty()) {
+      } else if (isOther && enter.secret().isEmpty()) {
         channel.send(
             new Refused(
                 "executors of %s need a secret at a daemon of %s: set spark.authenticate=true"
                     .formatted(peer, user)));
       } else {
-        serve(enter, other, channel);
+        serve(enter, isOther ? NodeSocket.uid(peer) : null, channel);
       }
     }
   }
@@ -180,6 +215,22 @@ final class SocketServer implements AutoCloseable {
             + (version > RegisterExecutor.VERSION
                 ? " upgrade the node daemon"
                 : " upgrade Sluice in the application"));
+  }
+
+  /**
+   * Waits for the first message. Closes a connection too many without an answer: its executor then
+   * tries again.
+   */
+  private Object first(NodeChannel channel, UserPrincipal peer) throws IOException {
+    try {
+      if (entering.merge(peer, 1, Integer::sum) > MAX_ENTERING) {
+        throw new IOException(
+            "user %s has %d connections that have sent nothing yet".formatted(peer, MAX_ENTERING));
+      }
+      return channel.receive(System.nanoTime() + ENTER_TIMEOUT_NANOS);
+    } finally {
+      entering.computeIfPresent(peer, (_, count) -> count == 1 ? null : count - 1);
+    }
   }
 
   private static Refused tooMany(long executors) {
@@ -208,7 +259,7 @@ final class SocketServer implements AutoCloseable {
     try {
       application = applications.enter(enter, other);
     } catch (IOException | RuntimeException e) {
-      LOG.warn("{} is refused", enter.executor(), e);
+      logRefusal(enter, e);
       channel.send(new Refused(reason(e)));
       return;
     }
@@ -238,11 +289,33 @@ final class SocketServer implements AutoCloseable {
       return new Refused("the request is not a hand-over");
     } catch (IOException | RuntimeException e) {
       if (!request.equals(enter)) { // executors enter every ten seconds, also during draining
-        LOG.warn("{} of {} is refused: {}", request, enter.executor(), reason(e));
+        LOG.warn("{} of {} is refused: {}", request, shown(enter), reason(e));
       }
-      LOG.debug("{} of {} is refused", request, enter.executor(), e);
+      LOG.debug("{} of {} is refused", request, shown(enter), e);
       return new Refused(reason(e));
     }
+  }
+
+  /** Any process that may connect can cause it, and has chosen the names. */
+  private void logRefusal(RegisterExecutor enter, Exception e) {
+    long times = refusals.add(System.nanoTime());
+    if (times > 0) {
+      boolean isNamed = NodeFolders.isName(enter.executor().application());
+      LOG.warn(
+          "{} is refused: {}; {} refusals since this was last logged",
+          shown(enter),
+          isNamed ? reason(e) : "the name of its application cannot be a folder's name",
+          times);
+    }
+    LOG.debug("An executor is refused", e);
+  }
+
+  /** Returns the name of an executor for logs. */
+  private static String shown(RegisterExecutor enter) {
+    ProcessName executor = enter.executor();
+    return NodeFolders.isName(executor.application()) && NodeFolders.isName(executor.id())
+        ? executor.toString()
+        : "an executor with an invalid name";
   }
 
   private static String reason(Exception e) {
