@@ -8,8 +8,6 @@ import dev.sluice.blocks.wire.ControlMessages.Refused;
 import dev.sluice.blocks.wire.NodeMessages.Accepted;
 import dev.sluice.blocks.wire.NodeMessages.HandOver;
 import dev.sluice.blocks.wire.NodeMessages.RegisterExecutor;
-import dev.sluice.blocks.wire.ProcessName;
-import dev.sluice.rdma.RateLimitedLog;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
@@ -65,8 +63,7 @@ final class SocketServer implements AutoCloseable {
   /** Number of connections that have not sent their first message, by user. */
   private final Map<UserPrincipal, Integer> entering = new ConcurrentHashMap<>();
 
-  private final RateLimitedLog refusals = new RateLimitedLog();
-  private final RateLimitedLog failures = new RateLimitedLog();
+  private final ConnectionLog log = new ConnectionLog();
 
   /** Number of connected executors, by application name. */
   private final Map<String, Integer> executors = new ConcurrentHashMap<>();
@@ -169,15 +166,7 @@ final class SocketServer implements AutoCloseable {
     } catch (EOFException | ClosedChannelException | UnansweredException e) {
       LOG.debug("An executor has disconnected, or sent nothing", e);
     } catch (IOException | RuntimeException e) {
-      long times = failures.add(System.nanoTime());
-      if (times > 0) {
-        LOG.warn(
-            "An executor's connection at {} failed: {}; {} such failures since this was last logged",
-            path,
-            reason(e),
-            times);
-      }
-      LOG.debug("An executor's connection failed", e);
+      log.failed(e);
     }
   }
 
@@ -259,8 +248,8 @@ final class SocketServer implements AutoCloseable {
     try {
       application = applications.enter(enter, other);
     } catch (IOException | RuntimeException e) {
-      logRefusal(enter, e);
-      channel.send(new Refused(reason(e)));
+      log.refused(enter.executor(), e);
+      channel.send(new Refused(ConnectionLog.reason(e)));
       return;
     }
     channel.send(application.entered());
@@ -289,37 +278,10 @@ final class SocketServer implements AutoCloseable {
       return new Refused("the request is not a hand-over");
     } catch (IOException | RuntimeException e) {
       if (!request.equals(enter)) { // executors enter every ten seconds, also during draining
-        LOG.warn("{} of {} is refused: {}", request, shown(enter), reason(e));
+        log.refused(request, enter.executor(), e);
       }
-      LOG.debug("{} of {} is refused", request, shown(enter), e);
-      return new Refused(reason(e));
+      return new Refused(ConnectionLog.reason(e));
     }
-  }
-
-  /** Any process that may connect can cause it, and has chosen the names. */
-  private void logRefusal(RegisterExecutor enter, Exception e) {
-    long times = refusals.add(System.nanoTime());
-    if (times > 0) {
-      boolean isNamed = NodeFolders.isName(enter.executor().application());
-      LOG.warn(
-          "{} is refused: {}; {} refusals since this was last logged",
-          shown(enter),
-          isNamed ? reason(e) : "the name of its application cannot be a folder's name",
-          times);
-    }
-    LOG.debug("An executor is refused", e);
-  }
-
-  /** Returns the name of an executor for logs. */
-  private static String shown(RegisterExecutor enter) {
-    ProcessName executor = enter.executor();
-    return NodeFolders.isName(executor.application()) && NodeFolders.isName(executor.id())
-        ? executor.toString()
-        : "an executor with an invalid name";
-  }
-
-  private static String reason(Exception e) {
-    return e.getMessage() == null ? e.toString() : e.getMessage();
   }
 
   /** Stops listening. Executors notice that their connections end. Idempotent. */

@@ -191,7 +191,7 @@ class NodeHandOverTest extends NodeDaemonTestCase {
 
   /** Executors ask every ten seconds, and before their tasks, if there is room again. */
   private static void assertRefreshIsRefusedInSilence(NodeClient executor) {
-    try (LogCapture log = new LogCapture(SocketServer.class, Level.WARN)) {
+    try (LogCapture log = new LogCapture(ConnectionLog.class, Level.WARN)) {
       assertThatThrownBy(executor::refresh).hasMessageContaining("sluice.node.minFreeBytes");
       assertThat(log.messages()).isEmpty();
     }

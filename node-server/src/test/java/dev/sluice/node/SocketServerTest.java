@@ -147,7 +147,7 @@ class SocketServerTest {
 
   @Test
   void refusalsAreLoggedInOneLineAMinuteWithoutInvalidNames() throws Exception {
-    try (LogCapture log = new LogCapture(SocketServer.class, Level.WARN)) {
+    try (LogCapture log = new LogCapture(ConnectionLog.class, Level.WARN)) {
       for (int i = 0; i < 3; i++) {
         try (NodeChannel channel = NodeChannel.connect(socket)) {
           channel.send(new RegisterExecutor(new ProcessName("forged\nERROR line", "3"), "guessed"));
