@@ -143,6 +143,8 @@ final class ReadCodecs {
     return new Addressed(readName(input), Fields.readString(input), readContent(input));
   }
 
+  // A switch over types links its call site at run time, which takes long in a new process.
+  @SuppressWarnings("IfChainToSwitch")
   private static void writeContent(Output output, Content content) {
     if (content instanceof Resolve resolve) {
       output.writeByte(RESOLVE);
