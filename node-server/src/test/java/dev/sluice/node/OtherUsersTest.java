@@ -10,6 +10,7 @@ import dev.sluice.blocks.handover.FileTree;
 import dev.sluice.blocks.handover.NodeClient;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
 import dev.sluice.blocks.wire.ProcessName;
+import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.testkit.OtherUser;
 import dev.sluice.testkit.Poll;
@@ -115,7 +116,8 @@ class OtherUsersTest {
               daemon,
               new ProcessName(NAME, "3"),
               arguments[3],
-              new NodeClient.Limits(TIMEOUT, Duration.ZERO))) {
+              new NodeClient.Limits(TIMEOUT, Duration.ZERO),
+              DaemonThreads.perTask("ask-"))) {
         client.refresh();
         TestMapOutputs own = new TestMapOutputs(Path.of(arguments[1]));
         if (mapId != NONE) {

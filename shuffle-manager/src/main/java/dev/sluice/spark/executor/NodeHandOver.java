@@ -73,12 +73,7 @@ public final class NodeHandOver implements AutoCloseable {
       Executor threads) {
     this.node =
         new NodeClient(
-            access.socket(),
-            access.user(),
-            self,
-            env.network().secret(),
-            access.limits(),
-            threads);
+            access.socket(), access.user(), self, env.network().secret(), access.limits(), threads);
     this.executorId = self.id();
     this.provider = provider;
     this.driver = env.driver();
