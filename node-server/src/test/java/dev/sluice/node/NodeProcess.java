@@ -137,8 +137,9 @@ final class NodeProcess implements AutoCloseable {
     return process.exitValue();
   }
 
+  /** Waits for the end, so that the next daemon's socket is not taken for this one's. */
   @Override
   public void close() {
-    process.destroyForcibly();
+    process.destroyForcibly().onExit().orTimeout(TIMEOUT_S, TimeUnit.SECONDS).join();
   }
 }
