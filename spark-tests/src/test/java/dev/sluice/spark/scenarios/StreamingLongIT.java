@@ -53,7 +53,7 @@ final class StreamingLongIT {
   @TempDir private Path dir;
 
   /**
-   * What an executor holds.
+   * Memory, threads and open files of an executor.
    *
    * @param threads numbers of threads by their names without digits
    */
