@@ -102,7 +102,7 @@ public final class NodeProcess implements AutoCloseable {
         "127.0.0.1",
         user.launcher(),
         List.of("sluice.node.otherUsers=true"),
-        List.of(java(Path.of(System.getProperty("java.home"))), "-cp", classPath));
+        daemonOf(List.of(java(Path.of(System.getProperty("java.home"))), "-cp", classPath)));
   }
 
   private static String java(Path home) {
