@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.rdma;
 
-import dev.sluice.verbs.Records;
 import dev.sluice.verbs.VerbsException;
 import java.util.function.Consumer;
 
@@ -27,12 +26,13 @@ public record ConnectionAttributes(
    * Detects a dead path after about 8.6 s: 8 attempts of 1.07 s. Allows 128 outstanding READs, the
    * most of any device: most NICs allow 16, soft-RoCE and the software provider 128.
    */
-  public static final ConnectionAttributes DEFAULT =
-      Records.of(ConnectionAttributes.class, new Builder());
+  public static final ConnectionAttributes DEFAULT = new Builder().build();
 
   /** Returns a copy with the components that {@code change} sets by name. */
   public ConnectionAttributes with(Consumer<Builder> change) {
-    return Records.with(ConnectionAttributes.class, this, new Builder(), change);
+    Builder builder = new Builder(this);
+    change.accept(builder);
+    return builder.build();
   }
 
   /** Returns these attributes, limited to the outstanding READs that the device allows. */
@@ -81,5 +81,18 @@ public record ConnectionAttributes(
     public int maxRdAtomic = 128;
 
     private Builder() {}
+
+    private Builder(ConnectionAttributes from) {
+      timeoutExponent = from.timeoutExponent;
+      retryCount = from.retryCount;
+      rnrRetry = from.rnrRetry;
+      minRnrTimer = from.minRnrTimer;
+      maxRdAtomic = from.maxRdAtomic;
+    }
+
+    private ConnectionAttributes build() {
+      return new ConnectionAttributes(
+          timeoutExponent, retryCount, rnrRetry, minRnrTimer, maxRdAtomic);
+    }
   }
 }

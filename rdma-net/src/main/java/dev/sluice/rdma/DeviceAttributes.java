@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.rdma;
 
-import dev.sluice.verbs.Records;
 import dev.sluice.verbs.VerbsException;
 import java.util.function.Consumer;
 
@@ -25,11 +24,13 @@ public record DeviceAttributes(
     long maxMessageSize) {
 
   /** Limits of zero: the start value for {@link #with}. */
-  public static final DeviceAttributes NONE = Records.of(DeviceAttributes.class, new Builder());
+  public static final DeviceAttributes NONE = new Builder().build();
 
   /** Returns a copy with the components that {@code change} sets by name. */
   public DeviceAttributes with(Consumer<Builder> change) {
-    return Records.with(DeviceAttributes.class, this, new Builder(), change);
+    Builder builder = new Builder(this);
+    change.accept(builder);
+    return builder.build();
   }
 
   /**
@@ -56,5 +57,24 @@ public record DeviceAttributes(
     public long maxMessageSize;
 
     private Builder() {}
+
+    private Builder(DeviceAttributes from) {
+      maxQueuePairs = from.maxQueuePairs;
+      maxQueuePairWr = from.maxQueuePairWr;
+      maxCompletionQueueEntries = from.maxCompletionQueueEntries;
+      maxQueuePairRdAtomic = from.maxQueuePairRdAtomic;
+      maxQueuePairInitRdAtomic = from.maxQueuePairInitRdAtomic;
+      maxMessageSize = from.maxMessageSize;
+    }
+
+    private DeviceAttributes build() {
+      return new DeviceAttributes(
+          maxQueuePairs,
+          maxQueuePairWr,
+          maxCompletionQueueEntries,
+          maxQueuePairRdAtomic,
+          maxQueuePairInitRdAtomic,
+          maxMessageSize);
+    }
   }
 }

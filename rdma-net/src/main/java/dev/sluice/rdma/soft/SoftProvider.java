@@ -4,7 +4,6 @@ package dev.sluice.rdma.soft;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.Provider;
 import dev.sluice.rdma.leak.LeakTracker;
-import dev.sluice.verbs.Records;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.util.Objects;
@@ -47,7 +46,7 @@ public final class SoftProvider implements Provider {
   public record SoftOptions(
       FaultPlan faults, int port, int portRetries, int maxDiskReadMs, LeakTracker leaks) {
 
-    public static final SoftOptions DEFAULT = Records.of(SoftOptions.class, new Builder());
+    public static final SoftOptions DEFAULT = new Builder().build();
 
     public SoftOptions {
       Objects.requireNonNull(faults, "faults");
@@ -56,7 +55,9 @@ public final class SoftProvider implements Provider {
 
     /** A copy with changes to the named components. */
     public SoftOptions with(Consumer<Builder> change) {
-      return Records.with(SoftOptions.class, this, new Builder(), change);
+      Builder builder = new Builder(this);
+      change.accept(builder);
+      return builder.build();
     }
 
     /**
@@ -71,6 +72,18 @@ public final class SoftProvider implements Provider {
       public LeakTracker leaks = LeakTracker.NONE;
 
       private Builder() {}
+
+      private Builder(SoftOptions from) {
+        faults = from.faults;
+        port = from.port;
+        portRetries = from.portRetries;
+        maxDiskReadMs = from.maxDiskReadMs;
+        leaks = from.leaks;
+      }
+
+      private SoftOptions build() {
+        return new SoftOptions(faults, port, portRetries, maxDiskReadMs, leaks);
+      }
     }
   }
 }

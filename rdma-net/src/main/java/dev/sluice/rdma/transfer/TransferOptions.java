@@ -4,7 +4,6 @@ package dev.sluice.rdma.transfer;
 import dev.sluice.rdma.ConnectionAttributes;
 import dev.sluice.rdma.DeviceAttributes;
 import dev.sluice.rdma.PageSize;
-import dev.sluice.verbs.Records;
 import java.util.function.Consumer;
 
 /**
@@ -41,7 +40,7 @@ public record TransferOptions(
   private static final int DOORBELL_BYTES = 4096;
 
   /** Defaults of the configuration, for an executor with Spark's minimum memory overhead. */
-  public static final TransferOptions DEFAULT = Records.of(TransferOptions.class, new Builder());
+  public static final TransferOptions DEFAULT = new Builder().build();
 
   public TransferOptions {
     atLeast("bufferPoolBytes", bufferPoolBytes, Slab.PAGE_BYTES);
@@ -75,7 +74,9 @@ public record TransferOptions(
 
   /** Returns a copy with the components that {@code change} sets by name. */
   public TransferOptions with(Consumer<Builder> change) {
-    return Records.with(TransferOptions.class, this, new Builder(), change);
+    Builder builder = new Builder(this);
+    change.accept(builder);
+    return builder.build();
   }
 
   /** Returns these options, limited to the outstanding READs that the device allows. */
@@ -106,5 +107,32 @@ public record TransferOptions(
     public ConnectionAttributes connection = ConnectionAttributes.DEFAULT;
 
     private Builder() {}
+
+    private Builder(TransferOptions from) {
+      bufferPoolBytes = from.bufferPoolBytes;
+      maxQueuePairs = from.maxQueuePairs;
+      sendQueueDepth = from.sendQueueDepth;
+      maxReadBytes = from.maxReadBytes;
+      connectTimeoutMs = from.connectTimeoutMs;
+      idleTimeoutMs = from.idleTimeoutMs;
+      circuitFailures = from.circuitFailures;
+      circuitCooldownMs = from.circuitCooldownMs;
+      spinMicros = from.spinMicros;
+      connection = from.connection;
+    }
+
+    private TransferOptions build() {
+      return new TransferOptions(
+          bufferPoolBytes,
+          maxQueuePairs,
+          sendQueueDepth,
+          maxReadBytes,
+          connectTimeoutMs,
+          idleTimeoutMs,
+          circuitFailures,
+          circuitCooldownMs,
+          spinMicros,
+          connection);
+    }
   }
 }

@@ -2,7 +2,6 @@
 package dev.sluice.rdma.verbs;
 
 import dev.sluice.rdma.leak.LeakTracker;
-import dev.sluice.verbs.Records;
 import java.util.Objects;
 import java.util.function.Consumer;
 
@@ -43,7 +42,7 @@ public record VerbsOptions(
   /** Lets the port decide. */
   public static final int AUTO = -1;
 
-  public static final VerbsOptions DEFAULT = Records.of(VerbsOptions.class, new Builder());
+  public static final VerbsOptions DEFAULT = new Builder().build();
 
   public VerbsOptions {
     Objects.requireNonNull(devices, "devices");
@@ -59,7 +58,9 @@ public record VerbsOptions(
 
   /** A copy with changes to the named components. */
   public VerbsOptions with(Consumer<Builder> change) {
-    return Records.with(VerbsOptions.class, this, new Builder(), change);
+    Builder builder = new Builder(this);
+    change.accept(builder);
+    return builder.build();
   }
 
   /**
@@ -80,6 +81,35 @@ public record VerbsOptions(
     public LeakTracker leaks = LeakTracker.NONE;
 
     private Builder() {}
+
+    private Builder(VerbsOptions from) {
+      devices = from.devices;
+      gid = from.gid;
+      trafficClass = from.trafficClass;
+      serviceLevel = from.serviceLevel;
+      pKey = from.pKey;
+      pathMtu = from.pathMtu;
+      hopLimit = from.hopLimit;
+      registeredBytes = from.registeredBytes;
+      connect = from.connect;
+      spreads = from.spreads;
+      leaks = from.leaks;
+    }
+
+    private VerbsOptions build() {
+      return new VerbsOptions(
+          devices,
+          gid,
+          trafficClass,
+          serviceLevel,
+          pKey,
+          pathMtu,
+          hopLimit,
+          registeredBytes,
+          connect,
+          spreads,
+          leaks);
+    }
   }
 
   /** Ways to connect queue pairs of verbs devices. */

@@ -2,6 +2,7 @@
 package dev.sluice.rdma.transfer;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.rdma.PageSize;
 import org.junit.jupiter.api.Test;
@@ -20,5 +21,12 @@ class TransferOptionsTest {
     assertThat(options.acceptedQueuePairBytes()).isEqualTo(10L * (PageSize.BYTES + DOORBELL_BYTES));
     long connecting = options.queuePairBytes() - options.acceptedQueuePairBytes();
     assertThat(connecting).isEqualTo(10 * (PageSize.roundUp(4096 + 64) + DOORBELL_BYTES));
+  }
+
+  @Test
+  void aValueThatIsNotAllowedIsRefusedByItsName() {
+    assertThatThrownBy(() -> TransferOptions.DEFAULT.with(o -> o.maxQueuePairs = 0))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("maxQueuePairs is 0, must be at least 1");
   }
 }

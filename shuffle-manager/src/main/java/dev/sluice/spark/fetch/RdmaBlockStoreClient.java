@@ -11,7 +11,6 @@ import dev.sluice.spark.metrics.ShuffleCounters;
 import dev.sluice.spark.table.BlockLocator;
 import dev.sluice.spark.transport.FallbackReason;
 import dev.sluice.spark.transport.ReadTransport;
-import dev.sluice.verbs.Records;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -286,11 +285,13 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
     /**
      * Defaults of the configuration, for one task at a time in the least memory that Spark gives.
      */
-    public static final ReadOptions DEFAULT = Records.of(ReadOptions.class, new Builder());
+    public static final ReadOptions DEFAULT = new Builder().build();
 
     /** Returns a copy of these options with the named changes. */
     public ReadOptions with(Consumer<Builder> change) {
-      return Records.with(ReadOptions.class, this, new Builder(), change);
+      Builder builder = new Builder(this);
+      change.accept(builder);
+      return builder.build();
     }
 
     /** The components by name. */
@@ -304,6 +305,27 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
       public boolean hedge = true;
 
       private Builder() {}
+
+      private Builder(ReadOptions from) {
+        verifyChecksums = from.verifyChecksums;
+        readTimeoutMs = from.readTimeoutMs;
+        bufferWaitMs = from.bufferWaitMs;
+        maxGroupBytes = from.maxGroupBytes;
+        gatherBytes = from.gatherBytes;
+        maxStagedBytes = from.maxStagedBytes;
+        hedge = from.hedge;
+      }
+
+      private ReadOptions build() {
+        return new ReadOptions(
+            verifyChecksums,
+            readTimeoutMs,
+            bufferWaitMs,
+            maxGroupBytes,
+            gatherBytes,
+            maxStagedBytes,
+            hedge);
+      }
     }
   }
 }

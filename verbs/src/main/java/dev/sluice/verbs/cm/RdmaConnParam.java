@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.verbs.cm;
 
-import dev.sluice.verbs.Records;
 import dev.sluice.verbs.VerbsException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
@@ -41,11 +40,13 @@ public record RdmaConnParam(
   public static final int MAX_INIT_DEPTH = 0xff;
 
   /** Defaults of librdmacm. */
-  public static final RdmaConnParam DEFAULT = Records.of(RdmaConnParam.class, new Builder());
+  public static final RdmaConnParam DEFAULT = new Builder().build();
 
   /** Returns a copy of these parameters with the named components changed. */
   public RdmaConnParam with(Consumer<Builder> change) {
-    return Records.with(RdmaConnParam.class, this, new Builder(), change);
+    Builder builder = new Builder(this);
+    change.accept(builder);
+    return builder.build();
   }
 
   /** Returns these parameters as a {@code struct rdma_conn_param}. */
@@ -102,5 +103,28 @@ public record RdmaConnParam(
     public int qpNum;
 
     private Builder() {}
+
+    private Builder(RdmaConnParam from) {
+      privateData = from.privateData;
+      responderResources = from.responderResources;
+      initiatorDepth = from.initiatorDepth;
+      flowControl = from.flowControl;
+      retryCount = from.retryCount;
+      rnrRetryCount = from.rnrRetryCount;
+      srq = from.srq;
+      qpNum = from.qpNum;
+    }
+
+    private RdmaConnParam build() {
+      return new RdmaConnParam(
+          privateData,
+          responderResources,
+          initiatorDepth,
+          flowControl,
+          retryCount,
+          rnrRetryCount,
+          srq,
+          qpNum);
+    }
   }
 }

@@ -2,7 +2,6 @@
 package dev.sluice.verbs.ibv;
 
 import dev.sluice.verbs.Gid;
-import dev.sluice.verbs.Records;
 import dev.sluice.verbs.VerbsException;
 import dev.sluice.verbs.ffi.CConstant;
 import dev.sluice.verbs.ffi.CValue;
@@ -102,11 +101,13 @@ public record IbvAhAttr(
   }
 
   /** An address vector of zeros. */
-  public static final IbvAhAttr ZERO = Records.of(IbvAhAttr.class, new Builder());
+  public static final IbvAhAttr ZERO = new Builder().build();
 
   /** Returns a copy of this address vector with the named components changed. */
   public IbvAhAttr with(Consumer<Builder> change) {
-    return Records.with(IbvAhAttr.class, this, new Builder(), change);
+    Builder builder = new Builder(this);
+    change.accept(builder);
+    return builder.build();
   }
 
   /** Fills a {@code struct ibv_ah_attr}. */
@@ -157,5 +158,34 @@ public record IbvAhAttr(
     public int port;
 
     private Builder() {}
+
+    private Builder(IbvAhAttr from) {
+      global = from.global;
+      dgid = from.dgid;
+      flowLabel = from.flowLabel;
+      sgidIndex = from.sgidIndex;
+      hopLimit = from.hopLimit;
+      trafficClass = from.trafficClass;
+      dlid = from.dlid;
+      serviceLevel = from.serviceLevel;
+      sourcePathBits = from.sourcePathBits;
+      staticRate = from.staticRate;
+      port = from.port;
+    }
+
+    private IbvAhAttr build() {
+      return new IbvAhAttr(
+          global,
+          dgid,
+          flowLabel,
+          sgidIndex,
+          hopLimit,
+          trafficClass,
+          dlid,
+          serviceLevel,
+          sourcePathBits,
+          staticRate,
+          port);
+    }
   }
 }
