@@ -11,6 +11,20 @@ package dev.sluice.rdma.transfer;
  * @param port TCP port of its control endpoint
  */
 public record PeerAddress(String id, String host, int port) {
+  // Those of a record are linked at run time, which delays the first request of a new process.
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof PeerAddress peer
+        && port == peer.port
+        && id.equals(peer.id)
+        && host.equals(peer.host);
+  }
+
+  @Override
+  public int hashCode() {
+    return (id.hashCode() * 31 + host.hashCode()) * 31 + port;
+  }
+
   @Override
   public String toString() {
     return id + " at " + host + ":" + port;
