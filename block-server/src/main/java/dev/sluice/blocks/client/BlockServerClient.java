@@ -221,13 +221,14 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
               }
             })
         .thenCompose(
-            answer ->
-                switch (answer) {
-                  case Staged staged ->
-                      CompletableFuture.completedFuture(staged.after(waitedNanos));
-                  case NotStaged not -> CompletableFuture.completedFuture(not);
-                  default -> unexpected(peer, answer);
-                });
+            answer -> {
+              if (answer instanceof Staged staged) {
+                return CompletableFuture.completedFuture(staged.after(waitedNanos));
+              }
+              return answer instanceof NotStaged
+                  ? CompletableFuture.completedFuture(answer)
+                  : unexpected(peer, answer);
+            });
   }
 
   /**

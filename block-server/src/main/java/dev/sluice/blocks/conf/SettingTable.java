@@ -67,6 +67,13 @@ public final class SettingTable {
     return row;
   }
 
+  /** Returns a table with the rows that this one has now, for more of them. */
+  public SettingTable copy() {
+    SettingTable copy = new SettingTable(prefix, unknown);
+    copy.rows.addAll(rows);
+    return copy;
+  }
+
   /** Returns the rows that the table has now. */
   public List<Setting<?>> rows() {
     return List.copyOf(rows);
@@ -79,17 +86,20 @@ public final class SettingTable {
    *     not allowed
    */
   public void validate(Map<String, String> values) {
-    Set<String> keys =
-        rows.stream().map(Setting::key).collect(Collectors.toCollection(TreeSet::new));
-    values.forEach(
-        (key, value) -> {
-          if (!keys.contains(key)) {
-            String nearest = Suggestion.of(key, prefix, keys);
-            throw new IllegalArgumentException(
-                unknown.formatted(key, value, nearest, String.join(", ", keys)));
-          }
-        });
-    rows.forEach(row -> row.get(values::get));
+    Set<String> keys = new TreeSet<>();
+    for (Setting<?> row : rows) {
+      keys.add(row.key());
+    }
+    for (Map.Entry<String, String> value : values.entrySet()) {
+      if (!keys.contains(value.getKey())) {
+        String nearest = Suggestion.of(value.getKey(), prefix, keys);
+        throw new IllegalArgumentException(
+            unknown.formatted(value.getKey(), value.getValue(), nearest, String.join(", ", keys)));
+      }
+    }
+    for (Setting<?> row : rows) {
+      row.get(values::get);
+    }
   }
 
   /**

@@ -33,23 +33,27 @@ import org.jspecify.annotations.Nullable;
  * thread.
  */
 final class ReadCodecs {
-  private static final RecordCodec<String> STRING =
-      codec(Fields::writeString, Fields::readString, 1);
-  private static final RecordCodec<long[]> LONGS = codec(Fields::writeLongs, Fields::readLongs, 1);
-  private static final RecordCodec<MapOutputLocation> LOCATION =
-      codec(Fields::writeLocation, Fields::readLocation, 1);
-  private static final RecordCodec<Partitions> PARTITIONS =
-      codec(
-          ReadCodecs::writePartitions, ReadCodecs::readPartitions, Long.BYTES + 2 * Integer.BYTES);
+  private static final int STRING = 0;
+  private static final int LONGS = 1;
+  private static final int LOCATION = 2;
+  private static final int PARTITIONS = 3;
+  private static final int CONNECT = 4;
+  private static final int CONNECTED = 5;
+  private static final int ADDRESSED = 6;
+  private static final int RESOLVED = 7;
+  private static final int STAGED = 8;
+  private static final int DONE = 9;
+  private static final int FIND_JOB = 10;
+  private static final int REGISTERED = 11;
 
   private static final RecordCodec<List<String>> STRINGS =
-      RecordCodec.ofList(STRING, Integer.MAX_VALUE);
+      RecordCodec.ofList(codec(STRING, 1), Integer.MAX_VALUE);
   private static final RecordCodec<List<long[]>> TABLES =
-      RecordCodec.ofList(LONGS, ControlMessages.MAX_BLOCKS);
+      RecordCodec.ofList(codec(LONGS, 1), ControlMessages.MAX_BLOCKS);
   private static final RecordCodec<List<MapOutputLocation>> LOCATIONS =
-      RecordCodec.ofList(LOCATION, ControlMessages.MAX_RESOLVE);
+      RecordCodec.ofList(codec(LOCATION, 1), ControlMessages.MAX_RESOLVE);
   private static final RecordCodec<List<Partitions>> WANTED =
-      RecordCodec.ofList(PARTITIONS, Integer.MAX_VALUE);
+      RecordCodec.ofList(codec(PARTITIONS, Long.BYTES + 2 * Integer.BYTES), Integer.MAX_VALUE);
 
   // Places of records in the Kinds of Content.
   private static final int RESOLVE = 0;
@@ -61,14 +65,14 @@ final class ReadCodecs {
 
   private static final Map<Class<?>, RecordCodec<?>> CODECS =
       Map.of(
-          Connect.class, codec(ReadCodecs::writeConnect, ReadCodecs::readConnect, 1),
-          Connected.class, codec(ReadCodecs::writeConnected, ReadCodecs::readConnected, 1),
-          Addressed.class, codec(ReadCodecs::writeAddressed, ReadCodecs::readAddressed, 1),
-          Resolved.class, codec(ReadCodecs::writeResolved, ReadCodecs::readResolved, 1),
-          Staged.class, codec(ReadCodecs::writeStaged, ReadCodecs::readStaged, 1),
-          Done.class, codec(ReadCodecs::writeDone, ReadCodecs::readDone, 1),
-          FindJob.class, codec(ReadCodecs::writeFindJob, ReadCodecs::readFindJob, 1),
-          Registered.class, codec(ReadCodecs::writeRegistered, ReadCodecs::readRegistered, 1));
+          Connect.class, codec(CONNECT, 1),
+          Connected.class, codec(CONNECTED, 1),
+          Addressed.class, codec(ADDRESSED, 1),
+          Resolved.class, codec(RESOLVED, 1),
+          Staged.class, codec(STAGED, 1),
+          Done.class, codec(DONE, 1),
+          FindJob.class, codec(FIND_JOB, 1),
+          Registered.class, codec(REGISTERED, 1));
 
   private ReadCodecs() {}
 
@@ -77,9 +81,61 @@ final class ReadCodecs {
     return CODECS.get(message);
   }
 
-  private static <T> RecordCodec<T> codec(
-      BiConsumer<Output, T> writer, Function<Input, T> reader, int leastBytes) {
-    return new RecordCodec<>(writer, reader, leastBytes);
+  private static <T> RecordCodec<T> codec(int type, int leastBytes) {
+    ByHand<T> byHand = new ByHand<>(type);
+    return new RecordCodec<>(byHand, byHand, leastBytes);
+  }
+
+  /**
+   * Writer and reader of one type. A lambda for each type would be linked for two milliseconds in a
+   * new process; this class is loaded once.
+   */
+  private static final class ByHand<T> implements BiConsumer<Output, T>, Function<Input, T> {
+    private final int type;
+
+    ByHand(int type) {
+      this.type = type;
+    }
+
+    @Override
+    public void accept(Output output, T value) {
+      switch (type) {
+        case STRING -> Fields.writeString(output, (String) value);
+        case LONGS -> Fields.writeLongs(output, (long[]) value);
+        case LOCATION -> Fields.writeLocation(output, (MapOutputLocation) value);
+        case PARTITIONS -> writePartitions(output, (Partitions) value);
+        case CONNECT -> writeConnect(output, (Connect) value);
+        case CONNECTED -> writeConnected(output, (Connected) value);
+        case ADDRESSED -> writeAddressed(output, (Addressed) value);
+        case RESOLVED -> writeResolved(output, (Resolved) value);
+        case STAGED -> writeStaged(output, (Staged) value);
+        case DONE -> writeDone(output, (Done) value);
+        case FIND_JOB -> writeFindJob(output, (FindJob) value);
+        case REGISTERED -> writeRegistered(output, (Registered) value);
+        default -> throw new AssertionError(type);
+      }
+    }
+
+    @Override
+    @SuppressWarnings("unchecked") // The type of a codec is that of its number.
+    public T apply(Input input) {
+      return (T)
+          switch (type) {
+            case STRING -> Fields.readString(input);
+            case LONGS -> Fields.readLongs(input);
+            case LOCATION -> Fields.readLocation(input);
+            case PARTITIONS -> readPartitions(input);
+            case CONNECT -> readConnect(input);
+            case CONNECTED -> readConnected(input);
+            case ADDRESSED -> readAddressed(input);
+            case RESOLVED -> readResolved(input);
+            case STAGED -> readStaged(input);
+            case DONE -> readDone(input);
+            case FIND_JOB -> readFindJob(input);
+            case REGISTERED -> readRegistered(input);
+            default -> throw new AssertionError(type);
+          };
+    }
   }
 
   private static void writeName(Output output, ProcessName name) {

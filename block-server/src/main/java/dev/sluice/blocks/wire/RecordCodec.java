@@ -46,23 +46,6 @@ import java.util.function.Function;
 record RecordCodec<T>(BiConsumer<Output, T> writer, Function<Input, T> reader, int leastBytes) {
   private static final Lookup LOOKUP = MethodHandles.lookup();
 
-  /** Codecs of types that are not made of others; those of numbers by their boxes. */
-  private static final Map<Class<?>, RecordCodec<?>> FIELDS =
-      Map.of(
-          Integer.class, new RecordCodec<Integer>(Output::writeInt, Input::readInt, Integer.BYTES),
-          Long.class, new RecordCodec<Long>(Output::writeLong, Input::readLong, Long.BYTES),
-          Boolean.class, new RecordCodec<Boolean>(Output::writeBoolean, Input::readBoolean, 1),
-          String.class, new RecordCodec<>(Fields::writeString, Fields::readString, 1),
-          byte[].class, new RecordCodec<>(Fields::writeBytes, Fields::readBytes, 1),
-          int[].class, new RecordCodec<>(Fields::writeInts, Fields::readInts, 1),
-          long[].class, new RecordCodec<>(Fields::writeLongs, Fields::readLongs, 1),
-          RemoteRegion.class, new RecordCodec<>(Fields::writeRegion, Fields::readRegion, 20),
-          MapOutputLocation.class,
-              new RecordCodec<>(Fields::writeLocation, Fields::readLocation, 1));
-
-  private static final RecordCodec<Integer> SHUFFLE_ID =
-      new RecordCodec<>(Output::writeInt, Fields::readShuffleId, Integer.BYTES);
-
   private static final ClassValue<RecordCodec<?>> RECORDS =
       new ClassValue<>() {
         @Override
@@ -129,8 +112,8 @@ record RecordCodec<T>(BiConsumer<Output, T> writer, Function<Input, T> reader, i
     Class<?> type = (Class<?>) annotated.getType();
     RecordCodec<?> field =
         annotated.isAnnotationPresent(ShuffleId.class)
-            ? SHUFFLE_ID
-            : FIELDS.get(methodType(type).wrap().returnType());
+            ? FieldCodecs.SHUFFLE_ID
+            : FieldCodecs.BY_TYPE.get(methodType(type).wrap().returnType());
     if (field == null) {
       Kinds kinds = type.getAnnotation(Kinds.class);
       return kinds == null ? (RecordCodec<Object>) of(type) : ofKinds(kinds);
@@ -232,5 +215,28 @@ record RecordCodec<T>(BiConsumer<Output, T> writer, Function<Input, T> reader, i
 
   static KryoException unknown(int kind) {
     return new KryoException("unknown kind %d of a message's content".formatted(kind));
+  }
+
+  /** Codecs of single fields. They are loaded when the first codec of a record is derived. */
+  private static final class FieldCodecs {
+    /** Codecs of types that are not made of others; those of numbers by their boxes. */
+    static final Map<Class<?>, RecordCodec<?>> BY_TYPE =
+        Map.of(
+            Integer.class,
+                new RecordCodec<Integer>(Output::writeInt, Input::readInt, Integer.BYTES),
+            Long.class, new RecordCodec<Long>(Output::writeLong, Input::readLong, Long.BYTES),
+            Boolean.class, new RecordCodec<Boolean>(Output::writeBoolean, Input::readBoolean, 1),
+            String.class, new RecordCodec<>(Fields::writeString, Fields::readString, 1),
+            byte[].class, new RecordCodec<>(Fields::writeBytes, Fields::readBytes, 1),
+            int[].class, new RecordCodec<>(Fields::writeInts, Fields::readInts, 1),
+            long[].class, new RecordCodec<>(Fields::writeLongs, Fields::readLongs, 1),
+            RemoteRegion.class, new RecordCodec<>(Fields::writeRegion, Fields::readRegion, 20),
+            MapOutputLocation.class,
+                new RecordCodec<>(Fields::writeLocation, Fields::readLocation, 1));
+
+    static final RecordCodec<Integer> SHUFFLE_ID =
+        new RecordCodec<>(Output::writeInt, Fields::readShuffleId, Integer.BYTES);
+
+    private FieldCodecs() {}
   }
 }
