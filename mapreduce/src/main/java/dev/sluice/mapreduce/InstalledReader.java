@@ -9,6 +9,7 @@ import java.net.URLClassLoader;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Base64;
+import java.util.Enumeration;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
@@ -196,12 +197,35 @@ final class InstalledReader {
         if (loaded != null) {
           return loaded;
         }
-        try {
-          return findClass(name);
-        } catch (ClassNotFoundException e) { // a class of Java, or none
-          return JAVA_CLASSES.loadClass(name);
-        }
+        return isOfJava(name) ? javaFirst(name) : ownFirst(name);
       }
+    }
+
+    private Class<?> javaFirst(String name) throws ClassNotFoundException {
+      try {
+        return JAVA_CLASSES.loadClass(name);
+      } catch (ClassNotFoundException e) {
+        return findClass(name);
+      }
+    }
+
+    private Class<?> ownFirst(String name) throws ClassNotFoundException {
+      try {
+        return findClass(name);
+      } catch (ClassNotFoundException e) { // a class of Java, or none
+        return JAVA_CLASSES.loadClass(name);
+      }
+    }
+
+    /** Services come from the installation alone, as classes do. */
+    @Override
+    public Enumeration<URL> getResources(String name) throws IOException {
+      return findResources(name);
+    }
+
+    /** Such classes are mostly Java's own: all jars would be searched in vain. */
+    private static boolean isOfJava(String name) {
+      return name.startsWith("javax.") || name.startsWith("sun.") || name.startsWith("jdk.");
     }
 
     private static boolean isShared(String name) {
