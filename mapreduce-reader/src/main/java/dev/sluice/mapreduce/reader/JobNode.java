@@ -148,17 +148,18 @@ final class JobNode {
     return TimeUnit.MILLISECONDS.toNanos(ms);
   }
 
-  /** Begins to look for the daemon, which {@link #locate} then waits for. Does not wait. */
-  synchronized void search() {
-    search = servers.findJob(door(), job);
+  /** Has {@link #locate} wait for a search for the daemon that has begun. Does not wait itself. */
+  synchronized void await(CompletableFuture<Registered> begun) {
+    search = begun;
   }
 
-  private PeerAddress door() {
+  /** Returns a host's port for all jobs, where the daemon tells the job's block server. */
+  static PeerAddress door(String host, ReaderSettings settings) {
     return new PeerAddress("jobs", host, settings.get(ReaderSettings.PORT));
   }
 
   private PeerAddress find() throws NodeReadException, InterruptedException {
-    PeerAddress door = door();
+    PeerAddress door = door(host, settings);
     Registered found = found(door);
     String provider = endpoint.device().providerName();
     if (!found.provider().equals(provider)) {

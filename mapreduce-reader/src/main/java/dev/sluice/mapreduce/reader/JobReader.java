@@ -3,18 +3,24 @@ package dev.sluice.mapreduce.reader;
 
 import dev.sluice.blocks.client.BlockServerClient;
 import dev.sluice.blocks.wire.ApplicationSecret;
+import dev.sluice.blocks.wire.NodeMessages.Registered;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.mapreduce.NodeReadException;
 import dev.sluice.mapreduce.NodeReader;
 import dev.sluice.mapreduce.RemotePartition;
+import dev.sluice.rdma.Device;
 import dev.sluice.rdma.providers.Providers;
 import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
+import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
+import dev.sluice.rdma.transfer.TransferOptions;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.apache.spark.network.crypto.AuthClientBootstrap;
@@ -65,29 +71,21 @@ final class JobReader implements NodeReader {
     this.job = self.application();
     this.settings = settings;
     this.partition = partition;
-    TransportConf conf = ApplicationSecret.transport(TRANSPORT);
-    try (NettyStart _ = new NettyStart()) {
-      servers =
-          new BlockServerClient(
-              self,
-              conf,
-              List.of(
-                  new AuthClientBootstrap(conf, self.application(), new ApplicationSecret(secret))),
-              settings.transferOptions(),
-              settings.get(ReaderSettings.TIMEOUT_MS),
-              () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
+    TransferOptions options = settings.transferOptions();
+    CompletableFuture<Device> device = openDevice(settings, options);
+    try {
+      servers = transport(self, secret, options);
+    } catch (RuntimeException | Error e) {
+      device.thenAccept(Device::close);
+      throw e;
     }
+    String own = ownNode();
+    // Its map outputs, if there are any, are wanted as well.
+    CompletableFuture<Registered> search =
+        own == null ? null : servers.findJob(JobNode.door(own, settings), job);
     boolean opened = false;
     try {
-      endpoint =
-          RdmaEndpoint.open(
-              Providers.open(
-                  settings.get(ReaderSettings.PROVIDER),
-                  localAddress(),
-                  settings.verbsOptions(),
-                  SoftOptions.DEFAULT),
-              settings.transferOptions(),
-              servers);
+      endpoint = RdmaEndpoint.open(await(device), options, servers);
       opened = true;
     } finally {
       if (!opened) {
@@ -99,9 +97,57 @@ final class JobReader implements NodeReader {
         self.id(),
         endpoint.device().providerName(),
         endpoint.device().name());
-    String own = ownNode();
     if (own != null) {
-      node(own).search(); // Its map outputs, if there are any, are wanted as well.
+      node(own).await(search);
+    }
+  }
+
+  /**
+   * Opens the device on a thread of its own: in a new process, loading its classes takes as long as
+   * loading those of the transport, which this thread does meanwhile.
+   */
+  private static CompletableFuture<Device> openDevice(
+      ReaderSettings settings, TransferOptions options) {
+    CompletableFuture<Device> device = new CompletableFuture<>();
+    DaemonThreads.named("sluice-device")
+        .newThread(
+            () -> {
+              try {
+                device.complete(
+                    Providers.open(
+                        settings.get(ReaderSettings.PROVIDER),
+                        localAddress(),
+                        settings.verbsOptions(options),
+                        SoftOptions.DEFAULT));
+              } catch (Throwable e) { // Errors too: the constructor waits for it.
+                device.completeExceptionally(e);
+              }
+            })
+        .start();
+    return device;
+  }
+
+  private static Device await(CompletableFuture<Device> device) throws IOException {
+    try {
+      return device.join();
+    } catch (CompletionException e) {
+      if (e.getCause() instanceof IOException failure) {
+        throw failure;
+      }
+      throw e;
+    }
+  }
+
+  private BlockServerClient transport(ProcessName self, String secret, TransferOptions options) {
+    TransportConf conf = ApplicationSecret.transport(TRANSPORT);
+    try (NettyStart _ = new NettyStart()) {
+      return new BlockServerClient(
+          self,
+          conf,
+          List.of(new AuthClientBootstrap(conf, job, new ApplicationSecret(secret))),
+          options,
+          settings.get(ReaderSettings.TIMEOUT_MS),
+          () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
     }
   }
 

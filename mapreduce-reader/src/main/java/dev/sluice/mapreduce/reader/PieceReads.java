@@ -152,16 +152,16 @@ final class PieceReads {
     return servers
         .stage(peer(piece), request)
         .handle(
-            (answer, failure) ->
-                switch (answer) {
-                  case Staged staged -> staged;
-                  case NotStaged not ->
-                      throw failure(
-                          not.stale() ? HttpReason.STALE_LOCATION : HttpReason.STAGING,
-                          not.reason());
-                  case null, default ->
-                      throw failure(HttpReason.STAGING, peer(piece) + " did not stage: " + failure);
-                })
+            (answer, failure) -> {
+              if (answer instanceof Staged staged) {
+                return staged;
+              }
+              if (answer instanceof NotStaged not) {
+                throw failure(
+                    not.stale() ? HttpReason.STALE_LOCATION : HttpReason.STAGING, not.reason());
+              }
+              throw failure(HttpReason.STAGING, peer(piece) + " did not stage: " + failure);
+            })
         .thenCompose(staged -> read(piece, staged, askedNanos, buffer, offset, attempt));
   }
 

@@ -10,8 +10,10 @@ import dev.sluice.blocks.conf.VerbsSettings;
 import dev.sluice.rdma.transfer.TransferOptions;
 import dev.sluice.rdma.verbs.VerbsOptions;
 import java.nio.file.Path;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Settings of a job's reducers, in mapred-site.xml or by -D. The order of the fields is the one of
@@ -84,10 +86,19 @@ public final class ReaderSettings {
               "Time for which a node whose daemon did not answer is not asked again. It doubles with"
                   + " each failure, to 10 min.");
 
-  /** Settings but those of RDMA devices, which follow. */
+  /** Settings but those of RDMA devices. */
   static final List<Setting<?>> OWN = TABLE.rows();
 
-  static final VerbsSettings VERBS = new VerbsSettings(TABLE);
+  /**
+   * All settings, with those of RDMA devices. Most jobs set none of these, and have {@link
+   * VerbsOptions#DEFAULT}: their reduce tasks start sooner without this class.
+   */
+  private static final class WithDevices {
+    static final SettingTable TABLE = ReaderSettings.TABLE.copy();
+    static final VerbsSettings DEVICES = new VerbsSettings(TABLE);
+
+    private WithDevices() {}
+  }
 
   private final Map<String, String> values;
 
@@ -99,8 +110,18 @@ public final class ReaderSettings {
    * @throws IllegalArgumentException for an unknown key or a value that is not allowed
    */
   static ReaderSettings of(Map<String, String> values) {
-    TABLE.validate(values);
-    return new ReaderSettings(values);
+    ReaderSettings settings = new ReaderSettings(values);
+    (settings.hasOthers() ? WithDevices.TABLE : TABLE).validate(values);
+    return settings;
+  }
+
+  /** Returns true if a key is not in {@link #OWN}. */
+  private boolean hasOthers() {
+    Set<String> others = new HashSet<>(values.keySet());
+    for (Setting<?> own : OWN) {
+      others.remove(own.key());
+    }
+    return !others.isEmpty();
   }
 
   /** Returns the value that is set, else the default. */
@@ -109,10 +130,12 @@ public final class ReaderSettings {
   }
 
   /** Options with the bytes to lock, so that a low limit of locked memory is told at the start. */
-  VerbsOptions verbsOptions() {
-    return VERBS
-        .configure(VerbsOptions.DEFAULT, values::get)
-        .with(o -> o.registeredBytes = get(BUFFERS) + transferOptions().queuePairBytes());
+  VerbsOptions verbsOptions(TransferOptions transfer) {
+    VerbsOptions options =
+        hasOthers()
+            ? WithDevices.DEVICES.configure(VerbsOptions.DEFAULT, values::get)
+            : VerbsOptions.DEFAULT;
+    return options.with(o -> o.registeredBytes = get(BUFFERS) + transfer.queuePairBytes());
   }
 
   TransferOptions transferOptions() {
