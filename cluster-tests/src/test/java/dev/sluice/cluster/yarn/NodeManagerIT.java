@@ -4,13 +4,13 @@ package dev.sluice.cluster.yarn;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.File;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
@@ -21,14 +21,10 @@ import org.apache.spark.util.LongAccumulator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import scala.Tuple2;
 
 /** A NodeManager runs the daemon, and Spark's executors find it. */
 @Timeout(value = 5, unit = TimeUnit.MINUTES)
 final class NodeManagerIT {
-  private static final int NUMBERS = 20_000;
-  private static final int KEYS = 97;
-
   @TempDir private Path directory;
 
   @Test
@@ -47,12 +43,8 @@ final class NodeManagerIT {
     try (YarnCluster cluster = YarnCluster.start(directory)) {
       Path folder;
       try (JavaSparkContext context = new JavaSparkContext(spark(cluster.conf()))) {
-        JavaPairRDD<Integer, Integer> sums =
-            context
-                .parallelize(IntStream.range(0, NUMBERS).boxed().toList(), 8)
-                .mapToPair(number -> new Tuple2<>(number % KEYS, number))
-                .reduceByKey(Integer::sum, 4);
-        assertThat(sums.collectAsMap()).isEqualTo(expected());
+        LongAccumulator mapped = context.sc().longAccumulator();
+        assertThat(SumJob.sums(context, mapped).collectAsMap()).isEqualTo(SumJob.expected());
         String run = context.getConf().getAppId() + "-another";
         folder = Files.createDirectory(cluster.folder(run));
         assertThat(runs(folder.getParent(), context.getConf().getAppId())).hasSize(2);
@@ -68,16 +60,8 @@ final class NodeManagerIT {
     try (YarnCluster cluster = YarnCluster.start(directory);
         JavaSparkContext context = new JavaSparkContext(spark(cluster.conf()))) {
       LongAccumulator mapped = context.sc().longAccumulator();
-      JavaPairRDD<Integer, Integer> sums =
-          context
-              .parallelize(IntStream.range(0, NUMBERS).boxed().toList(), 8)
-              .mapToPair(
-                  number -> {
-                    mapped.add(1);
-                    return new Tuple2<>(number % KEYS, number);
-                  })
-              .reduceByKey(Integer::sum, 4);
-      assertThat(sums.collectAsMap()).isEqualTo(expected());
+      JavaPairRDD<Integer, Integer> sums = SumJob.sums(context, mapped);
+      assertThat(sums.collectAsMap()).isEqualTo(SumJob.expected());
       List<Long> executors =
           context
               .parallelize(IntStream.range(0, 64).boxed().toList(), 64)
@@ -87,8 +71,8 @@ final class NodeManagerIT {
       assertThat(executors).isNotEmpty().doesNotContain(ProcessHandle.current().pid());
       executors.forEach(pid -> ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly));
 
-      assertThat(sums.collectAsMap()).isEqualTo(expected());
-      assertThat(mapped.value()).as("no map task runs again").isEqualTo(NUMBERS);
+      assertThat(sums.collectAsMap()).isEqualTo(SumJob.expected());
+      assertThat(mapped.value()).as("no map task runs again").isEqualTo(SumJob.NUMBERS);
     }
   }
 
@@ -98,18 +82,24 @@ final class NodeManagerIT {
     }
   }
 
-  private static Map<Integer, Integer> expected() {
-    return IntStream.range(0, NUMBERS)
-        .boxed()
-        .collect(
-            Collectors.groupingBy(
-                number -> number % KEYS, Collectors.summingInt(number -> number)));
+  private SparkConf spark(Configuration yarn) throws Exception {
+    return spark(directory, sparkClassPath(), yarn);
   }
 
-  private SparkConf spark(Configuration yarn) throws Exception {
+  /** Returns the class path of Spark's containers. */
+  static String sparkClassPath() throws IOException {
+    return Files.readString(Path.of("spark-class-path.txt")).strip();
+  }
+
+  /**
+   * Returns the settings of an application with two executors.
+   *
+   * @param directory folder for links to Spark's jars, and for the application's own files
+   * @param classPath that of {@link #sparkClassPath}
+   */
+  static SparkConf spark(Path directory, String classPath, Configuration yarn) throws Exception {
     Path jars = Files.createDirectory(directory.resolve("jars"));
-    String classPath = Files.readString(Path.of("spark-class-path.txt"));
-    for (String entry : classPath.strip().split(File.pathSeparator)) {
+    for (String entry : classPath.split(File.pathSeparator)) {
       Path jar = Path.of(entry);
       Path link = jars.resolve(jar.getFileName());
       if (Files.notExists(link, LinkOption.NOFOLLOW_LINKS)) {
