@@ -6,7 +6,6 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.testkit.CpuTicks;
-import dev.sluice.testkit.Directories;
 import dev.sluice.testkit.Poll;
 import dev.sluice.testkit.Shuffle;
 import java.io.IOException;
@@ -17,7 +16,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
@@ -38,11 +36,6 @@ public final class HadoopCluster implements AutoCloseable {
   private static final long TIMEOUT_MS = 120_000;
 
   private static final long END_MS = 10_000;
-
-  private static final Set<String> LOGS = Set.of("stderr", "process.log", "sluice-node.log");
-
-  /** Last lines of each log in {@link #logs}. */
-  private static final int LOG_LINES = 30;
 
   private final Path directory;
   private final HadoopFiles files;
@@ -235,26 +228,12 @@ public final class HadoopCluster implements AutoCloseable {
 
   /** Returns the last lines of the logs of all processes. */
   public String logs() throws IOException {
-    StringBuilder logs = new StringBuilder();
-    for (Path log : Directories.files(directory, LOGS::contains)) {
-      List<String> lines = Files.readAllLines(log, ISO_8859_1);
-      logs.append(log).append(":\n");
-      lines.stream()
-          .skip(Math.max(0, lines.size() - LOG_LINES))
-          .forEach(line -> logs.append("  ").append(line).append('\n'));
-    }
-    return logs.toString();
+    return new HadoopLogs(directory).ends();
   }
 
   /** Returns the lines with a text in the logs of all processes. */
   public List<String> logLines(String text) throws IOException {
-    List<String> lines = new ArrayList<>();
-    for (Path log : Directories.files(directory, LOGS::contains)) {
-      Files.readAllLines(log, ISO_8859_1).stream()
-          .filter(line -> line.contains(text))
-          .forEach(lines::add);
-    }
-    return lines;
+    return new HadoopLogs(directory).lines(text);
   }
 
   /** Kills all processes. The caller deletes the files. */
