@@ -6,6 +6,7 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.testkit.CpuTicks;
+import dev.sluice.testkit.OtherUser;
 import dev.sluice.testkit.Poll;
 import dev.sluice.testkit.Shuffle;
 import java.io.IOException;
@@ -18,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A ResourceManager and NodeManagers of Hadoop on this machine, as processes on the JDK that Hadoop
@@ -40,13 +42,18 @@ public final class HadoopCluster implements AutoCloseable {
   private final Path directory;
   private final HadoopFiles files;
   private final HadoopSettings settings;
+
+  /** Null if all processes have this process's user. */
+  private final @Nullable HadoopUsers users;
+
   private final List<Process> processes = new ArrayList<>();
   private final Thread closer = new Thread(this::end, "hadoop-destroyer");
 
-  private HadoopCluster(Path directory, Path root) throws IOException {
+  private HadoopCluster(Path directory, Path root, @Nullable HadoopUsers users) throws IOException {
     this.directory = Files.createDirectories(directory).toRealPath();
+    this.users = users;
     files = new HadoopFiles(root.toRealPath());
-    settings = new HadoopSettings(this.directory);
+    settings = new HadoopSettings(this.directory, users == null ? Map.of() : users.security());
   }
 
   /**
@@ -61,7 +68,23 @@ public final class HadoopCluster implements AutoCloseable {
   public static HadoopCluster start(
       Path directory, Path root, int nodes, int memoryMb, String provider)
       throws IOException, InterruptedException {
-    HadoopCluster cluster = new HadoopCluster(directory, root);
+    return start(new HadoopCluster(directory, root, null), nodes, memoryMb, provider);
+  }
+
+  /**
+   * Starts a cluster of one node whose processes have several users. Its jobs are those of {@link
+   * OtherUser#OWNER}, who has to submit them.
+   *
+   * @param directory as above; all users must be able to reach it
+   */
+  public static HadoopCluster start(Path directory, Path root, int memoryMb, HadoopUsers users)
+      throws IOException, InterruptedException {
+    return start(new HadoopCluster(directory, root, users), 1, memoryMb, "soft");
+  }
+
+  private static HadoopCluster start(
+      HadoopCluster cluster, int nodes, int memoryMb, String provider)
+      throws IOException, InterruptedException {
     Runtime.getRuntime().addShutdownHook(cluster.closer);
     try {
       cluster.start(nodes, memoryMb, provider);
@@ -75,9 +98,12 @@ public final class HadoopCluster implements AutoCloseable {
   private void start(int nodes, int memoryMb, String provider)
       throws IOException, InterruptedException {
     files.install(settings.home());
-    settings.writeDaemonConf(provider);
+    settings.writeDaemonConf(provider, users != null);
     Files.createDirectories(settings.histories()); // ApplicationMasters do not make it.
     HadoopFiles.configure(settings.containers(), settings.common());
+    if (users != null) {
+      users.install(directory, settings);
+    }
     start(
         directory.resolve("resource-manager"),
         "resourcemanager.ResourceManager",
@@ -90,10 +116,14 @@ public final class HadoopCluster implements AutoCloseable {
   }
 
   private void start(Path folder, String main, Map<String, String> own) throws IOException {
+    ProcessBuilder process = files.hadoop(folder, "org.apache.hadoop.yarn.server." + main);
+    if (users != null) {
+      own.putAll(users.settings(directory));
+      users.prepare(process, folder);
+    }
     HadoopFiles.configure(folder.resolve("conf"), own);
     processes.add(
-        files
-            .hadoop(folder, "org.apache.hadoop.yarn.server." + main)
+        process
             .redirectErrorStream(true)
             .redirectOutput(folder.resolve("process.log").toFile())
             .start());
@@ -110,6 +140,11 @@ public final class HadoopCluster implements AutoCloseable {
     return settings.job(
         shuffle,
         shuffle == Shuffle.SLUICE ? jars + "," + HadoopFiles.plugin(settings.home()) : jars);
+  }
+
+  /** Returns the folder of the configuration of clients and containers. */
+  public Path configuration() {
+    return settings.containers();
   }
 
   /** Returns the JDK of all processes but node daemons and, by default, reduce tasks. */

@@ -31,7 +31,15 @@ final class HadoopSettings {
   private final int port = NodeProcess.freePort();
 
   HadoopSettings(Path directory) throws IOException {
+    this(directory, Map.of());
+  }
+
+  /**
+   * @param security settings that all processes of a secure cluster share
+   */
+  HadoopSettings(Path directory, Map<String, String> security) throws IOException {
     this.directory = directory;
+    common.putAll(security);
     common.put("fs.defaultFS", "file:///");
     common.put("hadoop.tmp.dir", directory + "/tmp");
     common.put("yarn.resourcemanager.hostname", RESOURCE_MANAGER);
@@ -68,14 +76,19 @@ final class HadoopSettings {
     return directory.resolve("sluice-node.conf");
   }
 
-  /** Writes the settings of all daemons. */
-  void writeDaemonConf(String provider) throws IOException {
+  /**
+   * Writes the settings of all daemons.
+   *
+   * @param otherUsers true if containers have another user than the daemons
+   */
+  void writeDaemonConf(String provider, boolean otherUsers) throws IOException {
     Files.write(
         daemonConf(),
         List.of(
             "sluice.node.provider=" + provider,
             "sluice.node.minFreeBytes=1m",
             "sluice.node.expireAfter=10s",
+            "sluice.node.otherUsers=" + otherUsers,
             "sluice.node.http="));
   }
 
@@ -89,7 +102,8 @@ final class HadoopSettings {
     return staging().resolve("history/done_intermediate");
   }
 
-  private Path staging() {
+  /** Returns the folder in which jobs have folders for their users. */
+  Path staging() {
     return directory.resolve("staging");
   }
 

@@ -66,7 +66,7 @@ public final class ShuffleNodes implements AutoCloseable {
    */
   public void start(String secret, String provider) throws IOException, InterruptedException {
     files.install(settings.home());
-    settings.writeDaemonConf(provider);
+    settings.writeDaemonConf(provider, false);
     for (int node = 1; node <= nodes; node++) {
       Path folder = settings.node(node);
       for (Path local : settings.localDirectories(node)) {
