@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.testkit.Poll;
 import dev.sluice.testkit.hadoop.HadoopCluster;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -15,6 +16,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.stream.Stream;
 import org.apache.commons.lang3.function.FailableBooleanSupplier;
+import org.apache.commons.lang3.function.FailableSupplier;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.examples.WordCount;
 import org.apache.hadoop.io.IntWritable;
@@ -44,7 +46,7 @@ final class WordCounting {
   private static final long TIMEOUT_MS = 120_000;
 
   private final Map<String, Integer> expected = new HashMap<>();
-  private final HadoopCluster cluster;
+  private final FailableSupplier<String, IOException> logs;
   private final Path output;
   private final Job job;
   private Counters counters = new Counters();
@@ -65,7 +67,21 @@ final class WordCounting {
    */
   WordCounting(HadoopCluster cluster, Path directory, Map<String, String> settings, int wordsOfMap)
       throws Exception {
-    this.cluster = cluster;
+    this(cluster::logs, directory, settings, wordsOfMap);
+  }
+
+  /** The same where the cluster is another process's. */
+  WordCounting(Path directory, Map<String, String> settings) throws Exception {
+    this(() -> "", directory, settings, WORDS_OF_MAP);
+  }
+
+  private WordCounting(
+      FailableSupplier<String, IOException> logs,
+      Path directory,
+      Map<String, String> settings,
+      int wordsOfMap)
+      throws Exception {
+    this.logs = logs;
     this.output = directory.resolve("output");
     Path input = Files.createDirectories(directory.resolve("input"));
     for (int map = 0; map < MAPS; map++) {
@@ -167,13 +183,13 @@ final class WordCounting {
   /** Waits for something while the job runs. */
   void await(String what, FailableBooleanSupplier<Exception> condition) throws Exception {
     Poll.until(TIMEOUT_MS, () -> condition.getAsBoolean() || job.isComplete());
-    assertThat(condition.getAsBoolean()).as("%s%n%s", what, cluster.logs()).isTrue();
+    assertThat(condition.getAsBoolean()).as("%s%n%s", what, logs.get()).isTrue();
   }
 
   /** Runs the job, or waits for the end of one that was submitted, and checks its output. */
   void check() throws Exception {
     assertThat(job.waitForCompletion(false))
-        .as("%s%n%s", job.getStatus().getFailureInfo(), cluster.logs())
+        .as("%s%n%s", job.getStatus().getFailureInfo(), logs.get())
         .isTrue();
     counters = job.getCounters(); // the ApplicationMaster ends soon
     Map<String, Integer> counted = new HashMap<>();
