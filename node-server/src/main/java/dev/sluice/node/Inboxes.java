@@ -5,7 +5,9 @@ import static java.util.Objects.requireNonNull;
 
 import dev.sluice.blocks.handover.ApplicationFolder;
 import dev.sluice.blocks.handover.Inbox;
+import dev.sluice.node.StateFile.ApplicationState;
 import dev.sluice.node.StateFile.OtherUser;
+import dev.sluice.rdma.RateLimitedLog;
 import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
@@ -76,6 +78,42 @@ final class Inboxes {
   /** Returns the path of an application's inbox next to a root. */
   static Path path(Path root, OtherUser user) {
     return parent(root).resolve(user.inbox());
+  }
+
+  /**
+   * Makes the inbox that an application needs next to a root.
+   *
+   * @param isServed true if the application may have map outputs there, which need no inbox
+   * @param failures limits the warnings
+   * @return false, with a warning, if such an application has no inbox
+   * @throws IOException if another one has none, with the reason
+   */
+  static boolean make(Path root, ApplicationState state, boolean isServed, RateLimitedLog failures)
+      throws IOException {
+    OtherUser user = state.user();
+    if (user == null) {
+      return true;
+    }
+    try {
+      make(root, user);
+      return true;
+    } catch (IOException e) {
+      if (!isServed) {
+        throw e;
+      }
+      long times = failures.add(System.nanoTime());
+      if (times > 0) {
+        LOG.warn(
+            "{} cannot hand map outputs over next to {}, and those that are there are served:"
+                + " making its inbox failed ({}). The daemon tries again when an executor connects;"
+                + " {} such failures since this was last logged",
+            state.name(),
+            root,
+            e.toString(),
+            times);
+      }
+      return false;
+    }
   }
 
   /**

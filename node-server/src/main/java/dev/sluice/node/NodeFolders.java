@@ -8,7 +8,6 @@ import dev.sluice.blocks.handover.ApplicationFolder;
 import dev.sluice.blocks.handover.ExecutorFolders;
 import dev.sluice.blocks.handover.FileTree;
 import dev.sluice.node.StateFile.ApplicationState;
-import dev.sluice.node.StateFile.OtherUser;
 import dev.sluice.rdma.RateLimitedLog;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -62,6 +61,7 @@ final class NodeFolders implements AutoCloseable {
   /** True once {@link #read} has returned them; guarded by this. */
   private boolean isRead;
 
+  /** Limits warnings about inboxes that cannot be made. */
   private final RateLimitedLog withoutInbox = new RateLimitedLog();
 
   /** Folders that were put away and have to be deleted. */
@@ -183,38 +183,11 @@ final class NodeFolders implements AutoCloseable {
   private boolean make(Path root, ApplicationState state) throws IOException {
     Path folder = root.resolve(state.name());
     boolean isThere = Files.isDirectory(folder);
-    boolean isWhole = state.user() == null || makeInbox(root, state, state.user(), isThere);
+    boolean isWhole = Inboxes.make(root, state, isThere, withoutInbox);
     if (!isThere) {
       RootLocks.makeFolder(folder);
     }
     return isWhole;
-  }
-
-  /**
-   * @param isThere true if the application may have map outputs there, which need no inbox
-   */
-  private boolean makeInbox(Path root, ApplicationState state, OtherUser user, boolean isThere)
-      throws IOException {
-    try {
-      Inboxes.make(root, user);
-      return true;
-    } catch (IOException e) {
-      if (!isThere) {
-        throw e;
-      }
-      long times = withoutInbox.add(System.nanoTime());
-      if (times > 0) {
-        LOG.warn(
-            "{} cannot hand map outputs over next to {}, and those that are there are served:"
-                + " making its inbox failed ({}). The daemon tries again when an executor connects;"
-                + " {} such failures since this was last logged",
-            state.name(),
-            root,
-            e.toString(),
-            times);
-      }
-      return false;
-    }
   }
 
   /** Returns true if a process with access to the application's folders has marked it as over. */
