@@ -12,6 +12,7 @@ import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.testkit.ContainerDirectories;
 import dev.sluice.testkit.OtherUser;
 import dev.sluice.testkit.Poll;
 import java.io.BufferedReader;
@@ -58,14 +59,11 @@ class OtherUsersTest {
   @BeforeEach
   void makeDirectories() throws Exception {
     String reason = OtherUser.reasonAgainst(directory);
-    if (!reason.isEmpty()) {
-      System.out.println("Skipped: " + reason);
-    }
     assumeTrue(reason.isEmpty(), reason);
-    classPath =
-        OtherUser.readable(System.getProperty("java.class.path"), directory.resolve("jars"));
-    local = directory.resolve("local");
-    application = OtherUser.OWNER.makeApplication(local, "application_1_1");
+    ContainerDirectories directories = ContainerDirectories.make(directory);
+    classPath = directories.classPath();
+    local = directories.local();
+    application = directories.application();
     outputs = new TestMapOutputs(application);
     socket = local.resolve("node.sock");
     settings.put(NodeSettings.DIRECTORIES.key(), local.toString());

@@ -80,18 +80,6 @@ public record OtherUser(String name) {
   }
 
   /**
-   * Makes the directory of an application in a local directory, with the owners and permissions
-   * that YARN's LinuxContainerExecutor gives.
-   */
-  public Path makeApplication(Path local, String application) throws IOException {
-    MANAGER.makeDirectory(local, MANAGER, "0755");
-    MANAGER.makeDirectory(local.resolve("usercache"), MANAGER, "0755");
-    Path own = makeDirectory(local.resolve("usercache").resolve(name), MANAGER, "2750");
-    Path cache = makeDirectory(own.resolve("appcache"), MANAGER, "2750");
-    return makeDirectory(cache.resolve(application), MANAGER, "2750");
-  }
-
-  /**
    * Returns a class path that all users may read. Links or copies jars that they may not read, and
    * copies folders, since a compiler may give its files to their owner alone.
    *

@@ -10,8 +10,8 @@
  * <p><b>Processes.</b> {@link Executors} finds and measures the executors of a driver, and {@link
  * ExecutorProcess} is the kernel's view of one of them. {@link NodeProcess} is a node daemon, and
  * {@link NodeCluster} a Master with a Worker. {@link Commands} runs programs of the operating
- * system, {@link OtherUser} starts some as another user, {@link VerbsTool} bin/verbs, {@link
- * ReadLimit} slows a process's disk, and {@link Poll} waits.
+ * system, {@link OtherUser} starts some as another user in {@link ContainerDirectories}, {@link
+ * VerbsTool} bin/verbs, {@link ReadLimit} slows a process's disk, and {@link Poll} waits.
  *
  * <p><b>Commands.</b> The main classes run a command by {@link Usage}, which checks its options.
  * {@link Resource} reads its lists, {@link Columns} and {@link Spread} format its output, and

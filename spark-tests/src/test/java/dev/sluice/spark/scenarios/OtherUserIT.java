@@ -4,6 +4,7 @@ package dev.sluice.spark.scenarios;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.sluice.testkit.ContainerDirectories;
 import dev.sluice.testkit.OtherUser;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -26,29 +27,22 @@ final class OtherUserIT {
   private static final String EXECUTOR_CLASS_PATH = "spark.executor.extraClassPath";
 
   @TempDir private Path directory;
-  private String classPath;
-  private Path local;
-  private Path application;
+  private ContainerDirectories directories;
   private Path own;
 
   @BeforeEach
   void makeDirectories() throws Exception {
     String reason = OtherUser.reasonAgainst(directory);
-    if (!reason.isEmpty()) {
-      System.out.println("Skipped: " + reason);
-    }
     assumeTrue(reason.isEmpty(), reason);
-    classPath =
-        OtherUser.readable(System.getProperty("java.class.path"), directory.resolve("jars"));
-    local = directory.resolve("local");
-    application = OtherUser.OWNER.makeApplication(local, "application_1_1");
+    directories = ContainerDirectories.make(directory);
     own = OtherUser.OWNER.makeDirectory(directory.resolve("own"), OtherUser.OWNER, "0755");
     OtherUser.OWNER.makeDirectory(own.resolve("home"), OtherUser.OWNER, "0755");
   }
 
   @Test
   void mapOutputsOfKilledExecutorsAreReadFromTheDaemon() throws Exception {
-    try (NodeProcess node = NodeProcess.startAs(OtherUser.MANAGER, classPath, directory, local)) {
+    try (NodeProcess node = NodeProcess.startAs(
+            OtherUser.MANAGER, directories.classPath(), directory, directories.local())) {
       Path log = directory.resolve("application.log");
       Process driver = start(log, Killed.class);
       assertThat(driver.waitFor(TIMEOUT_S, TimeUnit.SECONDS)).isTrue();
@@ -62,8 +56,8 @@ final class OtherUserIT {
     command.addAll(List.of(JavaModuleOptions.defaultModuleOptionArray()));
     command.addAll(List.of("-Xmx1g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
     properties().forEach((key, value) -> command.add("-D%s=%s".formatted(key, value)));
-    command.addAll(List.of("-cp", classPath, main.getName()));
-    command.add(NodeProcess.socket(local).toString());
+    command.addAll(List.of("-cp", directories.classPath(), main.getName()));
+    command.add(NodeProcess.socket(directories.local()).toString());
     ProcessBuilder builder =
         new ProcessBuilder(command)
             .directory(own.toFile())
@@ -71,10 +65,10 @@ final class OtherUserIT {
             .redirectOutput(log.toFile());
     Map<String, String> environment = builder.environment();
     environment.put("SPARK_HOME", own.resolve("home").toString());
-    environment.put("SPARK_DIST_CLASSPATH", classPath);
+    environment.put("SPARK_DIST_CLASSPATH", directories.classPath());
     // Spark then takes its local directories from YARN.
     environment.put("CONTAINER_ID", "container_1_1_1_1");
-    environment.put("LOCAL_DIRS", application.toString());
+    environment.put("LOCAL_DIRS", directories.application().toString());
     return builder.start();
   }
 
@@ -98,7 +92,7 @@ final class OtherUserIT {
         LocalCluster.EXECUTOR_OPTIONS,
         options + " -XX:+UseSerialGC -XX:TieredStopAtLevel=1",
         EXECUTOR_CLASS_PATH,
-        classPath);
+        directories.classPath());
   }
 
   /** Driver that shuffles, kills its executors, and shuffles what they left. */
