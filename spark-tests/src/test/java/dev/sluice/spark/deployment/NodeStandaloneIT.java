@@ -21,7 +21,7 @@ final class NodeStandaloneIT {
 
   @Test
   void blocksOfExecutorsThatHaveLeftAreReadAtTheirNode() throws Exception {
-    try (NodeProcess _ = NodeProcess.start(directory);
+    try (NodeProcess _ = NodeProcess.in(directory).start();
         Deployment deployment = Deployment.start("node")) {
       assertAllRead(deployment.submitLeaving(node()));
     }
@@ -32,7 +32,8 @@ final class NodeStandaloneIT {
     String jar = NodeMain.class.getProtectionDomain().getCodeSource().getLocation().getPath();
     Path newer = DropInJar.copy(Path.of(jar), directory.resolve("node.jar"), "99.0.0+cafe");
     String classPath = System.getProperty("java.class.path").replace(jar, newer.toString());
-    try (NodeProcess daemon = NodeProcess.startOn(OtherJava.home(27), classPath, directory);
+    try (NodeProcess daemon =
+            NodeProcess.in(directory).withJars(classPath, OtherJava.home(27)).start();
         Deployment deployment = Deployment.startAllOn(OtherJava.home(21), "node-of-27")) {
       Result result = deployment.submitLeaving(node());
       assertAllRead(result);
@@ -63,10 +64,10 @@ final class NodeStandaloneIT {
   }
 
   private NodeProcess startNode(Deployment deployment, int worker, String host) throws Exception {
-    return NodeProcess.start(
-        Files.createDirectory(directory.resolve(host)),
-        NodeProcess.socket(deployment.workOf(worker)),
-        host);
+    return NodeProcess.in(Files.createDirectory(directory.resolve(host)))
+        .set("sluice.node.socket", NodeProcess.socket(deployment.workOf(worker)))
+        .set("sluice.node.host", host)
+        .start();
   }
 
   private Map<String, String> node() {

@@ -60,7 +60,7 @@ final class OtherVersionLongIT {
   void applicationsOfBothVersionsReadAtTheDaemonOfThisOne() throws Exception {
     deployment.goOn(1);
     deployment.goOn(2);
-    try (NodeProcess daemon = NodeProcess.start(directory)) {
+    try (NodeProcess daemon = NodeProcess.in(directory).start()) {
       SparkProcess theirs = startOther();
       SparkProcess ours = startOwn();
       assertAllRead(theirs);
@@ -74,7 +74,7 @@ final class OtherVersionLongIT {
   void applicationsOfBothVersionsRunAtTheDaemonOfTheOther() throws Exception {
     deployment.goOn(1);
     deployment.goOn(2);
-    try (NodeProcess _ = NodeProcess.startOf(other.home(), directory)) {
+    try (NodeProcess _ = NodeProcess.in(directory).installedIn(other.home()).start()) {
       SparkProcess theirs = startOther();
       SparkProcess ours = startOwn();
       assertAllRead(theirs);
@@ -97,7 +97,8 @@ final class OtherVersionLongIT {
   void stagedBlocksAreReadByExecutorsOfTheSameProtocol() throws Exception {
     deployment.goOn(1);
     deployment.goOn(2);
-    try (NodeProcess _ = NodeProcess.startWith(directory, "sluice.node.registration.maxBytes=0")) {
+    try (NodeProcess _ =
+        NodeProcess.in(directory).set("sluice.node.registration.maxBytes", 0).start()) {
       SparkProcess theirs = startOther();
       if (other.isOfThisProtocol()) {
         assertAllRead(theirs);
@@ -116,7 +117,7 @@ final class OtherVersionLongIT {
    */
   @Test
   void applicationsGoOnWhileTheirDaemonIsDowngradedAndUpgraded() throws Exception {
-    try (NodeProcess daemon = NodeProcess.start(directory)) {
+    try (NodeProcess daemon = NodeProcess.in(directory).start()) {
       SparkProcess theirs = startOther();
       SparkProcess ours = startOwn();
       awaitRounds(1, theirs, ours);

@@ -84,7 +84,7 @@ final class NodeAwayIT {
 
   @Test
   void executorsGoOnWhenTheirServerDoesNotComeBack() throws Exception {
-    try (NodeProcess node = NodeProcess.start(directory);
+    try (NodeProcess node = NodeProcess.in(directory).start();
         LocalCluster cluster = start(directory, "spark.shuffle.rdma.node.awayTimeout", "1s")) {
       assertRight(cluster);
       assertThat(cluster.totals().of("node.taken")).isEqualTo(DATA.maps());
@@ -107,7 +107,7 @@ final class NodeAwayIT {
   static void assertMapTasksWait(Path directory, Duration away, String... settings)
       throws Exception {
     Gate gate = Gate.create(directory);
-    try (NodeProcess node = NodeProcess.start(directory);
+    try (NodeProcess node = NodeProcess.in(directory).start();
         LocalCluster cluster = start(directory, settings)) {
       JavaPairRDD<Integer, byte[]> shuffled =
           DATA.input(cluster.context())
@@ -138,7 +138,7 @@ final class NodeAwayIT {
     String[] all =
         Stream.concat(Stream.of("spark.reducer.maxSizeInFlight", "1m"), Stream.of(settings))
             .toArray(String[]::new);
-    try (NodeProcess node = NodeProcess.start(directory);
+    try (NodeProcess node = NodeProcess.in(directory).start();
         LocalCluster cluster = start(directory, all)) {
       JavaPairRDD<Integer, byte[]> shuffled = DATA.repartitioned(cluster.context(), PARTITIONS);
       shuffled.count();

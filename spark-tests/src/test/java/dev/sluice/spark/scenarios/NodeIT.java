@@ -56,7 +56,7 @@ final class NodeIT {
 
   @Test
   void nothingIsWrittenAgainWhenAllExecutorsAreKilled() throws Exception {
-    try (NodeProcess node = NodeProcess.start(directory);
+    try (NodeProcess node = NodeProcess.in(directory).start();
         LocalCluster cluster = start()) {
       JavaPairRDD<Integer, byte[]> shuffled = written(cluster);
       kill(cluster, executors(cluster, node));
@@ -67,7 +67,7 @@ final class NodeIT {
 
   @Test
   void executorsThatHaveWrittenAreReleased() throws Exception {
-    try (NodeProcess node = NodeProcess.start(directory);
+    try (NodeProcess node = NodeProcess.in(directory).start();
         LocalCluster cluster =
             start(
                 "spark.dynamicAllocation.enabled",
@@ -91,7 +91,7 @@ final class NodeIT {
 
   @Test
   void mapOutputsAreReadAfterTheDaemonIsKilledAndRestarted() throws Exception {
-    try (NodeProcess node = NodeProcess.start(directory);
+    try (NodeProcess node = NodeProcess.in(directory).start();
         LocalCluster cluster = start()) {
       JavaPairRDD<Integer, byte[]> shuffled = written(cluster);
       kill(cluster, executors(cluster, node));
@@ -106,7 +106,7 @@ final class NodeIT {
   /** If the blocks of one executor after the other failed, the job would end after four of them. */
   @Test
   void aNodeThatHangsCostsOneAttemptHoweverManyExecutorsAreGone() throws Exception {
-    try (NodeProcess node = NodeProcess.start(directory);
+    try (NodeProcess node = NodeProcess.in(directory).start();
         LocalCluster cluster =
             start(
                 "spark.master", "local-cluster[5,1,1024]",
@@ -131,7 +131,8 @@ final class NodeIT {
   @Test
   void mapOutputsThatTheNodeDoesNotTakeAreReadFromTheirExecutors() throws Exception {
     int limit = DATA.maps() + DATA.maps() / 2;
-    try (NodeProcess node = NodeProcess.start(directory, limit);
+    try (NodeProcess node =
+            NodeProcess.in(directory).set("sluice.node.maxMapOutputs", limit).start();
         LocalCluster cluster = start()) {
       JavaPairRDD<Integer, byte[]> taken = written(cluster);
       JavaPairRDD<Integer, byte[]> halfTaken = written(cluster);
@@ -156,7 +157,11 @@ final class NodeIT {
   @Test
   void aNodeWhoseReadsAreLateIsAvoidedWhereExecutorsAreGone() throws Exception {
     KnownShuffle small = new KnownShuffle(16, 500, 400, 100);
-    try (NodeProcess node = NodeProcess.start(directory, 2 * DATA.maps(), "delay=1.0:200");
+    try (NodeProcess node =
+            NodeProcess.in(directory)
+                .set("sluice.node.maxMapOutputs", 2 * DATA.maps())
+                .set("sluice.node.soft.faults", "delay=1.0:200")
+                .start();
         LocalCluster cluster = start(HEDGE, "true")) {
       JavaPairRDD<Integer, byte[]> first = DATA.repartitioned(cluster.context(), PARTITIONS);
       JavaPairRDD<Integer, byte[]> second = small.repartitioned(cluster.context(), MANY);

@@ -21,7 +21,7 @@ final class NodeLongIT {
   @Test
   void anExecutorThatIsKilledInMidReduceFailsNothing() throws Exception {
     Gate gate = Gate.create(directory);
-    try (NodeProcess node = NodeProcess.start(directory);
+    try (NodeProcess node = NodeProcess.in(directory).start();
         LocalCluster cluster = NodeIT.start(directory, "spark.reducer.maxSizeInFlight", "1m")) {
       JavaPairRDD<Integer, byte[]> shuffled =
           LARGE.repartitioned(cluster.context(), NodeIT.PARTITIONS);
@@ -47,7 +47,7 @@ final class NodeLongIT {
   @Test
   void aNodeThatIsKilledAndStartedAgainInMidReduceFailsNothing() throws Exception {
     Gate gate = Gate.create(directory);
-    try (NodeProcess node = NodeProcess.start(directory);
+    try (NodeProcess node = NodeProcess.in(directory).start();
         LocalCluster cluster = NodeIT.start(directory, "spark.reducer.maxSizeInFlight", "1m")) {
       JavaPairRDD<Integer, byte[]> shuffled =
           LARGE.repartitioned(cluster.context(), NodeIT.PARTITIONS);
@@ -70,7 +70,7 @@ final class NodeLongIT {
   /** With Spark's own retries each fetch would take eight minutes. */
   @Test
   void aNodeThatHangsIsLeftAloneWhereExecutorsLive() throws Exception {
-    try (NodeProcess node = NodeProcess.start(directory);
+    try (NodeProcess node = NodeProcess.in(directory).start();
         LocalCluster cluster =
             NodeIT.start(
                 directory,
@@ -93,7 +93,7 @@ final class NodeLongIT {
 
   @Test
   void processesThatAuthenticateReadAtTheNodeAsWell() throws Exception {
-    try (NodeProcess node = NodeProcess.start(directory);
+    try (NodeProcess node = NodeProcess.in(directory).start();
         LocalCluster cluster =
             NodeIT.start(
                 directory,

@@ -3,13 +3,14 @@ package dev.sluice.spark.scenarios;
 
 import dev.sluice.spark.cluster.SparkHome;
 import dev.sluice.spark.cluster.UnusedPort;
-import dev.sluice.testkit.OtherUser;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -19,6 +20,8 @@ import java.util.concurrent.TimeUnit;
 public final class NodeProcess implements AutoCloseable {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
   private static final int APPLICATIONS = 8;
+  private static final String SOCKET = "sluice.node.socket";
+  private static final Path HOME = Path.of(System.getProperty("java.home"));
   private static final String MAIN = "dev.sluice.node.NodeMain";
   private static final String JVM_OPTIONS = "-Xmx256m " + String.join(" ", SparkHome.SHORT_LIVED);
 
@@ -35,11 +38,7 @@ public final class NodeProcess implements AutoCloseable {
 
   /** Command of the daemon that the tests are built with. */
   private static final List<String> OWN =
-      daemonOf(
-          List.of(
-              java(Path.of(System.getProperty("java.home"))),
-              "-cp",
-              System.getProperty("java.class.path")));
+      daemonOf(List.of(java(HOME)), System.getProperty("java.class.path"));
 
   private final Path directory;
   private final Path socket;
@@ -54,63 +53,21 @@ public final class NodeProcess implements AutoCloseable {
     this.daemon = daemon;
   }
 
-  /** Starts one that keeps map outputs in a directory, in which executors have theirs as well. */
-  public static NodeProcess start(Path directory) throws IOException, InterruptedException {
-    return start(directory, socket(directory), "127.0.0.1");
-  }
-
   /**
-   * The same, on another JDK than the tests and with other jars.
-   *
-   * @param home its JAVA_HOME; release 23 or newer
+   * Returns a builder of a daemon that keeps its configuration, log, socket and map outputs in a
+   * directory, unless a setting says otherwise.
    */
-  public static NodeProcess startOn(Path home, String classPath, Path directory)
-      throws IOException, InterruptedException {
-    List<String> java =
-        List.of(java(home), "--sun-misc-unsafe-memory-access=allow", "-cp", classPath);
-    return startAs(daemonOf(java), directory);
-  }
-
-  /**
-   * The same, of another version of Sluice.
-   *
-   * @param home folder in which the daemon of that version is installed
-   */
-  public static NodeProcess startOf(Path home, Path directory)
-      throws IOException, InterruptedException {
-    return startAs(installedIn(home), directory);
-  }
-
-  private static NodeProcess startAs(List<String> daemon, Path directory)
-      throws IOException, InterruptedException {
-    return start(
-        directory, directory, socket(directory), "127.0.0.1", List.of(), List.of(), daemon);
-  }
-
-  /**
-   * The same, as another user than the tests, for executors of yet another one.
-   *
-   * @param directory for its configuration and log
-   * @param data directory for map outputs and the socket
-   */
-  static NodeProcess startAs(OtherUser user, String classPath, Path directory, Path data)
-      throws IOException, InterruptedException {
-    return start(
-        directory,
-        data,
-        socket(data),
-        "127.0.0.1",
-        user.launcher(),
-        List.of("sluice.node.otherUsers=true"),
-        daemonOf(List.of(java(Path.of(System.getProperty("java.home"))), "-cp", classPath)));
+  public static Builder in(Path directory) throws IOException {
+    return new Builder(directory);
   }
 
   private static String java(Path home) {
     return home.resolve("bin/java").toString();
   }
 
-  private static List<String> daemonOf(List<String> java) {
+  private static List<String> daemonOf(List<String> java, String classPath) {
     List<String> daemon = new ArrayList<>(java);
+    daemon.addAll(List.of("-cp", classPath));
     daemon.addAll(List.of(JVM_OPTIONS.split(" ")));
     daemon.addAll(OPTIONS);
     daemon.add(MAIN);
@@ -121,102 +78,77 @@ public final class NodeProcess implements AutoCloseable {
     return List.of(home.resolve("bin/sluice-node").toString());
   }
 
-  /**
-   * The same, with a limit.
-   *
-   * @param maxMapOutputs how many map outputs it takes
-   */
-  static NodeProcess start(Path directory, int maxMapOutputs)
-      throws IOException, InterruptedException {
-    return startWith(directory, "sluice.node.maxMapOutputs=" + maxMapOutputs);
-  }
+  /** Starts daemons. Each method but {@link #start} returns this. */
+  public static final class Builder {
+    private final Path directory;
+    private final Map<String, Object> settings = new LinkedHashMap<>();
+    private List<String> launcher = List.of();
+    private List<String> daemon = OWN;
 
-  /**
-   * The same, with pages over HTTP.
-   *
-   * @param port for the pages
-   */
-  static NodeProcess startWithPages(Path directory, int port)
-      throws IOException, InterruptedException {
-    return startWith(directory, "sluice.node.http=127.0.0.1:" + port);
-  }
+    private Builder(Path directory) throws IOException {
+      this.directory = directory;
+      set("sluice.node.directories", directory);
+      set(SOCKET, NodeProcess.socket(directory));
+      set("sluice.node.host", "127.0.0.1");
+      set("sluice.node.ports", ports());
+      set("sluice.node.provider", "soft");
+      set("sluice.node.minFreeBytes", "1m");
+      set("sluice.node.http", "");
+    }
 
-  /**
-   * The same, with a limit and faults.
-   *
-   * @param maxMapOutputs how many map outputs it takes
-   * @param faults of its software device
-   */
-  static NodeProcess start(Path directory, int maxMapOutputs, String faults)
-      throws IOException, InterruptedException {
-    return startWith(
-        directory,
-        "sluice.node.maxMapOutputs=" + maxMapOutputs,
-        "sluice.node.soft.faults=" + faults);
-  }
+    /**
+     * Returns ports of its own: another node's server would take the default ports while this one
+     * is away.
+     */
+    private static String ports() throws IOException {
+      int first = UnusedPort.find();
+      return first + "-" + (first + APPLICATIONS - 1);
+    }
 
-  /** The same, with settings: lines of its file. */
-  public static NodeProcess startWith(Path directory, String... settings)
-      throws IOException, InterruptedException {
-    return start(
-        directory, directory, socket(directory), "127.0.0.1", List.of(), List.of(settings), OWN);
-  }
+    /** Replaces a setting of the daemon. */
+    public Builder set(String key, Object value) {
+      settings.put(key, value);
+      return this;
+    }
 
-  /**
-   * The same, of several nodes.
-   *
-   * @param host this one's address
-   */
-  public static NodeProcess start(Path directory, Path socket, String host)
-      throws IOException, InterruptedException {
-    return start(directory, directory, socket, host, List.of());
-  }
+    /** Starts it by a command to which its own one is added. */
+    Builder by(List<String> command) {
+      launcher = command;
+      return this;
+    }
 
-  /**
-   * Starts one with its configuration and log in a directory.
-   *
-   * @param data directory for map outputs
-   * @param host address for readers
-   * @param launcher command that starts the daemon; empty for none
-   */
-  static NodeProcess start(
-      Path directory, Path data, Path socket, String host, List<String> launcher)
-      throws IOException, InterruptedException {
-    return start(directory, data, socket, host, launcher, List.of(), OWN);
-  }
+    /** Starts it with other jars. */
+    Builder withJars(String classPath) {
+      daemon = daemonOf(List.of(java(HOME)), classPath);
+      return this;
+    }
 
-  private static NodeProcess start(
-      Path directory,
-      Path data,
-      Path socket,
-      String host,
-      List<String> launcher,
-      List<String> settings,
-      List<String> daemon)
-      throws IOException, InterruptedException {
-    List<String> lines =
-        new ArrayList<>(
-            List.of(
-                "sluice.node.directories=" + data,
-                "sluice.node.socket=" + socket,
-                "sluice.node.host=" + host,
-                "sluice.node.ports=" + ports(),
-                "sluice.node.provider=soft",
-                "sluice.node.minFreeBytes=1m",
-                "sluice.node.http="));
-    lines.addAll(settings); // The last value of a key counts.
-    Files.write(directory.resolve("node.properties"), lines);
-    NodeProcess node = new NodeProcess(directory, socket, launcher, daemon);
-    node.start();
-    return node;
-  }
+    /**
+     * Starts it with other jars on another JDK than the tests.
+     *
+     * @param home its JAVA_HOME; release 23 or newer
+     */
+    public Builder withJars(String classPath, Path home) {
+      daemon = daemonOf(List.of(java(home), "--sun-misc-unsafe-memory-access=allow"), classPath);
+      return this;
+    }
 
-  /**
-   * Ports of its own: another node's server would take the default ports while this one is away.
-   */
-  private static String ports() throws IOException {
-    int first = UnusedPort.find();
-    return first + "-" + (first + APPLICATIONS - 1);
+    /** Starts another version of Sluice, which is installed in a folder. */
+    public Builder installedIn(Path home) {
+      daemon = NodeProcess.installedIn(home);
+      return this;
+    }
+
+    /** Starts it, and waits until its socket is there. */
+    public NodeProcess start() throws IOException, InterruptedException {
+      List<String> lines = new ArrayList<>();
+      settings.forEach((key, value) -> lines.add(key + "=" + value));
+      Files.write(directory.resolve("node.properties"), lines);
+      Path socket = Path.of(settings.get(SOCKET).toString());
+      NodeProcess node = new NodeProcess(directory, socket, launcher, daemon);
+      node.start();
+      return node;
+    }
   }
 
   private void start() throws IOException, InterruptedException {

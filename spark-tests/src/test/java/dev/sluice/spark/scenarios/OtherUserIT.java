@@ -41,8 +41,14 @@ final class OtherUserIT {
 
   @Test
   void mapOutputsOfKilledExecutorsAreReadFromTheDaemon() throws Exception {
-    try (NodeProcess node = NodeProcess.startAs(
-            OtherUser.MANAGER, directories.classPath(), directory, directories.local())) {
+    try (NodeProcess node =
+        NodeProcess.in(directory)
+            .set("sluice.node.directories", directories.local())
+            .set("sluice.node.socket", NodeProcess.socket(directories.local()))
+            .set("sluice.node.otherUsers", true)
+            .withJars(directories.classPath())
+            .by(OtherUser.MANAGER.launcher())
+            .start()) {
       Path log = directory.resolve("application.log");
       Process driver = start(log, Killed.class);
       assertThat(driver.waitFor(TIMEOUT_S, TimeUnit.SECONDS)).isTrue();

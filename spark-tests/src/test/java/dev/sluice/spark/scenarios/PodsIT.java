@@ -57,7 +57,12 @@ final class PodsIT {
   }
 
   private NodeProcess startNode() throws Exception {
-    return NodeProcess.start(directory, data, socket, network.host(), PodNetwork.asUser());
+    return NodeProcess.in(directory)
+        .set("sluice.node.directories", data)
+        .set("sluice.node.socket", socket)
+        .set("sluice.node.host", network.host())
+        .by(PodNetwork.asUser())
+        .start();
   }
 
   /** The folder with the socket, as executors have it. */

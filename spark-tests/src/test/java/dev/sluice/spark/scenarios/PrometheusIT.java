@@ -59,7 +59,8 @@ final class PrometheusIT {
 
   @Test
   void everyPanelHasDataAndEveryRuleIsEvaluated() throws Exception {
-    try (NodeProcess _ = NodeProcess.startWithPages(directory, daemonPort);
+    try (NodeProcess _ =
+            NodeProcess.in(directory).set("sluice.node.http", "127.0.0.1:" + daemonPort).start();
         LocalCluster cluster = startCluster()) {
       Process prometheus = startPrometheus(cluster.context().sc().uiWebUrl().get());
       try {
