@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -34,19 +33,6 @@ final class NodeAwayIT {
 
   @TempDir private Path directory;
 
-  private static LocalCluster start(Path directory, String... more) {
-    List<String> settings =
-        List.of(
-            "spark.shuffle.rdma.node",
-            "on",
-            "spark.shuffle.rdma.node.socket",
-            NodeProcess.socket(directory).toString(),
-            "spark.local.dir",
-            directory.resolve("local").toString());
-    return LocalCluster.start(
-        Stream.concat(settings.stream(), Stream.of(more)).toArray(String[]::new));
-  }
-
   @Test
   void mapTasksWaitForAServerThatIsAway() throws Exception {
     assertMapTasksWait(directory, SHORT, "spark.shuffle.rdma.node.awayTimeout", "60s");
@@ -66,7 +52,8 @@ final class NodeAwayIT {
   /** Nothing listens at all: each executor waits once. */
   @Test
   void withoutAServerMapOutputsStayAndAreWrittenAgainWhenTheirExecutorsEnd() throws Exception {
-    try (LocalCluster cluster = start(directory, "spark.shuffle.rdma.node.awayTimeout", "1s")) {
+    try (LocalCluster cluster =
+        NodeIT.start(directory, "spark.shuffle.rdma.node.awayTimeout", "1s")) {
       JavaPairRDD<Integer, byte[]> shuffled = DATA.repartitioned(cluster.context(), PARTITIONS);
       Failures failures = new Failures(cluster);
       assertThat(KnownShuffle.answerOf(shuffled)).isEqualTo(DATA.answer());
@@ -85,7 +72,8 @@ final class NodeAwayIT {
   @Test
   void executorsGoOnWhenTheirServerDoesNotComeBack() throws Exception {
     try (NodeProcess node = NodeProcess.in(directory).start();
-        LocalCluster cluster = start(directory, "spark.shuffle.rdma.node.awayTimeout", "1s")) {
+        LocalCluster cluster =
+            NodeIT.start(directory, "spark.shuffle.rdma.node.awayTimeout", "1s")) {
       assertRight(cluster);
       assertThat(cluster.totals().of("node.taken")).isEqualTo(DATA.maps());
       node.kill();
@@ -108,7 +96,7 @@ final class NodeAwayIT {
       throws Exception {
     Gate gate = Gate.create(directory);
     try (NodeProcess node = NodeProcess.in(directory).start();
-        LocalCluster cluster = start(directory, settings)) {
+        LocalCluster cluster = NodeIT.start(directory, settings)) {
       JavaPairRDD<Integer, byte[]> shuffled =
           DATA.input(cluster.context())
               .mapPartitionsToPair(gate::pass, true)
@@ -139,7 +127,7 @@ final class NodeAwayIT {
         Stream.concat(Stream.of("spark.reducer.maxSizeInFlight", "1m"), Stream.of(settings))
             .toArray(String[]::new);
     try (NodeProcess node = NodeProcess.in(directory).start();
-        LocalCluster cluster = start(directory, all)) {
+        LocalCluster cluster = NodeIT.start(directory, all)) {
       JavaPairRDD<Integer, byte[]> shuffled = DATA.repartitioned(cluster.context(), PARTITIONS);
       shuffled.count();
       NodeIT.kill(cluster, NodeIT.executors(cluster, node));
