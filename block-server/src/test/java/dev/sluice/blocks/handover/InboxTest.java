@@ -86,31 +86,25 @@ class InboxTest {
 
   @Test
   void aLinkLeadsNowhere() throws Exception {
-    outputs.write(SHUFFLE, 10, 1_000);
-    inbox.commit(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
-    Path data = inbox.file(SHUFFLE, 10, ApplicationFolder.DATA);
-    Files.delete(data);
-    Files.createSymbolicLink(data, outputs.data(SHUFFLE, 10));
-    assertThatThrownBy(() -> folder.take(inbox, SHUFFLE, 10, self))
-        .hasMessageContaining("is not a regular file");
-    assertThat(folder.path()).isEmptyDirectory();
+    assertRefused(
+        ApplicationFolder.DATA,
+        data -> Files.createSymbolicLink(data, outputs.data(SHUFFLE, 10)),
+        "is not a regular file");
     assertThat(outputs.data(SHUFFLE, 10)).exists();
   }
 
   /** Its owner could lead the deletion of its content elsewhere. */
   @Test
   void aFolderStaysWhereItIs() throws Exception {
-    outputs.write(SHUFFLE, 10, 1_000);
-    inbox.commit(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
-    Path index = inbox.file(SHUFFLE, 10, ApplicationFolder.INDEX);
-    Files.delete(index);
-    Files.createDirectory(index);
-    Files.setPosixFilePermissions(index, PosixFilePermissions.fromString("rwxrwxrwx"));
-    Path inside = Files.createFile(index.resolve("file"));
-    assertThatThrownBy(() -> folder.take(inbox, SHUFFLE, 10, self))
-        .hasMessageContaining("Not a directory");
-    assertThat(folder.path()).isEmptyDirectory();
-    assertThat(inside).exists();
+    assertRefused(
+        ApplicationFolder.INDEX,
+        index -> {
+          Files.createDirectory(index);
+          Files.setPosixFilePermissions(index, PosixFilePermissions.fromString("rwxrwxrwx"));
+          Files.createFile(index.resolve("file"));
+        },
+        "Not a directory");
+    assertThat(inbox.file(SHUFFLE, 10, ApplicationFolder.INDEX).resolve("file")).exists();
   }
 
   @Test
@@ -122,13 +116,26 @@ class InboxTest {
   @Test
   @Timeout(60)
   void aPipeIsRefused() throws Exception {
+    assertRefused(
+        ApplicationFolder.INDEX,
+        index ->
+            assertThat(new ProcessBuilder("mkfifo", index.toString()).start().waitFor()).isZero(),
+        "is not a regular file");
+  }
+
+  /** Makes something else in the place of a file. */
+  private interface Maker {
+    void make(Path path) throws Exception;
+  }
+
+  /** Asserts that a map output is not taken if one of its files in the inbox is something else. */
+  private void assertRefused(String file, Maker other, String reason) throws Exception {
     outputs.write(SHUFFLE, 10, 1_000);
     inbox.commit(SHUFFLE, 10, outputs.find(SHUFFLE, 10));
-    Path index = inbox.file(SHUFFLE, 10, ApplicationFolder.INDEX);
-    Files.delete(index);
-    assertThat(new ProcessBuilder("mkfifo", index.toString()).start().waitFor()).isZero();
-    assertThatThrownBy(() -> folder.take(inbox, SHUFFLE, 10, self))
-        .hasMessageContaining("is not a regular file");
+    Path path = inbox.file(SHUFFLE, 10, file);
+    Files.delete(path);
+    other.make(path);
+    assertThatThrownBy(() -> folder.take(inbox, SHUFFLE, 10, self)).hasMessageContaining(reason);
     assertThat(folder.path()).isEmptyDirectory();
   }
 
