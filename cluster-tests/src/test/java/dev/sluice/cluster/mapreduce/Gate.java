@@ -18,6 +18,9 @@ import org.apache.hadoop.util.Progressable;
 final class Gate {
   private static final String FILE = "gate.file";
 
+  /** Tests wait for their jobs twice before they make the file. */
+  private static final long TIMEOUT_MS = 2 * WordCounting.TIMEOUT_MS;
+
   private final Path file;
 
   /** Closes the gate for a job that counts words. */
@@ -45,9 +48,17 @@ final class Gate {
     Files.createFile(file);
   }
 
-  /** Waits in a task until the test has made the file. The task reports that it lives. */
-  static void await(Path file, Progressable task) throws InterruptedException {
+  /**
+   * Waits in a task until the test has made the file. The task reports that it lives.
+   *
+   * @throws IOException if the test does not make it in time
+   */
+  static void await(Path file, Progressable task) throws IOException, InterruptedException {
+    long deadlineNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(TIMEOUT_MS);
     while (Files.notExists(file)) {
+      if (System.nanoTime() - deadlineNanos > 0) {
+        throw new IOException("The test has not made %s in %d ms".formatted(file, TIMEOUT_MS));
+      }
       task.progress();
       TimeUnit.MILLISECONDS.sleep(50);
     }

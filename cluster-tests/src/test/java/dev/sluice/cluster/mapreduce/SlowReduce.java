@@ -6,7 +6,6 @@ import java.io.InputStream;
 import java.io.InterruptedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.io.compress.CompressionInputStream;
@@ -28,8 +27,6 @@ final class SlowReduce {
   private static final String FOLDER = "slow.reduce.folder";
 
   private static final String OPEN = "open";
-
-  private static final long TIMEOUT_MS = 120_000;
 
   private final Path folder;
 
@@ -69,14 +66,8 @@ final class SlowReduce {
 
     private static void await(Path folder, String attempt) throws IOException {
       Files.writeString(folder.resolve(attempt), "");
-      long startNanos = System.nanoTime();
       try {
-        while (Files.notExists(folder.resolve(OPEN))) {
-          if (System.nanoTime() - startNanos > TimeUnit.MILLISECONDS.toNanos(TIMEOUT_MS)) {
-            throw new IOException("the test did not go on in " + TIMEOUT_MS + " ms");
-          }
-          TimeUnit.MILLISECONDS.sleep(50);
-        }
+        Gate.await(folder.resolve(OPEN), () -> {});
       } catch (InterruptedException e) {
         throw new InterruptedIOException(e.getMessage());
       }

@@ -41,9 +41,11 @@ final class WordCounting {
   /** A partition has 4 MB then. A reduce task READs 2 MiB of it ahead of what it has copied. */
   static final int WORDS_OF_SEVERAL_READS = 500_000;
 
+  /** Limit of each {@link #await}. */
+  static final long TIMEOUT_MS = 120_000;
+
   private static final int WORDS_OF_MAP = 20_000;
   private static final int DIFFERENT_WORDS = 5_000;
-  private static final long TIMEOUT_MS = 120_000;
 
   private final Map<String, Integer> expected = new HashMap<>();
   private final FailableSupplier<String, IOException> logs;
