@@ -93,9 +93,7 @@ final class FaultsIT {
     try (LocalCluster cluster = LocalCluster.start()) {
       JavaPairRDD<Integer, byte[]> shuffled = data.repartitioned(cluster.context(), PARTITIONS);
       cluster.write(shuffled);
-      LocalCluster.await(
-          "all to be registered",
-          () -> cluster.totals().of("registry.registered-outputs") == data.maps());
+      awaitRegistered(cluster, data);
 
       // A fetch failure removes them too; the executors' next heartbeats bring them back.
       SparkEnv.get().blockManager().master().removeExecutor("0");
@@ -116,19 +114,25 @@ final class FaultsIT {
     try (LocalCluster cluster = LocalCluster.start("spark.excludeOnFailure.enabled", "true")) {
       JavaPairRDD<Integer, byte[]> shuffled = data.repartitioned(cluster.context(), PARTITIONS);
       cluster.write(shuffled);
-      LocalCluster.await(
-          "all to be registered",
-          () -> cluster.totals().of("registry.registered-outputs") == data.maps());
+      awaitRegistered(cluster, data);
+      long readBefore = cluster.totals().read();
       cluster.context().parallelize(List.of(1, 2, 3, 4), 4).foreach(_ -> deleteFolders());
       cluster.context().sc().addSparkListener(failed);
 
       assertThat(KnownShuffle.answerOf(shuffled)).isEqualTo(data.answer());
       cluster.write(data.repartitioned(cluster.context(), PARTITIONS));
 
-      assertThat(cluster.totals().read()).isPositive();
+      assertThat(cluster.totals().read()).isGreaterThan(readBefore);
       assertThat(cluster.totals().fallbackByReason()).isEmpty();
       assertThat(failed.executors).containsOnly("0");
     }
+  }
+
+  private static void awaitRegistered(LocalCluster cluster, KnownShuffle data)
+      throws InterruptedException {
+    int expected = data.maps() + LocalCluster.REPORTING_MAPS;
+    cluster.awaitTotals(
+        "all to be registered", totals -> totals.of("registry.registered-outputs") == expected);
   }
 
   private static void deleteFolders() throws Exception {

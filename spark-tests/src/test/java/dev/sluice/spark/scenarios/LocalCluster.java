@@ -10,7 +10,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
+import java.util.stream.IntStream;
+import org.apache.spark.HashPartitioner;
 import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
@@ -21,6 +25,7 @@ import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.apache.spark.sql.SparkSession;
+import scala.Tuple2;
 
 /**
  * A Spark application with its driver in this JVM and two executors in their own, which do not read
@@ -49,6 +54,12 @@ public final class LocalCluster implements AutoCloseable {
           "spark.shuffle.rdma.locate.timeout", "30s",
           "spark.shuffle.rdma.node.timeout", "60s",
           "spark.shuffle.rdma.read.hedge", "false");
+
+  /** Map outputs of {@link #awaitTotals}. */
+  static final int REPORTING_MAPS = 2;
+
+  /** Time in which a report of an idle executor arrives. */
+  private static final long REPORT_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   private static final long LISTENER_TIMEOUT_MS = 30_000;
   private static final Duration TIMEOUT = Duration.ofMinutes(1);
@@ -121,6 +132,30 @@ public final class LocalCluster implements AutoCloseable {
       assertThat(System.nanoTime()).as("waiting for %s", what).isLessThan(deadline);
       TimeUnit.MILLISECONDS.sleep(20);
     }
+  }
+
+  /**
+   * Waits a minute at most for totals. Executors report a moment after their last task, and miss
+   * changes after that. Small tasks therefore read a shuffle from time to time, which has {@link
+   * #REPORTING_MAPS} map outputs.
+   */
+  void awaitTotals(String what, Predicate<Totals> condition) throws InterruptedException {
+    List<Integer> numbers = IntStream.range(0, 20).boxed().toList();
+    JavaPairRDD<Integer, Integer> shuffled =
+        context()
+            .parallelize(numbers, REPORTING_MAPS)
+            .mapToPair(number -> new Tuple2<>(number, number))
+            .partitionBy(new HashPartitioner(REPORTING_MAPS));
+    AtomicLong lastJob = new AtomicLong(System.nanoTime() - REPORT_NANOS);
+    await(
+        what,
+        () -> {
+          if (System.nanoTime() - lastJob.get() >= REPORT_NANOS) {
+            shuffled.count();
+            lastJob.set(System.nanoTime());
+          }
+          return condition.test(totals());
+        });
   }
 
   /** Blocks and bytes by path, of driver and executors, once they have all reported. */

@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.apache.spark.HashPartitioner;
 import org.apache.spark.api.java.JavaPairRDD;
@@ -43,9 +42,6 @@ final class ManyReadersLongIT {
   private static final long ALLOWED_BYTES = 4 << 20;
 
   private static final int ALLOWED_THREADS = 10;
-
-  /** Time in which a report of an idle executor arrives. */
-  private static final long REPORT_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   /** The levels of an executor. */
   record Level(long heapBytes, int threads) implements Serializable {
@@ -176,23 +172,12 @@ final class ManyReadersLongIT {
     return List.of(first).iterator();
   }
 
-  /**
-   * Waits until no buffer is in use. Executors report that a moment after their last task, so the
-   * jobs that make them report have pauses.
-   */
   private static void assertNoBufferIsInUse(LocalCluster cluster) {
-    AtomicLong lastJob = new AtomicLong(System.nanoTime() - REPORT_NANOS);
     assertThatCode(
             () ->
-                LocalCluster.await(
+                cluster.awaitTotals(
                     "buffers to be given back",
-                    () -> {
-                      if (System.nanoTime() - lastJob.get() >= REPORT_NANOS) {
-                        numbers(cluster.context(), 2, 10, 2).count();
-                        lastJob.set(System.nanoTime());
-                      }
-                      return cluster.totals().of("transfer.buffer-bytes-in-use") == 0;
-                    }))
+                    totals -> totals.of("transfer.buffer-bytes-in-use") == 0))
         .doesNotThrowAnyException();
   }
 }
