@@ -3,15 +3,17 @@ package dev.sluice.node;
 
 import dev.sluice.blocks.directory.FileGuard;
 import dev.sluice.blocks.directory.InconsistentFilesException;
+import dev.sluice.blocks.handover.NodeSocket;
 import dev.sluice.blocks.registry.IndexFormat;
 import dev.sluice.blocks.registry.MapOutputFiles;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.node.JobFile.MapReduceJob;
 import dev.sluice.rdma.file.FileFd;
 import java.io.IOException;
+import java.nio.file.FileSystems;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFileAttributes;
+import java.nio.file.attribute.UserPrincipalNotFoundException;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Predicate;
@@ -42,6 +44,12 @@ final class JobFiles implements MapOutputFiles {
   private final List<JobDirectory> directories;
   private final Predicate<Path> exists;
   private final FileGuard guard = this::open;
+
+  /**
+   * Uid of the job's user, which may have several names; null until the first look-up succeeds. A
+   * name service may be away for a time.
+   */
+  private volatile @Nullable Integer uid;
 
   /**
    * @param name the job's name at the daemon
@@ -162,14 +170,34 @@ final class JobFiles implements MapOutputFiles {
     if (!real.equals(expected)) {
       throw new InconsistentFilesException("a link leads from %s to %s".formatted(path, real));
     }
-    PosixFileAttributes attributes =
-        java.nio.file.Files.readAttributes(opened, PosixFileAttributes.class);
-    if (!attributes.isRegularFile()) {
+    if (!java.nio.file.Files.isRegularFile(opened)) {
       throw new InconsistentFilesException(path + " is not a regular file");
     }
-    if (job.checkOwner() && !attributes.owner().getName().equals(job.user())) {
-      throw new InconsistentFilesException(
-          "%s belongs to %s and not to %s".formatted(path, attributes.owner(), job.user()));
+    if (job.checkOwner()) {
+      int owner = (int) java.nio.file.Files.getAttribute(opened, "unix:uid");
+      if (owner != uid()) {
+        throw new InconsistentFilesException(
+            "%s belongs to uid %d and not to %s, which is uid %d"
+                .formatted(path, owner, job.user(), uid()));
+      }
+    }
+  }
+
+  private int uid() throws IOException {
+    Integer known = uid;
+    if (known == null) {
+      known = lookUp(job.user());
+      uid = known;
+    }
+    return known;
+  }
+
+  private static int lookUp(String user) throws IOException {
+    try {
+      return NodeSocket.uid(
+          FileSystems.getDefault().getUserPrincipalLookupService().lookupPrincipalByName(user));
+    } catch (UserPrincipalNotFoundException e) {
+      throw new IOException("cannot find the uid of user " + user, e);
     }
   }
 }

@@ -5,6 +5,7 @@ import static dev.sluice.node.JobFixture.mapId;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.blocks.directory.FileGuard;
+import dev.sluice.blocks.handover.NodeSocket;
 import dev.sluice.blocks.registry.MapOutputFiles;
 import dev.sluice.blocks.registry.MapOutputIndex;
 import dev.sluice.node.JobFile.MapReduceJob;
@@ -31,12 +32,13 @@ class JobFilesTest {
   private final CountDownLatch hangs = new CountDownLatch(1);
   private final CountDownLatch answer = new CountDownLatch(1);
   private Path hanging;
+  private Path good;
   private JobFiles files;
 
   @BeforeEach
   void write() throws Exception {
     hanging = Files.createDirectory(directory.resolve("1"));
-    Path good = Files.createDirectory(directory.resolve("2"));
+    good = Files.createDirectory(directory.resolve("2"));
     List<Path> directories = List.of(hanging, good);
     JobFixture job = new JobFixture("application_1700000000000_0001", "alice", directories);
     job.write(hanging, hanging, 1, 0, 10);
@@ -110,6 +112,16 @@ class JobFilesTest {
     }
     assertThat(get(() -> find(ON_HANGING))).isNotNull();
     MapOutputIndex.read(found);
+  }
+
+  /** A user may have several names. Here the job has its number. */
+  @Test
+  void anOwnerIsKnownByItsUid() throws Exception {
+    String user = Integer.toString(NodeSocket.uid(NodeSocket.self()));
+    JobFixture job = new JobFixture("application_1700000000000_0002", user, List.of(good));
+    job.write(good, good, 3, 0, 10);
+    JobFiles own = new JobFiles(job.name(), new MapReduceJob(user, true), List.of(good));
+    MapOutputIndex.read(own.find(JobFiles.SHUFFLE, mapId(3, 0)));
   }
 
   private static <T> T get(Callable<T> work) throws Exception {
