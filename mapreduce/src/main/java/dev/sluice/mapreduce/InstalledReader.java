@@ -3,6 +3,7 @@ package dev.sluice.mapreduce;
 
 import java.io.File;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.MalformedURLException;
 import java.net.URL;
 import java.net.URLClassLoader;
@@ -14,6 +15,7 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 import javax.crypto.SecretKey;
 import org.apache.hadoop.conf.Configuration;
@@ -102,7 +104,7 @@ final class InstalledReader {
     try {
       return factory(home, jars)
           .open(job, secret, reduce.toString(), reduce.getTaskID().getId(), settings);
-    } catch (RuntimeException | LinkageError | java.util.ServiceConfigurationError e) {
+    } catch (RuntimeException | LinkageError | ServiceConfigurationError e) {
       throw new NodeReadException(HttpReason.OFF, String.valueOf(e.getMessage()), e);
     }
   }
@@ -239,7 +241,7 @@ final class InstalledReader {
       try {
         close();
       } catch (IOException e) {
-        throw new java.io.UncheckedIOException(e); // only its own jar files are closed
+        throw new UncheckedIOException(e); // only its own jar files are closed
       }
     }
   }

@@ -55,17 +55,17 @@ final class OpeningReader implements NodeReader {
     try {
       return opened.get(TIMEOUT_S, TimeUnit.SECONDS);
     } catch (TimeoutException e) {
-      throw off("the reader was not opened in " + TIMEOUT_S + " s", e);
+      throw giveUp("the reader was not opened in " + TIMEOUT_S + " s", e);
     } catch (ExecutionException e) {
       if (e.getCause() instanceof NodeReadException) {
         throw (NodeReadException) e.getCause();
       }
-      throw off("the reader cannot be opened: " + e.getCause(), e.getCause());
+      throw giveUp("the reader cannot be opened: " + e.getCause(), e.getCause());
     }
   }
 
-  /** Gives up opening, if it goes on. */
-  private NodeReadException off(String reason, @Nullable Throwable cause) {
+  /** Ends the wait for a reader that is not open yet. Returns the failure that fetchers get. */
+  private NodeReadException giveUp(String reason, @Nullable Throwable cause) {
     NodeReadException failure = new NodeReadException(HttpReason.OFF, reason, cause);
     opened.completeExceptionally(failure);
     return failure;
@@ -78,7 +78,7 @@ final class OpeningReader implements NodeReader {
 
   @Override
   public void close() {
-    off("the reader is closed", null);
+    giveUp("the reader is closed", null);
     opened.thenAccept(NodeReader::close);
   }
 }
