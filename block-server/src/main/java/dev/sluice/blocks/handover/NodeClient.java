@@ -30,8 +30,8 @@ import org.slf4j.LoggerFactory;
  * Hands an executor's map outputs over to the node daemon. The executor's {@code NodeHandOver}
  * creates and closes it. It calls {@link #handOver} for each commit, and {@link #refresh} every ten
  * seconds on its timer. Any thread may call it. Calls block, usually for a few system calls. The
- * first one registers the executor at the daemon: enters. Later ones enter again if the daemon has
- * restarted. All calls that have to enter at a time wait for one attempt.
+ * first one enters: it registers the executor at the daemon. Later ones enter again if the daemon
+ * has restarted. All calls that have to enter at a time wait for one attempt.
  *
  * <p>The data file is linked into a folder of the node. The executor may delete its own name of the
  * file, or die, at any time after {@link #handOver} has returned.
