@@ -17,7 +17,7 @@ final class ConnectionLog {
   private final RateLimitedLog refusals = new RateLimitedLog();
   private final RateLimitedLog failures = new RateLimitedLog();
 
-  /** A connection has failed. */
+  /** Logs that a connection has failed. */
   void failed(Exception e) {
     long times = failures.add(System.nanoTime());
     if (times > 0) {
@@ -29,7 +29,7 @@ final class ConnectionLog {
     LOG.debug("An executor's connection failed", e);
   }
 
-  /** An executor may not enter. */
+  /** Logs that an executor may not enter. */
   void refused(ProcessName executor, Exception e) {
     long times = refusals.add(System.nanoTime());
     if (times > 0) {
@@ -43,7 +43,7 @@ final class ConnectionLog {
     LOG.debug("An executor is refused", e);
   }
 
-  /** A request of an executor that has entered is refused. */
+  /** Logs that a request of an executor that has entered is refused. */
   void refused(Object request, ProcessName executor, Exception e) {
     LOG.warn("{} of {} is refused: {}", request, shown(executor), reason(e));
     LOG.debug("A request is refused", e);
