@@ -24,8 +24,8 @@ import org.slf4j.LoggerFactory;
  * threads announce changes, and {@link LocatorClient} flushes on tasks' threads. Neither waits, and
  * no change wakes a thread: the given scheduler looks for changes every 25 ms while there are any,
  * and sends them. Turns follow each other, so messages keep the order of the changes. The
- * executor's runtime starts and closes it, and stops the scheduler later. This guards all fields
- * that change, and is not held while the driver is asked.
+ * executor's runtime starts and closes it, and stops the scheduler later. The lock of this object
+ * guards all fields that change. No thread holds it while it asks the driver.
  *
  * <p>Correctness does not depend on it: readers ask this executor's block server for locations that
  * the driver lacks. Therefore changes that cannot be sent within the deadline are dropped.
@@ -90,9 +90,10 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
   /** True if the waiting changes are to be sent at once. */
   private boolean hurries;
 
-  /** Number of waiting changes at the last look, and the time when the first one came. */
+  /** Number of waiting changes at the last look. */
   private int looked;
 
+  /** Time when the waiting changes began to wait for others. */
   private long firstNanos;
 
   /** Number of the turn that was scheduled last. Earlier ones have nothing to do any more. */
@@ -168,13 +169,14 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
     return sent.copy();
   }
 
-  /** Has the waiting changes sent, now or soon. This is held, as by the next method. */
+  /** Schedules a look at the waiting changes, now or soon. The caller holds the lock. */
   private void linger() {
     looked = waiting.size();
     firstNanos = System.nanoTime();
     turnAfter(hurries ? 0 : LINGER_MS);
   }
 
+  /** Schedules {@link #turn}. The caller holds the lock. */
   private void turnAfter(long ms) {
     int number = ++lastTurn;
     threads.schedule(() -> turn(number), ms, TimeUnit.MILLISECONDS);
@@ -228,7 +230,10 @@ public final class Publisher implements MapOutputListener, AutoCloseable {
     return !quiet.stream().allMatch(change -> moreExpected.test(change.shuffleId()));
   }
 
-  /** Takes as many waiting changes as fit a message. Flushes wait for the last of them. */
+  /**
+   * Takes as many waiting changes as fit a message. Flushes wait for the message with the last
+   * change. The caller holds the lock.
+   */
   private Batch nextBatch() {
     List<Published> first = waiting;
     CompletableFuture<Void> taken = new CompletableFuture<>();
