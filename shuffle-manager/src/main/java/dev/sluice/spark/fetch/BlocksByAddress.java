@@ -53,9 +53,9 @@ public record BlocksByAddress(
       Iterator<Tuple2<BlockManagerId, Seq<Tuple3<BlockId, Object, Object>>>> blocksByAddress) {
     List<BlocksByAddress> tracked = new ArrayList<>();
     while (blocksByAddress.hasNext()) {
-      var of = blocksByAddress.next();
+      var next = blocksByAddress.next();
       tracked.add(
-          new BlocksByAddress(of._1(), new ArrayList<>(CollectionConverters.asJava(of._2()))));
+          new BlocksByAddress(next._1(), new ArrayList<>(CollectionConverters.asJava(next._2()))));
     }
     return tracked;
   }
