@@ -124,8 +124,8 @@ final class StreamingLongIT {
                     }
                     if (elapsed.compareTo(TIME) >= 0) {
                       batches.ended.countDown();
-                      TimeUnit.DAYS.sleep(
-                          1); // until the query is stopped, so that no batch follows
+                      // Until the query is stopped, so that no batch follows.
+                      TimeUnit.DAYS.sleep(1);
                     }
                   })
               .start();
