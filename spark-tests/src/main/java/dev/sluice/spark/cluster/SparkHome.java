@@ -70,7 +70,7 @@ public record SparkHome(Path directory, Path java) {
   }
 
   /** Returns the environment variables that Spark's processes need. */
-  Map<String, String> environment() {
+  public Map<String, String> environment() {
     return Map.of(
         "SPARK_HOME",
         directory.toString(),

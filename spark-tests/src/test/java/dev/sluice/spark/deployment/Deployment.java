@@ -265,6 +265,16 @@ public final class Deployment implements AutoCloseable {
     return cluster.startHistoryServer(eventLogs);
   }
 
+  /** The Spark of the drivers. */
+  SparkHome home() {
+    return home;
+  }
+
+  /** The jar with {@link ShuffleApplication}. */
+  Path application() {
+    return application;
+  }
+
   /** A new directory for an application. */
   Path directory(String name) throws IOException {
     return Files.createDirectories(directory.resolve(name));

@@ -8,7 +8,8 @@ import org.apache.spark.api.java.JavaSparkContext;
  * A small Spark application in one JVM, which the build runs before the scenarios with {@code
  * -XX:ArchiveClassesAtExit}. Executors then take their classes from that archive instead of loading
  * and verifying them again, which saves a third of the CPU time of their start. An executor on
- * another JDK ignores the archive.
+ * another JDK ignores the archive. It is not an AOT cache, since an executor on JDK 21 would refuse
+ * that option; docs/tuning.md has both for users.
  */
 final class ExecutorArchive {
   private ExecutorArchive() {}
