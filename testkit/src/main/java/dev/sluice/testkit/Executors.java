@@ -51,6 +51,9 @@ public final class Executors {
   }
 
   private static int count(JavaSparkContext spark) {
+    if (spark.isLocal()) {
+      return 0; // The driver runs the tasks.
+    }
     Matcher localCluster = LOCAL_CLUSTER.matcher(spark.master());
     return localCluster.matches()
         ? Integer.parseInt(localCluster.group(1))
