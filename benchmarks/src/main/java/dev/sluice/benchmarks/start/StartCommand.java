@@ -17,20 +17,23 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
  * The command {@code bin/bench start}: executors from the start of their processes to their first
  * blocks, by Sluice and stock. With {@code --java} it also compares Sluice on that JDK with Sluice
- * on the JDK that builds it.
+ * on the JDK that builds it, and with {@code --cache} executors with and without a {@link
+ * ClassCache}.
  */
 @Command(
     name = "start",
     sortOptions = false,
     description = {
       "Measure new executors up to their first blocks, compared with the stock shuffle",
-      "With --java also Sluice on that JDK, compared with Sluice on the JDK that builds it."
+      "With --java also Sluice on that JDK, compared with Sluice on the JDK that builds it.",
+      "With --cache also both with a file of classes, compared with each other and without."
     })
 public final class StartCommand extends Benchmark {
   private static final int EXECUTORS = 2;
@@ -42,13 +45,21 @@ public final class StartCommand extends Benchmark {
       description = "Driver processes of each kind (default: ${DEFAULT-VALUE})")
   private int rounds = 7;
 
+  @Option(
+      names = "--cache",
+      paramLabel = "aot|archive",
+      description = "Executors also start from an AOT cache or from an archive of classes")
+  private @Nullable ClassCache cache;
+
   private final Set<Sums> sums = new LinkedHashSet<>();
 
-  /** A driver process: its shuffle, and the JDK of its executors. */
+  /** A driver process: its shuffle, and the JVM of its executors. */
   private enum Kind {
     SLUICE(Shuffle.SLUICE),
     STOCK(Shuffle.STOCK),
-    SLUICE_ON_BUILD_JDK(Shuffle.SLUICE);
+    SLUICE_ON_BUILD_JDK(Shuffle.SLUICE),
+    SLUICE_WITH_CACHE(Shuffle.SLUICE),
+    STOCK_WITH_CACHE(Shuffle.STOCK);
 
     private final Shuffle shuffle;
 
@@ -58,9 +69,23 @@ public final class StartCommand extends Benchmark {
   }
 
   @Override
+  protected void checkOptions() {
+    if (cache == ClassCache.AOT && Runtime.version().feature() < 25) {
+      throw misuse("--cache aot needs JDK 25 or newer; --cache archive does not");
+    }
+  }
+
+  @Override
   protected void measure(Path directory) throws IOException, InterruptedException {
     List<Kind> kinds = kinds();
-    progress.expect(rounds * kinds.size());
+    progress.expect(rounds * kinds.size() + (cache == null ? 0 : Shuffle.PAIR.size()));
+    if (cache != null) {
+      for (Shuffle shuffle : Shuffle.PAIR) {
+        progress.begin("start: training, " + shuffle.label());
+        Training.run(place(directory), shuffle, cache.writing(file(directory, shuffle)));
+        Files.move(place(directory), directory.resolve("training-" + shuffle.label()));
+      }
+    }
     for (int round = 0; round < rounds; round++) {
       measure(directory, round, kinds);
     }
@@ -69,10 +94,25 @@ public final class StartCommand extends Benchmark {
     }
   }
 
-  private static List<Kind> kinds() throws IOException {
+  /**
+   * Returns the directory in which all drivers run, one after the other: a JVM refuses a cache if
+   * its class path has other names than that of the training.
+   */
+  private static Path place(Path directory) {
+    return directory.resolve("driver");
+  }
+
+  private static Path file(Path directory, Shuffle shuffle) {
+    return directory.resolve(shuffle.label() + ".classes");
+  }
+
+  private List<Kind> kinds() throws IOException {
     List<Kind> kinds = new ArrayList<>(List.of(Kind.SLUICE, Kind.STOCK));
     if (!Files.isSameFile(Path.of(buildJdk()), Path.of(System.getProperty("java.home")))) {
       kinds.add(Kind.SLUICE_ON_BUILD_JDK);
+    }
+    if (cache != null) {
+      kinds.addAll(List.of(Kind.SLUICE_WITH_CACHE, Kind.STOCK_WITH_CACHE));
     }
     return kinds;
   }
@@ -82,7 +122,7 @@ public final class StartCommand extends Benchmark {
     Map<Kind, StartJob.Result> results = new EnumMap<>(Kind.class);
     for (Kind kind : round % 2 == 0 ? kinds : kinds.reversed()) {
       progress.begin("start: round %d of %d, %s".formatted(round + 1, rounds, kind));
-      results.put(kind, run(directory.resolve(kind + "-" + (round + 1)), kind));
+      results.put(kind, run(directory, kind + "-" + (round + 1), kind));
     }
     StartJob.Result sluice = requireNonNull(results.get(Kind.SLUICE));
     add("start", sluice, "stock", requireNonNull(results.get(Kind.STOCK)));
@@ -92,6 +132,15 @@ public final class StartCommand extends Benchmark {
           sluice,
           "java of the build",
           requireNonNull(results.get(Kind.SLUICE_ON_BUILD_JDK)));
+    }
+    if (cache != null) {
+      StartJob.Result cached = requireNonNull(results.get(Kind.SLUICE_WITH_CACHE));
+      add(cache.row(), cached, "without", sluice);
+      add(
+          cache.row() + "-both",
+          cached,
+          "stock",
+          requireNonNull(results.get(Kind.STOCK_WITH_CACHE)));
     }
   }
 
@@ -112,23 +161,31 @@ public final class StartCommand extends Benchmark {
     pairs.less(name + "-cpu", "s", sluice.cpuSeconds(), partner, partnerResult.cpuSeconds());
   }
 
-  private StartJob.Result run(Path directory, Kind kind) throws IOException, InterruptedException {
-    Map<String, String> conf =
-        kind == Kind.SLUICE_ON_BUILD_JDK
-            ? Map.of("spark.executorEnv.JAVA_HOME", buildJdk())
-            : Map.of();
+  private StartJob.Result run(Path directory, String name, Kind kind)
+      throws IOException, InterruptedException {
     StartJob.Result result =
-        new DriverProcess(directory)
+        new DriverProcess(place(directory))
             .result(
                 StartJob.Result.class,
                 StartJob.class,
                 kind.shuffle,
-                new ClusterConf(EXECUTORS, 1, MEMORY_MB, "auto", conf));
+                new ClusterConf(EXECUTORS, 1, MEMORY_MB, "auto", conf(directory, kind)));
+    Path kept = directory.resolve(name);
+    Files.move(place(directory), kept);
     sums.add(result.sums());
     if (kind.shuffle == Shuffle.SLUICE) {
-      result.totals().problems().forEach(problem -> problems.add(directory + ": " + problem));
+      result.totals().problems().forEach(problem -> problems.add(kept + ": " + problem));
     }
     return result;
+  }
+
+  private Map<String, String> conf(Path directory, Kind kind) {
+    return switch (kind) {
+      case SLUICE, STOCK -> Map.of();
+      case SLUICE_ON_BUILD_JDK -> Map.of("spark.executorEnv.JAVA_HOME", buildJdk());
+      case SLUICE_WITH_CACHE, STOCK_WITH_CACHE ->
+          requireNonNull(cache).using(file(directory, kind.shuffle));
+    };
   }
 
   /** Returns the home of the JDK that builds Sluice, which bin/lib.sh exports. */
