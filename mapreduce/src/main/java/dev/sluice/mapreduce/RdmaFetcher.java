@@ -123,53 +123,26 @@ final class RdmaFetcher<K, V> extends Fetcher<K, V> {
    */
   @Override
   protected void copyFromHost(MapHost host) throws IOException {
-    Deque<TaskAttemptID> left = new ArrayDeque<>();
-    Deque<TaskAttemptID> http = new ArrayDeque<>();
+    HostOutputs outputs = new HostOutputs(host, scheduler, byHttp);
     try {
-      take(host, left, http);
-      if (left.isEmpty() || read(host, left, http)) {
-        fetch(host, left, http);
+      outputs.take();
+      if (outputs.isRead() || read(outputs)) {
+        fetch(outputs);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt(); // The thread is being stopped.
     } finally {
-      giveBack(host, left);
-      giveBack(host, http);
-    }
-  }
-
-  /**
-   * Takes all map outputs that the host is known to have; the scheduler gives a few at a time.
-   *
-   * @param read gets those that were not left to HTTP
-   * @param http gets the others
-   */
-  private void take(MapHost host, Deque<TaskAttemptID> read, Deque<TaskAttemptID> http) {
-    List<TaskAttemptID> some = scheduler.getMapsForHost(host);
-    while (!some.isEmpty()) {
-      for (TaskAttemptID each : some) {
-        (byHttp.contains(each) ? http : read).add(each);
-      }
-      some = scheduler.getMapsForHost(host);
-    }
-  }
-
-  private void giveBack(MapHost host, Deque<TaskAttemptID> outputs) {
-    for (TaskAttemptID each : outputs) {
-      scheduler.putBackKnownMapOutput(host, each);
+      outputs.giveBack();
     }
   }
 
   /**
    * READs map outputs. Stops after a failure of the node: the rest is located afresh next time.
    *
-   * @param left map outputs to READ; the rest of them is given back
-   * @param http gets the map outputs that cannot be READ
    * @return false if the merger has no room now, or this task ends
    */
-  private boolean read(MapHost host, Deque<TaskAttemptID> left, Deque<TaskAttemptID> http)
-      throws InterruptedException {
-    Deque<Located> located = locate(host, left, http);
+  private boolean read(HostOutputs outputs) throws InterruptedException {
+    Deque<Located> located = locate(outputs);
     while (!located.isEmpty()) {
       List<Reserved<K, V>> batch = new ArrayList<>();
       boolean hasRoom = false;
@@ -182,7 +155,7 @@ final class RdmaFetcher<K, V> extends Fetcher<K, V> {
         Thread.sleep(PAUSE_MS); // The merger lets fetchers pass while it does not merge.
         return false;
       }
-      boolean isThere = copy(host, batch, left, http);
+      boolean isThere = copy(outputs, batch);
       if (Thread.currentThread().isInterrupted()) {
         return false;
       }
@@ -193,13 +166,12 @@ final class RdmaFetcher<K, V> extends Fetcher<K, V> {
     return true;
   }
 
-  private Deque<Located> locate(MapHost host, Deque<TaskAttemptID> left, Deque<TaskAttemptID> http)
-      throws InterruptedException {
+  private Deque<Located> locate(HostOutputs outputs) throws InterruptedException {
     Deque<Located> located = new ArrayDeque<>();
-    List<TaskAttemptID> asked = new ArrayList<>(left);
+    List<TaskAttemptID> asked = outputs.toRead();
     try {
       List<RemotePartition> answers =
-          reader.locate(name(host), asked.stream().mapToLong(MapIds::mapId).toArray());
+          reader.locate(outputs.hostName(), asked.stream().mapToLong(MapIds::mapId).toArray());
       for (int i = 0; i < asked.size(); i++) {
         RemotePartition answer = answers.get(i);
         HttpReason failure = answer.failure();
@@ -209,45 +181,15 @@ final class RdmaFetcher<K, V> extends Fetcher<K, V> {
         if (failure == null) {
           located.add(new Located(asked.get(i), answer));
         } else {
-          leave(asked.get(i), failure, host, answer, left, http);
+          outputs.leave(asked.get(i), failure, answer);
         }
       }
     } catch (NodeReadException e) {
-      leaveAll(asked, e.reason(), host, e, left, http);
+      outputs.leave(asked, e.reason(), e);
     } catch (RuntimeException | LinkageError e) { // A defect of the reader fails no task.
-      leaveAll(asked, HttpReason.OFF, host, e, left, http);
+      outputs.leave(asked, HttpReason.OFF, e);
     }
     return located;
-  }
-
-  private void leaveAll(
-      List<TaskAttemptID> outputs,
-      HttpReason reason,
-      MapHost host,
-      Object why,
-      Deque<TaskAttemptID> left,
-      Deque<TaskAttemptID> http) {
-    outputs.forEach(each -> leave(each, reason, host, why, left, http));
-  }
-
-  /** Leaves a map output to HTTP. */
-  private void leave(
-      TaskAttemptID output,
-      HttpReason reason,
-      MapHost host,
-      Object why,
-      Deque<TaskAttemptID> left,
-      Deque<TaskAttemptID> http) {
-    byHttp.add(output, reason, host.getHostName(), why);
-    left.remove(output);
-    http.add(output);
-  }
-
-  /** Name of the host without the port of its ShuffleHandler. */
-  private static String name(MapHost host) {
-    String name = host.getHostName();
-    int port = name.lastIndexOf(':');
-    return port < 0 ? name : name.substring(0, port);
   }
 
   /**
@@ -280,18 +222,15 @@ final class RdmaFetcher<K, V> extends Fetcher<K, V> {
    *
    * @return false if the node failed
    */
-  private boolean copy(
-      MapHost host,
-      List<Reserved<K, V>> batch,
-      Deque<TaskAttemptID> left,
-      Deque<TaskAttemptID> http) {
+  private boolean copy(HostOutputs outputs, List<Reserved<K, V>> batch) {
+    MapHost host = outputs.host();
     List<RemotePartition> wanted = new ArrayList<>();
     batch.forEach(each -> wanted.add(each.located.partition));
     int copied = 0;
     try (PartitionStream bytes = new PartitionStream(reader.open(wanted))) {
       for (Reserved<K, V> each : batch) {
         copy(host, each, bytes);
-        left.remove(each.located.attempt);
+        outputs.copied(each.located.attempt);
         copied++;
       }
       return true;
@@ -302,12 +241,12 @@ final class RdmaFetcher<K, V> extends Fetcher<K, V> {
     } catch (NodeReadException e) {
       List<TaskAttemptID> failed = new ArrayList<>();
       drop(host, batch, copied).forEach(each -> failed.add(each.located.attempt));
-      leaveAll(failed, e.reason(), host, e, left, http);
+      outputs.leave(failed, e.reason(), e);
       return false;
     } catch (IOException | RuntimeException | LinkageError | InternalError e) { // also of codecs
       List<Reserved<K, V>> notCopied = drop(host, batch, copied);
       if (!notCopied.isEmpty()) {
-        leave(notCopied.get(0).located.attempt, HttpReason.CHECKSUM, host, e, left, http);
+        outputs.leave(notCopied.get(0).located.attempt, HttpReason.CHECKSUM, e);
       }
       return true;
     }
@@ -366,19 +305,14 @@ final class RdmaFetcher<K, V> extends Fetcher<K, V> {
    * Has Hadoop fetch map outputs by HTTP, a few at a time: first those that the node has, then the
    * missing ones. Hadoop asks for all that it finds at the host, so the others are taken away
    * meanwhile.
-   *
-   * @param left gets map outputs that become known meanwhile
-   * @param http map outputs; Hadoop takes them out
    */
-  private void fetch(MapHost host, Deque<TaskAttemptID> left, Deque<TaskAttemptID> http)
-      throws IOException {
+  private void fetch(HostOutputs outputs) throws IOException {
+    MapHost host = outputs.host();
     // A failed fetch penalizes the host, which then is not asked for some time. A node that has no
     // connection left does so too, but then nothing has failed.
-    while (!http.isEmpty() && host.getState() != MapHost.State.PENALIZED) {
-      take(host, left, http);
-      List<TaskAttemptID> some = byHttp.next(host.getHostName(), http);
-      http.removeAll(some);
-      some.forEach(each -> scheduler.putBackKnownMapOutput(host, each));
+    while (outputs.hasHttp() && host.getState() != MapHost.State.PENALIZED) {
+      outputs.take();
+      List<TaskAttemptID> some = outputs.giveBackForHttp();
       long failedBefore = failedFetches.getValue();
       super.copyFromHost(host);
       if (host.getState() == MapHost.State.PENALIZED && failedFetches.getValue() > failedBefore) {
