@@ -13,15 +13,22 @@ import org.apache.hadoop.mapreduce.task.reduce.ShuffleSchedulerImpl;
 /**
  * Known map outputs of one host during a visit of a fetcher: those to READ and those to fetch by
  * HTTP. {@link RdmaFetcher} makes one for each visit and uses it on its thread. At the end it gives
- * back to the scheduler those that were not copied, as Hadoop's own fetcher does.
+ * back to the scheduler those that were not copied, as Hadoop's own fetcher does. Those for which
+ * the node was late come last, so that the next visit begins with others.
  */
 final class HostOutputs {
   private final MapHost host;
   private final ShuffleSchedulerImpl<?, ?> scheduler;
   private final HttpOutputs byHttp;
 
-  /** Map outputs to READ that were not copied. */
+  /** Map outputs to READ that the node has not been asked for during this visit. */
+  private final Deque<TaskAttemptID> toLocate = new ArrayDeque<>();
+
+  /** Map outputs that the node has been asked for and that were not copied. */
   private final Deque<TaskAttemptID> left = new ArrayDeque<>();
+
+  /** Map outputs for which the node was late. */
+  private final Deque<TaskAttemptID> late = new ArrayDeque<>();
 
   private final Deque<TaskAttemptID> http = new ArrayDeque<>();
 
@@ -47,7 +54,7 @@ final class HostOutputs {
     List<TaskAttemptID> some = scheduler.getMapsForHost(host);
     while (!some.isEmpty()) {
       for (TaskAttemptID each : some) {
-        (byHttp.contains(each) ? http : left).add(each);
+        (byHttp.contains(each) ? http : toLocate).add(each);
       }
       some = scheduler.getMapsForHost(host);
     }
@@ -56,6 +63,8 @@ final class HostOutputs {
   /** Gives back all map outputs that were not copied. */
   void giveBack() {
     giveBack(left);
+    giveBack(toLocate);
+    giveBack(late);
     giveBack(http);
   }
 
@@ -65,14 +74,19 @@ final class HostOutputs {
     }
   }
 
-  /** Returns true if none is left to READ. */
-  boolean isRead() {
-    return left.isEmpty();
+  /** Returns true if the node has been asked for all map outputs to READ. */
+  boolean areLocated() {
+    return toLocate.isEmpty();
   }
 
-  /** Returns all that are left to READ. */
-  List<TaskAttemptID> toRead() {
-    return new ArrayList<>(left);
+  /** Returns the next map outputs to ask the node for. */
+  List<TaskAttemptID> next(int limit) {
+    List<TaskAttemptID> some = new ArrayList<>();
+    while (some.size() < limit && !toLocate.isEmpty()) {
+      some.add(toLocate.remove());
+    }
+    left.addAll(some);
+    return some;
   }
 
   /** Notes that a map output was READ. */
@@ -93,6 +107,28 @@ final class HostOutputs {
 
   void leave(Collection<TaskAttemptID> outputs, HttpReason reason, Object why) {
     outputs.forEach(each -> leave(each, reason, why));
+  }
+
+  /** Leaves all map outputs to HTTP that were not copied. */
+  void leaveAll(HttpReason reason, Object why) {
+    left.addAll(toLocate);
+    left.addAll(late);
+    toLocate.clear();
+    late.clear();
+    leave(new ArrayList<>(left), reason, why);
+  }
+
+  /**
+   * Notes that the node was late for a map output. It is given back, to be asked for during a later
+   * visit; after a few times it is left to HTTP.
+   */
+  void late(TaskAttemptID output, Object why) {
+    if (byHttp.mayBeAskedAgain(output)) {
+      left.remove(output);
+      late.add(output);
+    } else {
+      leave(output, HttpReason.STAGING, why);
+    }
   }
 
   /** Returns true if a map output waits for HTTP. */

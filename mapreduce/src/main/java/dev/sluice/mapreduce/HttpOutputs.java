@@ -24,6 +24,9 @@ final class HttpOutputs {
   /** Hadoop's fetcher takes as many in one request. */
   private static final int MAX_REQUEST = 20;
 
+  /** A node is asked so often for a map output. Each answer that is late takes several seconds. */
+  private static final int MAX_LATE = 4;
+
   private final Map<TaskAttemptID, HttpReason> reasons = new ConcurrentHashMap<>();
 
   /**
@@ -31,6 +34,9 @@ final class HttpOutputs {
    * failed request for several does not tell which of them is lost.
    */
   private final Map<TaskAttemptID, Integer> failed = new ConcurrentHashMap<>();
+
+  /** Map outputs for which their node was late, with the number of times. */
+  private final Map<TaskAttemptID, Integer> late = new ConcurrentHashMap<>();
 
   /** Hosts whose last failed request was for one map output alone. */
   private final Set<String> failedAlone = ConcurrentHashMap.newKeySet();
@@ -49,6 +55,11 @@ final class HttpOutputs {
     if (reasons.putIfAbsent(output, reason) == null && told.add(about)) {
       LOG.warn("{} at {} is fetched by HTTP, not READ: {}, {}", output, host, reason, why);
     }
+  }
+
+  /** Notes that a node was late for a map output. Returns false if that was once too often. */
+  boolean mayBeAskedAgain(TaskAttemptID output) {
+    return late.merge(output, 1, Integer::sum) < MAX_LATE;
   }
 
   boolean contains(TaskAttemptID output) {

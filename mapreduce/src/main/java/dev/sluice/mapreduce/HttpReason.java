@@ -25,7 +25,7 @@ public enum HttpReason {
   NOT_REGISTERED,
   /** The partition has 4 GiB or more when it is decompressed. */
   SIZE,
-  /** The node did not stage the bytes in time. */
+  /** The node did not register the map output, or did not stage the bytes, in time. */
   STAGING,
   /** The map output was replaced, or the node daemon was started again. */
   STALE_LOCATION,

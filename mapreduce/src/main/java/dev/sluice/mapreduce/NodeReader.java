@@ -31,7 +31,8 @@ public interface NodeReader extends Closeable {
   }
 
   /**
-   * Locates map outputs at a node in one request for all of them.
+   * Locates map outputs at a node, which registers them first. The fetcher may ask again for those
+   * that fail with {@link HttpReason#STAGING}: the node did not have them in time.
    *
    * @param host host name or address, as map completion events have it
    * @param mapIds ids of map attempts ({@link MapIds})

@@ -24,15 +24,25 @@ import org.apache.hadoop.mapreduce.task.reduce.ShuffleSchedulerImpl;
 
 /**
  * Copies the map outputs of one host after the other: Hadoop's fetcher, which READs map outputs and
- * leaves those that it cannot READ to Hadoop's HTTP. All known map outputs of a host are located in
- * one request. They are READ in batches, each after the merger has reserved room for all of its map
- * outputs. A map output that could not be READ goes by HTTP from then on, which reports lost ones
- * to the scheduler as ever.
+ * leaves those that it cannot READ to Hadoop's HTTP. The known map outputs of a host are located in
+ * requests of growing size: a node registers a map output when it is first asked for it, and the
+ * first READ need not wait for all of them. They are READ in batches, each after the merger has
+ * reserved room for all of its map outputs. If the node does not register a map output in time, it
+ * is asked again during a later visit. A map output that could not be READ goes by HTTP from then
+ * on, which reports lost ones to the scheduler as ever.
  *
  * <p>{@link RdmaShuffle} makes, starts and stops it. Hadoop's class runs the thread, which waits
  * for nodes and for the merger.
  */
 final class RdmaFetcher<K, V> extends Fetcher<K, V> {
+  /** Map outputs in the first request to locate some during a visit. */
+  private static final int FIRST_REQUEST = 32;
+
+  /** Each further request is larger by this factor, up to the limit. */
+  private static final int GROWTH = 4;
+
+  private static final int MAX_REQUEST = 2_048;
+
   /** Limits of a batch. */
   private static final int MAX_BATCH_BYTES = 8 << 20;
 
@@ -126,7 +136,7 @@ final class RdmaFetcher<K, V> extends Fetcher<K, V> {
     HostOutputs outputs = new HostOutputs(host, scheduler, byHttp);
     try {
       outputs.take();
-      if (outputs.isRead() || read(outputs)) {
+      if (read(outputs)) {
         fetch(outputs);
       }
     } catch (InterruptedException e) {
@@ -142,33 +152,41 @@ final class RdmaFetcher<K, V> extends Fetcher<K, V> {
    * @return false if the merger has no room now, or this task ends
    */
   private boolean read(HostOutputs outputs) throws InterruptedException {
-    Deque<Located> located = locate(outputs);
-    while (!located.isEmpty()) {
-      List<Reserved<K, V>> batch = new ArrayList<>();
-      boolean hasRoom = false;
-      try {
-        hasRoom = reserve(located, batch);
-      } catch (IOException e) { // The local disks have no room: this attempt fails, as Hadoop's.
-        scheduler.reportLocalError(e);
+    int most = FIRST_REQUEST;
+    boolean isThere = true;
+    while (isThere && !outputs.areLocated()) {
+      Deque<Located> located = new ArrayDeque<>();
+      isThere = locate(outputs, outputs.next(most), located);
+      while (isThere && !located.isEmpty()) {
+        List<Reserved<K, V>> batch = new ArrayList<>();
+        boolean hasRoom = false;
+        try {
+          hasRoom = reserve(located, batch);
+        } catch (IOException e) { // The local disks have no room: this attempt fails, as Hadoop's.
+          scheduler.reportLocalError(e);
+        }
+        if (!hasRoom && batch.isEmpty()) {
+          Thread.sleep(PAUSE_MS); // The merger lets fetchers pass while it does not merge.
+          return false;
+        }
+        isThere = copy(outputs, batch);
+        if (Thread.currentThread().isInterrupted()) {
+          return false;
+        }
       }
-      if (!hasRoom && batch.isEmpty()) {
-        Thread.sleep(PAUSE_MS); // The merger lets fetchers pass while it does not merge.
-        return false;
-      }
-      boolean isThere = copy(outputs, batch);
-      if (Thread.currentThread().isInterrupted()) {
-        return false;
-      }
-      if (!isThere) {
-        return true;
-      }
+      most = Math.min(GROWTH * most, MAX_REQUEST);
     }
     return true;
   }
 
-  private Deque<Located> locate(HostOutputs outputs) throws InterruptedException {
-    Deque<Located> located = new ArrayDeque<>();
-    List<TaskAttemptID> asked = outputs.toRead();
+  /**
+   * Asks the node for map outputs.
+   *
+   * @param located gets those that can be READ
+   * @return false if the node failed
+   */
+  private boolean locate(HostOutputs outputs, List<TaskAttemptID> asked, Deque<Located> located)
+      throws InterruptedException {
     try {
       List<RemotePartition> answers =
           reader.locate(outputs.hostName(), asked.stream().mapToLong(MapIds::mapId).toArray());
@@ -180,16 +198,23 @@ final class RdmaFetcher<K, V> extends Fetcher<K, V> {
         }
         if (failure == null) {
           located.add(new Located(asked.get(i), answer));
+        } else if (failure == HttpReason.STAGING) {
+          outputs.late(asked.get(i), answer);
         } else {
           outputs.leave(asked.get(i), failure, answer);
         }
       }
+      return true;
     } catch (NodeReadException e) {
-      outputs.leave(asked, e.reason(), e);
+      if (e.reason() == HttpReason.STAGING) { // The disks of others may answer.
+        outputs.leave(asked, e.reason(), e);
+      } else {
+        outputs.leaveAll(e.reason(), e);
+      }
     } catch (RuntimeException | LinkageError e) { // A defect of the reader fails no task.
-      outputs.leave(asked, HttpReason.OFF, e);
+      outputs.leaveAll(HttpReason.OFF, e);
     }
-    return located;
+    return false;
   }
 
   /**

@@ -53,7 +53,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** The fetcher with Hadoop's scheduler and merger, and a reader that the test scripts. */
 @Timeout(60)
 final class RdmaFetcherTest {
-  private static final int MAPS = 50;
+  private static final int MAPS = 200;
 
   /**
    * Host and port of HTTP: one at which nobody answers, so that what goes by HTTP fails at once.
@@ -88,11 +88,12 @@ final class RdmaFetcherTest {
   }
 
   @Test
-  void allMapOutputsOfAHostAreLocatedInOneRequest() throws Exception {
+  void mapOutputsAreReadWhileOthersAreNotLocated() throws Exception {
     start();
     write(MAPS);
     copy();
-    assertThat(reader.located).as("requests").containsExactly(MAPS);
+    assertThat(reader.located).as("requests").containsExactly(32, 128, MAPS - 32 - 128);
+    assertThat(reader.readBefore).as("map outputs READ before").containsExactly(0, 32, 32 + 128);
     assertThat(merged()).isEqualTo(expected);
     assertThat(failures).isEmpty();
   }
@@ -132,6 +133,35 @@ final class RdmaFetcherTest {
   }
 
   @Test
+  void theNodeIsAskedAgainForMapOutputsThatItDidNotRegisterInTime() throws Exception {
+    start();
+    write(MAPS);
+    reader.failures.put(map(7), HttpReason.STAGING);
+    copy();
+    assertThat(reader.readOutputs).isEqualTo(MAPS - 1);
+    assertThat(failedFetches.getValue()).as("HTTP fetches that nobody answers").isZero();
+    reader.failures.clear();
+    copy();
+    assertThat(merged()).isEqualTo(expected);
+  }
+
+  @Test
+  void aMapOutputThatIsLateAgainAndAgainGoesByHttp() throws Exception {
+    start();
+    try (MapOutputServer server = new MapOutputServer(reader.partitions, reader.rawBytes)) {
+      host = server.host();
+      write(MAPS);
+      reader.failures.put(map(7), HttpReason.STAGING);
+      for (int visit = 0; visit < 4; visit++) {
+        copy();
+      }
+    }
+    counters.count();
+    assertThat(counted("HTTP_STAGING")).isEqualTo(1);
+    assertThat(merged()).isEqualTo(expected);
+  }
+
+  @Test
   void aMapOutputThatTheNodeLacksGoesByHttpAlone() throws Exception {
     start();
     write(MAPS);
@@ -152,7 +182,7 @@ final class RdmaFetcherTest {
     try (MapOutputServer server = new MapOutputServer(reader.partitions, reader.rawBytes)) {
       host = server.host();
       write(MAPS);
-      reader.failures.put(map(7), HttpReason.STAGING);
+      reader.failures.put(map(7), HttpReason.SIZE);
       reader.failures.put(map(8), HttpReason.NOT_REGISTERED);
       copy();
     }
@@ -160,9 +190,9 @@ final class RdmaFetcherTest {
     counters.count();
     assertThat(counted("READ_MAP_OUTPUTS")).isEqualTo(MAPS - 2);
     assertThat(counted("HTTP_MAP_OUTPUTS")).isEqualTo(2);
-    assertThat(counted("HTTP_STAGING")).isEqualTo(1);
+    assertThat(counted("HTTP_SIZE")).isEqualTo(1);
     assertThat(counted("HTTP_NOT_REGISTERED")).isEqualTo(1);
-    assertThat(counted("HTTP_STAGING_BYTES")).isEqualTo(reader.partitions.get(map(7)).length);
+    assertThat(counted("HTTP_SIZE_BYTES")).isEqualTo(reader.partitions.get(map(7)).length);
     assertThat(counted("HTTP_BYTES"))
         .isEqualTo(reader.partitions.get(map(7)).length + reader.partitions.get(map(8)).length);
     assertThat(merged()).isEqualTo(expected);
@@ -449,6 +479,10 @@ final class RdmaFetcherTest {
     final Map<Long, Long> rawBytes = new HashMap<>();
     final Map<Long, HttpReason> failures = new HashMap<>();
     final List<Integer> located = new ArrayList<>();
+
+    /** Number of map outputs that were READ before each request to locate some. */
+    final List<Integer> readBefore = new ArrayList<>();
+
     boolean unreachable;
 
     /** Number of map outputs after which each stream fails. */
@@ -470,6 +504,7 @@ final class RdmaFetcherTest {
         throw new NodeReadException(HttpReason.PEER, "scripted", null);
       }
       located.add(mapIds.length);
+      readBefore.add(readOutputs);
       List<RemotePartition> answers = new ArrayList<>();
       for (long mapId : mapIds) {
         answers.add(

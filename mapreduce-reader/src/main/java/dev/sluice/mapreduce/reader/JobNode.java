@@ -25,7 +25,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.LongSupplier;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,7 +44,10 @@ final class JobNode {
   /** Time in which a daemon answers that is not busy. */
   private static final long BRIEF_MS = 300;
 
-  /** A node answers so late only if it was still registering map outputs. */
+  /**
+   * A node answers so late only if it is still registering map outputs. It may yet get those that
+   * it does not have then.
+   */
   private static final long LATE_NANOS =
       TimeUnit.MILLISECONDS.toNanos(RegistryLimits.RESOLVE_MS * 3 / 4);
 
@@ -92,7 +94,8 @@ final class JobNode {
   }
 
   /**
-   * Locates one partition of each map output. If a block server that is known does not answer, the
+   * Locates one partition of each map output. Those that the node did not register in time fail with
+   * {@link HttpReason#STAGING}: its disks may be busy with the others. If a block server that is known does not answer, the
    * daemon may have been started again: then it is looked for once more.
    */
   synchronized List<RemotePartition> locate(long[] mapIds, int partition)
@@ -222,8 +225,10 @@ final class JobNode {
   private List<RemotePartition> locate(PeerAddress peer, long[] mapIds, int partition)
       throws NodeReadException, InterruptedException {
     try {
-      List<@Nullable MapOutputLocation> there = new ArrayList<>();
-      boolean isComplete = resolve(peer, mapIds, there);
+      long startNanos = nanoClock.getAsLong();
+      List<@Nullable MapOutputLocation> there =
+          answer(servers.resolve(peer, SHUFFLE, mapIds), "locate map outputs");
+      boolean isLate = nanoClock.getAsLong() - startNanos >= LATE_NANOS;
       List<Partitions> wanted = new ArrayList<>();
       for (int i = 0; i < mapIds.length; i++) {
         if (there.get(i) != null) {
@@ -237,7 +242,7 @@ final class JobNode {
         located.add(
             there.get(i) == null
                 ? new RemotePartition(
-                    mapIds[i], isComplete ? HttpReason.NOT_REGISTERED : HttpReason.STAGING)
+                    mapIds[i], isLate ? HttpReason.STAGING : HttpReason.NOT_REGISTERED)
                 : located(peer, mapIds[i], tables.get(next++)));
       }
       return located;
@@ -246,40 +251,6 @@ final class JobNode {
         forget(peer);
       }
       throw e;
-    }
-  }
-
-  /**
-   * Asks where map outputs are. Asks again for those that the node did not register in the time
-   * that it takes for an answer: its disks may be busy with the others.
-   *
-   * @param there gets a location or null for each map output
-   * @return false if the node was still registering some at the deadline; else it lacks those with
-   *     null
-   */
-  private boolean resolve(PeerAddress peer, long[] mapIds, List<@Nullable MapOutputLocation> there)
-      throws NodeReadException, InterruptedException {
-    long deadlineNanos =
-        nanoClock.getAsLong()
-            + TimeUnit.MILLISECONDS.toNanos(settings.get(ReaderSettings.TIMEOUT_MS));
-    Arrays.stream(mapIds).forEach(_ -> there.add(null));
-    while (true) {
-      int[] asked = IntStream.range(0, mapIds.length).filter(i -> there.get(i) == null).toArray();
-      long startNanos = nanoClock.getAsLong();
-      List<@Nullable MapOutputLocation> answers =
-          answer(
-              servers.resolve(
-                  peer, SHUFFLE, Arrays.stream(asked).mapToLong(i -> mapIds[i]).toArray()),
-              "locate map outputs");
-      for (int i = 0; i < asked.length; i++) {
-        there.set(asked[i], answers.get(i));
-      }
-      if (!there.contains(null) || nanoClock.getAsLong() - startNanos < LATE_NANOS) {
-        return true;
-      }
-      if (nanoClock.getAsLong() - deadlineNanos >= 0) {
-        return false;
-      }
     }
   }
 

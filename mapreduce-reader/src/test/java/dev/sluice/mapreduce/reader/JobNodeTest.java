@@ -191,34 +191,16 @@ final class JobNodeTest {
   }
 
   @Test
-  void lateMapOutputsAreAskedForAgain() throws Exception {
+  void theOthersAreLocatedWhileTheNodeIsLateForSome() throws Exception {
     answersLate(1L);
-    answersLate(2L);
-    answersInTime(3L);
-    assertThat(locate(1, 2, 3)).containsExactly(null, null, null);
-    assertThat(asked).containsExactly(List.of(1L, 2L, 3L), List.of(2L, 3L), List.of(3L));
-  }
-
-  @Test
-  void mapOutputsThatTheNodeLacksAreNotAskedForAgain() throws Exception {
-    answersInTime(1L);
-    assertThat(locate(1, 2)).containsExactly(null, HttpReason.NOT_REGISTERED);
+    assertThat(locate(1, 2)).containsExactly(null, HttpReason.STAGING);
     assertThat(asked).hasSize(1);
   }
 
   @Test
-  void mapOutputsThatTheNodeLacksInTheEndAreToldSo() throws Exception {
-    answersLate(1L);
-    answersInTime();
+  void mapOutputsThatTheNodeLacksAreToldSo() throws Exception {
+    answersInTime(1L);
     assertThat(locate(1, 2)).containsExactly(null, HttpReason.NOT_REGISTERED);
-    assertThat(asked).containsExactly(List.of(1L, 2L), List.of(2L));
-  }
-
-  @Test
-  void mapOutputsThatAreStillLateAtTheDeadlineGoByHttp() throws Exception {
-    answersLate(1L);
-    answersLate();
-    assertThat(locate(1, 2)).containsExactly(null, HttpReason.STAGING);
-    assertThat(asked).hasSize((int) Math.ceilDiv(TIMEOUT_MS, RegistryLimits.RESOLVE_MS));
+    assertThat(asked).hasSize(1);
   }
 }
