@@ -178,8 +178,10 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
    * here, so that the peer need not hold the requests of all tasks. The answer counts that wait as
    * the peer's time.
    *
-   * @return {@link Staged} or {@link NotStaged}; completes exceptionally if the peer cannot be
-   *     asked or does not answer in the time that the request has
+   * @return {@link Staged} or {@link NotStaged}; completes exceptionally with a {@link
+   *     CircuitOpenException} if the peer is not asked for a while, with a {@link
+   *     LateAnswerException} if it does not answer in the time that the request has, and with
+   *     another exception if it cannot be asked
    */
   public CompletableFuture<Object> stage(PeerAddress peer, Stage request) {
     long bytes = request.heapBytes();
@@ -194,7 +196,12 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
     if (!requests.acquire(peer, bytes, taker)) {
       turn.orTimeout(request.timeLeftMs(), TimeUnit.MILLISECONDS);
     }
-    return turn.thenCompose(
+    return turn.exceptionallyCompose(
+            e ->
+                CompletableFuture.failedFuture(
+                    new LateAnswerException(
+                        peer + " did not answer earlier requests to stage in time", e)))
+        .thenCompose(
         _ ->
             CompletableFuture.completedFuture((int) (deadlineMs - clockMs.getAsLong()))
                 .thenCompose(leftMs -> ask(peer, request, leftMs))
@@ -205,8 +212,9 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
     CircuitBreaker breaker = channel(peer).staging();
     long askedMs = clockMs.getAsLong();
     if (!breaker.admits(askedMs)) {
-      return failure(
-          peer + " repeatedly did not stage in time, and is not asked again for some time");
+      return CompletableFuture.failedFuture(
+          new CircuitOpenException(
+              peer + " repeatedly did not stage in time, and is not asked again for some time"));
     }
     int outcomes = breaker.outcomes();
     long waitedNanos = TimeUnit.MILLISECONDS.toNanos(request.timeLeftMs() - leftMs);

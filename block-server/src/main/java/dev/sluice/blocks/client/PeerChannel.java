@@ -279,7 +279,7 @@ final class PeerChannel {
               e ->
                   CompletableFuture.failedFuture(
                       e instanceof TimeoutException
-                          ? new IOException(
+                          ? new LateAnswerException(
                               "%s to %s: no answer within %d ms".formatted(name, peer, timeoutMs),
                               e)
                           : e));

@@ -2,6 +2,8 @@
 package dev.sluice.mapreduce.reader;
 
 import dev.sluice.blocks.client.BlockServerClient;
+import dev.sluice.blocks.client.CircuitOpenException;
+import dev.sluice.blocks.client.LateAnswerException;
 import dev.sluice.blocks.directory.RegistryLimits;
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.ControlMessages.NotStaged;
@@ -192,7 +194,7 @@ final class JobNode {
           HttpReason.PEER, silentNodes + "; the one at " + host + " is still being asked", null);
     }
     try {
-      Registered found = answer(asked, "find the job's block server");
+      Registered found = answer(asked, "find the job's block server", HttpReason.PEER);
       silentNodes.found();
       return found;
     } catch (NodeReadException e) {
@@ -227,7 +229,8 @@ final class JobNode {
     try {
       long startNanos = nanoClock.getAsLong();
       List<@Nullable MapOutputLocation> there =
-          answer(servers.resolve(peer, SHUFFLE, mapIds), "locate map outputs");
+          answer(
+              servers.resolve(peer, SHUFFLE, mapIds), "locate map outputs", HttpReason.PEER);
       boolean isLate = nanoClock.getAsLong() - startNanos >= LATE_NANOS;
       List<Partitions> wanted = new ArrayList<>();
       for (int i = 0; i < mapIds.length; i++) {
@@ -247,7 +250,8 @@ final class JobNode {
       }
       return located;
     } catch (NodeReadException e) {
-      if (e.reason() != HttpReason.STAGING) { // A late disk says nothing about the daemon.
+      // A late disk says nothing about the daemon, and its breaker has to stay.
+      if (e.reason() != HttpReason.STAGING && e.reason() != HttpReason.CIRCUIT_OPEN) {
         forget(peer);
       }
       throw e;
@@ -259,7 +263,10 @@ final class JobNode {
       throws NodeReadException, InterruptedException {
     int timeoutMs = Math.toIntExact(settings.get(ReaderSettings.TIMEOUT_MS));
     Object answer =
-        answer(servers.stage(peer, new Stage(SHUFFLE, timeoutMs, wanted, 0, 0)), "send tables");
+        answer(
+            servers.stage(peer, new Stage(SHUFFLE, timeoutMs, wanted, 0, 0)),
+            "send tables",
+            HttpReason.STAGING);
     return switch (answer) {
       case Staged staged when staged.tables().size() == wanted.size() -> staged.tables();
       case NotStaged not ->
@@ -294,15 +301,26 @@ final class JobNode {
         : new NodePartition(peer, header, offset, bytes, rawBytes);
   }
 
-  private <T> T answer(CompletableFuture<T> asked, String what)
+  /**
+   * Waits for an answer of the daemon.
+   *
+   * @param late reason if it does not come in time
+   */
+  private <T> T answer(CompletableFuture<T> asked, String what, HttpReason late)
       throws NodeReadException, InterruptedException {
     try {
       // The client answers each request within its time; this limit is for a defect there.
       return asked.get(2 * settings.get(ReaderSettings.TIMEOUT_MS), TimeUnit.MILLISECONDS);
     } catch (ExecutionException | TimeoutException e) {
       Throwable cause = e.getCause() == null ? e : e.getCause();
+      HttpReason reason =
+          switch (cause) {
+            case CircuitOpenException _ -> HttpReason.CIRCUIT_OPEN;
+            case LateAnswerException _ -> late;
+            default -> HttpReason.PEER;
+          };
       throw new NodeReadException(
-          HttpReason.PEER,
+          reason,
           "the node daemon at %s did not %s: %s".formatted(host, what, cause.getMessage()),
           cause);
     }

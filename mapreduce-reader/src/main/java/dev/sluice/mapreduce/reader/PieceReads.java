@@ -2,6 +2,7 @@
 package dev.sluice.mapreduce.reader;
 
 import dev.sluice.blocks.client.BlockServerClient;
+import dev.sluice.blocks.client.CircuitOpenException;
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.ControlMessages.NotStaged;
 import dev.sluice.blocks.wire.ControlMessages.Partitions;
@@ -160,7 +161,12 @@ final class PieceReads {
                 throw failure(
                     not.stale() ? HttpReason.STALE_LOCATION : HttpReason.STAGING, not.reason());
               }
-              throw failure(HttpReason.STAGING, peer(piece) + " did not stage: " + failure);
+              throw failure(
+                  failure instanceof CompletionException wrapped
+                          && wrapped.getCause() instanceof CircuitOpenException
+                      ? HttpReason.CIRCUIT_OPEN
+                      : HttpReason.STAGING,
+                  peer(piece) + " did not stage: " + failure);
             })
         .thenCompose(staged -> read(piece, staged, askedNanos, buffer, offset, attempt));
   }

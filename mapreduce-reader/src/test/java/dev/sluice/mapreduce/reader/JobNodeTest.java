@@ -8,6 +8,7 @@ import dev.sluice.blocks.directory.RegistryLimits;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.ControlMessages.Addressed;
+import dev.sluice.blocks.wire.ControlMessages.NotStaged;
 import dev.sluice.blocks.wire.ControlMessages.Resolve;
 import dev.sluice.blocks.wire.ControlMessages.Resolved;
 import dev.sluice.blocks.wire.ControlMessages.Stage;
@@ -23,6 +24,7 @@ import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.blocks.wire.TableEntry;
 import dev.sluice.blocks.wire.TableSegment;
 import dev.sluice.mapreduce.HttpReason;
+import dev.sluice.mapreduce.NodeReadException;
 import dev.sluice.mapreduce.RemotePartition;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.soft.SoftProvider;
@@ -48,6 +50,7 @@ import org.apache.spark.network.server.StreamManager;
 import org.apache.spark.network.server.TransportServer;
 import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -60,7 +63,7 @@ final class JobNodeTest {
       new TransportConf("sluice", new MapConfigProvider(Map.of()));
   private static final String JOB = "application_1700000000000_0012-mapreduce";
   private static final String HOST = "127.0.0.1";
-  private static final int TIMEOUT_MS = 30_000;
+  private static final int TIMEOUT_MS = 4_000;
   private static final int BYTES = 100;
 
   private final MessageCodec codec = new MessageCodec(ControlMessages.TYPES, NodeMessages.TYPES);
@@ -74,7 +77,7 @@ final class JobNodeTest {
           List.of(),
           ReaderSettings.of(Map.of()).transferOptions(),
           TIMEOUT_MS,
-          () -> 0);
+          () -> TimeUnit.NANOSECONDS.toMillis(nowNanos.get()));
   private RdmaEndpoint endpoint;
   private JobNode node;
 
@@ -88,6 +91,23 @@ final class JobNodeTest {
    */
   private record Answer(long tookMs, Set<Long> registered) {}
 
+  /** Requests for tables. */
+  private int staged;
+
+  /** Requests for the job's block server. */
+  private int found;
+
+  /** Answers of the daemon to requests for tables. */
+  private enum Tables {
+    SENT,
+    /** Refused after the time that the reader has. */
+    REFUSED_LATE,
+    /** No answer. */
+    NONE
+  }
+
+  private Tables tables = Tables.SENT;
+
   /** The last one is repeated. */
   private final Deque<Answer> answers = new ArrayDeque<>();
 
@@ -95,7 +115,10 @@ final class JobNodeTest {
     @Override
     public void receive(TransportClient from, ByteBuffer request, RpcResponseCallback callback) {
       try {
-        codec.answer(callback, answer(codec.decode(request)));
+        Object answer = answer(codec.decode(request));
+        if (answer != null) {
+          codec.answer(callback, answer);
+        }
       } catch (MessageException e) {
         callback.onFailure(e);
       }
@@ -107,13 +130,28 @@ final class JobNodeTest {
     }
   }
 
-  private Object answer(Object message) {
+  private @Nullable Object answer(Object message) {
     return switch (message) {
-      case FindJob _ -> new Registered("node", HOST, server.getPort(), "soft", List.of());
+      case FindJob _ -> {
+        found++;
+        yield new Registered("node", HOST, server.getPort(), "soft", List.of());
+      }
       case Addressed(_, _, Resolve(_, long[] mapIds)) -> resolved(mapIds);
-      case Addressed(_, _, Stage stage) ->
-          new Staged(0, new RemoteRegion(0, 0, 0), 0, 0, Staged.NO_CHECKSUM, tables(stage));
+      case Addressed(_, _, Stage stage) -> answer(stage);
       default -> throw new IllegalArgumentException(message.toString());
+    };
+  }
+
+  private @Nullable Object answer(Stage stage) {
+    staged++;
+    return switch (tables) {
+      case SENT ->
+          new Staged(0, new RemoteRegion(0, 0, 0), 0, 0, Staged.NO_CHECKSUM, tables(stage));
+      case REFUSED_LATE -> {
+        nowNanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(TIMEOUT_MS));
+        yield new NotStaged(false, "scripted");
+      }
+      case NONE -> null;
     };
   }
 
@@ -202,5 +240,38 @@ final class JobNodeTest {
     answersInTime(1L);
     assertThat(locate(1, 2)).containsExactly(null, HttpReason.NOT_REGISTERED);
     assertThat(asked).hasSize(1);
+  }
+
+  @Test
+  void aNodeThatRepeatedlyStagesLateIsNotAskedForSomeTime() throws Exception {
+    answersInTime(1L);
+    tables = Tables.REFUSED_LATE;
+    for (int i = 0; i < 3; i++) {
+      assertThat(failure()).isEqualTo(HttpReason.STAGING);
+    }
+    tables = Tables.SENT;
+    assertThat(failure()).isEqualTo(HttpReason.CIRCUIT_OPEN);
+    assertThat(failure()).isEqualTo(HttpReason.CIRCUIT_OPEN);
+    assertThat(staged).as("requests for tables").isEqualTo(3);
+    nowNanos.addAndGet(TimeUnit.MINUTES.toNanos(1)); // sluice.mapreduce.circuit.cooldown
+    assertThat(locate(1)).containsExactly((HttpReason) null);
+    assertThat(found).as("requests for the block server").isEqualTo(1);
+  }
+
+  @Test
+  void aNodeThatDoesNotAnswerARequestForTablesIsNotLookedForAgain() throws Exception {
+    answersInTime(1L);
+    tables = Tables.NONE;
+    assertThat(failure()).isEqualTo(HttpReason.STAGING);
+    assertThat(found).as("requests for the block server").isEqualTo(1);
+  }
+
+  private HttpReason failure() throws Exception {
+    try {
+      locate(1);
+    } catch (NodeReadException e) {
+      return e.reason();
+    }
+    throw new AssertionError("the map output was located");
   }
 }
