@@ -126,16 +126,13 @@ public final class RdmaShuffle<K, V> implements ShuffleConsumerPlugin<K, V>, Exc
   @Override
   public RawKeyValueIterator run() throws IOException, InterruptedException {
     if (stock != null) {
-      RawKeyValueIterator merged = stock.run();
-      counters.count();
-      return merged;
+      return stock.run();
     }
     try {
       copy(requireNonNull(scheduler), requireNonNull(merger));
     } finally {
-      close(); // The merge needs memory more than READs do.
+      closeReader(); // The merge needs memory more than READs do.
     }
-    counters.count();
     return merged(requireNonNull(merger));
   }
 
@@ -215,11 +212,19 @@ public final class RdmaShuffle<K, V> implements ShuffleConsumerPlugin<K, V>, Exc
     }
   }
 
-  /** Ends READs. Idempotent. */
-  @Override
-  public void close() {
+  private void closeReader() {
     if (reader != null) {
       reader.close();
     }
+  }
+
+  /**
+   * Reports the counters, and ends READs. The reduce task calls it once, after the reducer has
+   * ended.
+   */
+  @Override
+  public void close() {
+    counters.report();
+    closeReader();
   }
 }

@@ -1,21 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.mapreduce;
 
+import java.lang.reflect.Method;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
-import org.apache.hadoop.mapred.Reporter;
+import org.apache.hadoop.mapred.Counters;
 import org.apache.hadoop.mapred.ShuffleConsumerPlugin;
-import org.apache.hadoop.mapreduce.counters.LimitExceededException;
+import org.apache.hadoop.mapred.Task;
+import org.apache.hadoop.mapreduce.counters.CounterGroupFactory;
+import org.apache.hadoop.mapreduce.counters.Limits;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Job counters of one reduce task, in the group {@link #GROUP}: bytes and map outputs by READ, by
- * HTTP, and by the {@link HttpReason} for which they went by HTTP. Each map output counts once,
- * when the scheduler commits it. {@link RdmaShuffle} makes it. Fetchers count on their threads;
- * {@link #count} reports at the end of the copy phase. Bytes are those in the map outputs' files,
- * without those of encryption.
+ * Job counters of one reduce task, in the group {@link #GROUP}: bytes and map outputs by READ and
+ * by HTTP, and map outputs by the {@link HttpReason} for which they went by HTTP. Each map output
+ * counts once, when the scheduler commits it. {@link RdmaShuffle} makes it. Fetchers count on their
+ * threads; {@link #report} reports at the end of the task. Bytes are those in the map outputs'
+ * files, without those of encryption.
+ *
+ * <p>Hadoop limits the number of counters, and a task that has one too many fails. Those of the job
+ * are therefore counted first, and these are left out if they do not fit.
  */
 final class ShuffleCounters {
   /** Name of the counter group, which users see. */
@@ -26,11 +34,10 @@ final class ShuffleCounters {
   private final ShuffleConsumerPlugin.Context<?, ?> context;
   private final AtomicLong readBytes = new AtomicLong();
   private final AtomicLong readOutputs = new AtomicLong();
+  private final AtomicLong httpBytes = new AtomicLong();
 
-  /** Map outputs by HTTP and their bytes, by the ordinals of the reasons. */
+  /** Map outputs by HTTP, by the ordinals of the reasons. */
   private final AtomicLongArray httpOutputs = new AtomicLongArray(HttpReason.values().length);
-
-  private final AtomicLongArray httpBytes = new AtomicLongArray(HttpReason.values().length);
 
   /** Reason for which no map output is READ; null if they are READ. */
   private @Nullable HttpReason ofAll;
@@ -53,44 +60,79 @@ final class ShuffleCounters {
   /** Counts a map output that came by HTTP. Any thread. */
   void byHttp(HttpReason reason, long bytes) {
     httpOutputs.incrementAndGet(reason.ordinal());
-    httpBytes.addAndGet(reason.ordinal(), bytes);
+    httpBytes.addAndGet(bytes);
   }
 
-  /** Reports the totals, once. A task with local map files has none: it fetches nothing. */
-  void count() {
+  /**
+   * Reports the totals, once, when the reducer has made its own counters. A task with local map
+   * files has none: it fetches nothing.
+   */
+  void report() {
     if (context.getLocalMapFiles() != null) {
       return;
     }
     if (ofAll != null) {
       httpOutputs.set(ofAll.ordinal(), context.getShuffledMapsCounter().getValue());
-      httpBytes.set(ofAll.ordinal(), context.getReduceShuffleBytes().getValue());
+      httpBytes.set(context.getReduceShuffleBytes().getValue());
     }
+    Map<String, Long> totals = totals();
     try {
-      report(context.getReporter());
-    } catch (LimitExceededException e) { // A job has a limited number of counters.
-      LOG.warn("Counters of the shuffle are left out (mapreduce.job.counters.max)", e);
+      int room = room(ofTask());
+      if (room < totals.size()) {
+        LOG.warn(
+            "The {} counters of the group {} are left out, because the task has room for {} more"
+                + " (mapreduce.job.counters.max)",
+            totals.size(),
+            GROUP,
+            room);
+        return;
+      }
+    } catch (ReflectiveOperationException e) {
+      LOG.warn(
+          "The counters of the group {} are left out, because this Hadoop does not tell how many"
+              + " the task has",
+          GROUP,
+          e);
+      return;
     }
+    totals.forEach((name, value) -> context.getReporter().incrCounter(GROUP, name, value));
   }
 
-  private void report(Reporter reporter) {
-    reporter.incrCounter(GROUP, "READ_BYTES", readBytes.get());
-    reporter.incrCounter(GROUP, "READ_MAP_OUTPUTS", readOutputs.get());
-    reporter.incrCounter(GROUP, "HTTP_BYTES", sum(httpBytes));
-    reporter.incrCounter(GROUP, "HTTP_MAP_OUTPUTS", sum(httpOutputs));
+  private Map<String, Long> totals() {
+    Map<String, Long> totals = new LinkedHashMap<>();
+    totals.put("READ_BYTES", readBytes.get());
+    totals.put("READ_MAP_OUTPUTS", readOutputs.get());
+    totals.put("HTTP_BYTES", httpBytes.get());
+    long sum = 0;
     for (HttpReason reason : HttpReason.values()) {
       long number = httpOutputs.get(reason.ordinal());
       if (number > 0) {
-        reporter.incrCounter(GROUP, "HTTP_" + reason, number);
-        reporter.incrCounter(GROUP, "HTTP_" + reason + "_BYTES", httpBytes.get(reason.ordinal()));
+        totals.put("HTTP_" + reason, number);
+        sum += number;
       }
     }
+    totals.put("HTTP_MAP_OUTPUTS", sum);
+    return totals;
   }
 
-  private static long sum(AtomicLongArray ofReasons) {
-    long sum = 0;
-    for (int i = 0; i < ofReasons.length(); i++) {
-      sum += ofReasons.get(i);
+  /** Returns the counters of the task. Hadoop has a method for it, but not a public one. */
+  private Counters ofTask() throws ReflectiveOperationException {
+    Method counters = Task.class.getDeclaredMethod("getCounters");
+    counters.setAccessible(true);
+    return (Counters) counters.invoke(context.getReduceTask());
+  }
+
+  /** Returns how many counters fit into a new group. Those of Hadoop itself are not limited. */
+  private static int room(Counters counters) {
+    int groups = 0;
+    int names = 0;
+    for (Counters.Group group : counters) {
+      if (!CounterGroupFactory.isFrameworkGroup(group.getName())) {
+        groups++;
+        names += group.size();
+      }
     }
-    return sum;
+    boolean isFull = groups >= Limits.getGroupsMax() || counters.limits().violation() != null;
+    return isFull ? 0 : Limits.getCountersMax() - names;
   }
 }
