@@ -4,7 +4,6 @@ package dev.sluice.node;
 import dev.sluice.blocks.server.BlockServer;
 import dev.sluice.blocks.wire.ApplicationSecret;
 import dev.sluice.node.StateFile.ApplicationState;
-import dev.sluice.rdma.transfer.DaemonThreads;
 import io.netty.channel.Channel;
 import java.io.IOException;
 import java.nio.BufferUnderflowException;
@@ -12,7 +11,6 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ThreadPoolExecutor;
 import org.apache.spark.network.client.RpcResponseCallback;
 import org.apache.spark.network.client.TransportClient;
 import org.apache.spark.network.crypto.AuthServerBootstrap;
@@ -29,29 +27,15 @@ import org.slf4j.LoggerFactory;
  * Port of a node for the readers of all MapReduce jobs, the same at all nodes. A reader
  * authenticates with the job's name and secret. The job's block server then answers over the same
  * connection ({@link JobHandler}). The {@link NodeDaemon} creates and closes it. The transport's
- * threads, 2 to 8 for all jobs, call it and must not block; threads of its own read the secrets.
+ * threads, 2 to 8 for all jobs, call it and must not block; a {@link JobLookup} reads the secrets.
  */
 final class JobPort implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(JobPort.class);
 
-  /** Threads that read secrets. Each waits for disks a short time ({@link NodeDisks}). */
-  private static final int MAX_THREADS = 64;
-
-  /** Finds a job's state, with its secret. */
-  @FunctionalInterface
-  interface Finder {
-    /**
-     * @throws IOException if the node does not serve such a job, with the reason
-     */
-    ApplicationState find(String name) throws IOException;
-  }
-
-  private final Finder jobs;
+  private final JobLookup jobs;
   private final Applications applications;
   private final JobOpener opener;
   private final TransportConf conf = ApplicationPort.transport();
-  private final ThreadPoolExecutor threads =
-      DaemonThreads.atMost(MAX_THREADS, "sluice-node-secret");
   private final BlockServer server;
 
   /**
@@ -62,8 +46,9 @@ final class JobPort implements AutoCloseable {
    * @param applications serve them
    * @throws IOException if the port is not free
    */
-  JobPort(String host, int port, Finder jobs, Applications applications) throws IOException {
-    this.jobs = jobs;
+  JobPort(String host, int port, JobLookup.Finder jobs, Applications applications)
+      throws IOException {
+    this.jobs = new JobLookup(jobs, System::nanoTime);
     this.applications = applications;
     opener = new JobOpener(applications, JobOpener.TIMEOUT);
     try {
@@ -119,7 +104,8 @@ final class JobPort implements AutoCloseable {
           return;
         }
         ByteBuffer first = ByteBuffer.allocate(frame.remaining()).put(frame).flip();
-        threads.execute(() -> read(name, client, first, callback));
+        jobs.find(name)
+            .whenComplete((job, e) -> answer(() -> secretRead(client, first, callback, job, e)));
         reads = true;
       } catch (IOException | RejectedExecutionException e) {
         LOG.debug("A connection from {} is refused", client.getSocketAddress(), e);
@@ -142,20 +128,6 @@ final class JobPort implements AutoCloseable {
       }
     }
 
-    private void read(
-        String name, TransportClient client, ByteBuffer first, RpcResponseCallback callback) {
-      try {
-        ApplicationState job = jobs.find(name);
-        answer(() -> secretRead(client, first, callback, job));
-      } catch (IOException | RuntimeException e) {
-        LOG.debug("A connection from {} is refused", client.getSocketAddress(), e);
-        answer(() -> notRead(callback, e));
-      } catch (Error e) { // ends the process
-        answer(() -> notRead(callback, e));
-        throw e;
-      }
-    }
-
     /** Goes on on the channel's thread. */
     private void answer(Runnable next) {
       try {
@@ -165,18 +137,23 @@ final class JobPort implements AutoCloseable {
       }
     }
 
+    /**
+     * @param job null if the job is not served here
+     * @param failure null if it is
+     */
     private void secretRead(
         TransportClient client,
         ByteBuffer first,
         RpcResponseCallback callback,
-        ApplicationState job) {
+        @Nullable ApplicationState job,
+        @Nullable Throwable failure) {
       reads = false;
-      authenticate(client, first, callback, job);
-    }
-
-    private void notRead(RpcResponseCallback callback, Throwable reason) {
-      reads = false;
-      callback.onFailure(reason);
+      if (job != null) {
+        authenticate(client, first, callback, job);
+      } else {
+        LOG.debug("A connection from {} is refused", client.getSocketAddress(), failure);
+        callback.onFailure(failure);
+      }
     }
 
     private void authenticate(
@@ -219,7 +196,7 @@ final class JobPort implements AutoCloseable {
   @Override
   public void close() {
     server.close();
-    threads.shutdown();
+    jobs.close();
     opener.close();
   }
 }

@@ -197,7 +197,7 @@ class JobOpenerTest extends NodeDaemonTestCase {
   @Test
   void anErrorWhileASecretIsReadIsAnswered() throws Exception {
     PeerAddress door = freeDoor();
-    JobPort.Finder failing =
+    JobLookup.Finder failing =
         _ -> {
           throw new LinkageError("scripted error");
         };

@@ -32,6 +32,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.apache.spark.network.TransportContext;
 import org.apache.spark.network.buffer.ManagedBuffer;
@@ -276,9 +277,18 @@ class NodeJobTest extends NodeDaemonTestCase {
               }
             })
         .isNotNull();
-    job.announce(true); // The daemon looks again for each reader.
+    job.announce(true); // The daemon looks again after a moment.
+    while (!isFound()) {
+      Thread.sleep(100);
+    }
+  }
+
+  private boolean isFound() throws Exception {
     try (NodeReader reader = reader()) {
       reader.findJob(door, job.name());
+      return true;
+    } catch (ExecutionException e) {
+      return false;
     }
   }
 
