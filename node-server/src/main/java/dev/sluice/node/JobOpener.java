@@ -37,6 +37,7 @@ final class JobOpener implements AutoCloseable {
 
   private final Applications applications;
   private final Duration timeout;
+  private final RefusalLog refusals = new RefusalLog();
   private final ThreadPoolExecutor threads = DaemonThreads.atMost(MAX_THREADS, "sluice-node-job");
 
   /** Answers by the names of jobs, each until its thread has ended. */
@@ -72,20 +73,27 @@ final class JobOpener implements AutoCloseable {
   }
 
   private IOException refusal(ApplicationState job, Throwable e) {
-    if (e instanceof TimeoutException) {
+    boolean isLate = e instanceof TimeoutException;
+    String reason = isLate ? LATE : String.valueOf(e.getMessage());
+    long times = refusals.add(job.name(), reason, System.nanoTime());
+    if (times > 0 && isLate) {
       LOG.warn(
           "Opening {} takes longer than {} ms. Until it ends, its readers are refused, and get map"
-              + " outputs from Hadoop's own shuffle. A disk may hang",
+              + " outputs from Hadoop's own shuffle. A disk may hang. This happened {} times since"
+              + " it was last logged",
           job.name(),
-          timeout.toMillis());
-      return new IOException(LATE, e);
+          timeout.toMillis(),
+          times);
+    } else if (times > 0) {
+      LOG.warn(
+          "Readers of {} are refused, and get its map outputs from Hadoop's own shuffle: {}. This"
+              + " happened {} times since it was last logged",
+          job.name(),
+          e.toString(),
+          times);
     }
-    LOG.warn(
-        "Readers of {} are refused, and get its map outputs from Hadoop's own shuffle: {}",
-        job.name(),
-        e.toString());
     LOG.debug("Readers of {} are refused", job.name(), e);
-    return new IOException(String.valueOf(e.getMessage()), e);
+    return new IOException(reason, e);
   }
 
   private void open(ApplicationState job, CompletableFuture<JobApplication> answer) {

@@ -19,6 +19,7 @@ import dev.sluice.blocks.wire.NodeMessages.FindJob;
 import dev.sluice.blocks.wire.NodeMessages.Registered;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.node.StateFile.ApplicationState;
+import dev.sluice.rdma.log.LogCapture;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.TransferOptions;
 import java.io.IOException;
@@ -36,6 +37,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.logging.log4j.Level;
 import org.apache.spark.network.TransportContext;
 import org.apache.spark.network.client.RpcResponseCallback;
 import org.apache.spark.network.client.TransportClient;
@@ -146,6 +148,21 @@ class JobOpenerTest extends NodeDaemonTestCase {
       assertThat(reason(first)).isEqualTo("scripted");
       assertThat(reason(second)).isEqualTo("scripted");
       assertThat(opened).hasValue(2);
+    }
+  }
+
+  @Test
+  void repeatedRefusalsOfAJobAreLoggedOnce() throws Exception {
+    answer.countDown();
+    try (JobOpener opener = new JobOpener(applications, Duration.ofSeconds(30));
+        LogCapture log = new LogCapture(JobOpener.class, Level.WARN)) {
+      for (int i = 0; i < 3; i++) {
+        assertThat(reason(opener.enter(jobs.find(stuck.name())))).isEqualTo("scripted");
+        assertThat(reason(opener.enter(jobs.find(other.name())))).isEqualTo("scripted");
+      }
+      assertThat(log.messages()).hasSize(2);
+      assertThat(log.messages()).anyMatch(each -> each.contains(stuck.name()));
+      assertThat(log.messages()).anyMatch(each -> each.contains(other.name()));
     }
   }
 

@@ -20,6 +20,7 @@ import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.blocks.wire.MessageException;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.QueuePairAddress;
+import dev.sluice.rdma.RateLimitedLog;
 import dev.sluice.rdma.transfer.QueuePairAcceptor;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -49,6 +50,7 @@ final class BlockServerHandler extends RpcHandler {
   private final Stager stager;
   private final StreamManager noStreams = new OneForOneStreamManager();
   private final PeerConnections peers;
+  private final RateLimitedLog failedConnects = new RateLimitedLog();
 
   BlockServerHandler(
       MessageCodec codec,
@@ -153,9 +155,19 @@ final class BlockServerHandler extends RpcHandler {
         .whenComplete((accepted, e) -> answer.accept(connected(request, accepted, e)));
   }
 
-  private static Object connected(Connect request, QueuePairAddress accepted, Throwable e) {
+  private Object connected(Connect request, QueuePairAddress accepted, Throwable e) {
     if (e != null) {
-      LOG.warn("Connecting a queue pair to {} failed: {}", request.peerId(), e.getMessage());
+      long times = failedConnects.add(System.nanoTime());
+      if (times > 0) {
+        LOG.warn(
+            "{}: connecting a queue pair to {} failed: {}; {} such failures since this was last"
+                + " logged",
+            self,
+            request.peerId(),
+            e.getMessage(),
+            times);
+      }
+      LOG.debug("Connecting a queue pair to {} failed", request.peerId(), e);
       return new Refused(String.valueOf(e.getMessage()));
     }
     return new Connected(accepted);
