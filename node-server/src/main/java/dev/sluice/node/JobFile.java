@@ -40,11 +40,14 @@ final class JobFile {
    * @param checkOwner true if only files of that user are map outputs
    */
   record MapReduceJob(String user, boolean checkOwner) {
+    /** Returns the folder in one of YARN's local directories in which the user may change all. */
+    Path ofUser(Path directory) {
+      return directory.resolve("usercache").resolve(user);
+    }
+
     /** Returns the folder of the job's files in one of YARN's local directories. */
     Path folder(Path directory, String name) {
-      return directory
-          .resolve("usercache")
-          .resolve(user)
+      return ofUser(directory)
           .resolve("appcache")
           .resolve(name.substring(0, name.length() - SUFFIX.length()));
     }

@@ -27,7 +27,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The job's user may replace these files and folders at any time, by links to files that only
  * the daemon may read. Each file is therefore checked after it was opened, and read by its
- * descriptor: no link leads to it, and it belongs to the user where Hadoop asks for that, too.
+ * descriptor: no link of the user leads to it, and it belongs to the user where Hadoop asks for
+ * that, too. The folder of the user, or one above, may be an administrator's link.
  */
 final class JobFiles implements MapOutputFiles {
   /** The one shuffle of a job. */
@@ -165,7 +166,8 @@ final class JobFiles implements MapOutputFiles {
   }
 
   private void check(Path directory, Path path, Path opened) throws IOException {
-    Path expected = directory.toRealPath().resolve(directory.relativize(path));
+    Path ofUser = job.ofUser(directory);
+    Path expected = ofUser.toRealPath().resolve(ofUser.relativize(path));
     Path real = java.nio.file.Files.readSymbolicLink(opened);
     if (!real.equals(expected)) {
       throw new InconsistentFilesException("a link leads from %s to %s".formatted(path, real));

@@ -3,8 +3,10 @@ package dev.sluice.node;
 
 import static dev.sluice.node.JobFixture.mapId;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.blocks.directory.FileGuard;
+import dev.sluice.blocks.directory.InconsistentFilesException;
 import dev.sluice.blocks.handover.NodeSocket;
 import dev.sluice.blocks.registry.MapOutputFiles;
 import dev.sluice.blocks.registry.MapOutputIndex;
@@ -126,5 +128,32 @@ class JobFilesTest {
 
   private static <T> T get(Callable<T> work) throws Exception {
     return onAnotherThread(work).get(20, TimeUnit.SECONDS);
+  }
+
+  /** An administrator has moved the users' folders to another disk. */
+  @Test
+  void aLinkAboveTheFolderOfTheUserIsFollowed() throws Exception {
+    answer.countDown();
+    moveAndLink(hanging.resolve("usercache"));
+    MapOutputFiles.Files found = find(ON_HANGING);
+    MapOutputIndex.read(found);
+    try (FileGuard.Guarded data = found.guard().open(found.data())) {
+      assertThat(data).isNotNull();
+    }
+  }
+
+  @Test
+  void aLinkInTheFolderOfTheUserIsRefused() throws Exception {
+    answer.countDown();
+    moveAndLink(hanging.resolve("usercache/alice/appcache"));
+    MapOutputFiles.Files found = find(ON_HANGING);
+    assertThatThrownBy(() -> found.guard().open(found.data()))
+        .isInstanceOf(InconsistentFilesException.class)
+        .hasMessageContaining("a link leads");
+  }
+
+  private void moveAndLink(Path folder) throws Exception {
+    Path moved = Files.move(folder, directory.resolve("moved"));
+    Files.createSymbolicLink(folder, moved);
   }
 }
