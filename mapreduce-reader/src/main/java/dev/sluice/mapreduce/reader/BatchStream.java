@@ -21,6 +21,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,7 +34,7 @@ final class BatchStream extends InputStream {
   private static final int AHEAD = 2;
 
   private final long timeoutMs;
-  private final PieceReads reads;
+  private final Function<Piece, CompletableFuture<PooledBuffer>> reads;
   private final BatchPlan plan;
 
   /** A piece that is being READ. */
@@ -56,10 +57,29 @@ final class BatchStream extends InputStream {
       int partition,
       List<NodePartition> partitions,
       long timeoutMs) {
+    this(
+        new PieceReads(servers, endpoint, partition, timeoutMs)::start,
+        new BatchPlan(partitions, endpoint.buffers().maxBufferBytes()),
+        timeoutMs);
+  }
+
+  /**
+   * @param reads starts to READ a piece, and completes with its buffer
+   */
+  BatchStream(
+      Function<Piece, CompletableFuture<PooledBuffer>> reads, BatchPlan plan, long timeoutMs) {
     this.timeoutMs = timeoutMs;
-    reads = new PieceReads(servers, endpoint, partition, timeoutMs);
-    plan = new BatchPlan(partitions, endpoint.buffers().maxBufferBytes());
-    readAhead();
+    this.reads = reads;
+    this.plan = plan;
+    boolean started = false;
+    try {
+      readAhead();
+      started = true;
+    } finally {
+      if (!started) {
+        close(); // The caller has no stream to close.
+      }
+    }
   }
 
   private void readAhead() {
@@ -68,7 +88,7 @@ final class BatchStream extends InputStream {
       if (next == null) {
         return;
       }
-      underWay.add(new UnderWay(next, reads.start(next)));
+      underWay.add(new UnderWay(next, reads.apply(next)));
     }
   }
 
