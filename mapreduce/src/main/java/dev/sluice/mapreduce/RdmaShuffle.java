@@ -52,6 +52,10 @@ public final class RdmaShuffle<K, V> implements ShuffleConsumerPlugin<K, V>, Exc
   private @Nullable Shuffle<K, V> stock;
 
   private @Nullable NodeReader reader;
+
+  /** Thread that closes the reader; null before. */
+  private @Nullable Thread closing;
+
   private @Nullable ShuffleSchedulerImpl<K, V> scheduler;
   private @Nullable MergeManager<K, V> merger;
 
@@ -131,7 +135,7 @@ public final class RdmaShuffle<K, V> implements ShuffleConsumerPlugin<K, V>, Exc
     try {
       copy(requireNonNull(scheduler), requireNonNull(merger));
     } finally {
-      closeReader(); // The merge needs memory more than READs do.
+      closeReader(); // The merge goes on meanwhile, and needs the memory.
     }
     return merged(requireNonNull(merger));
   }
@@ -212,19 +216,35 @@ public final class RdmaShuffle<K, V> implements ShuffleConsumerPlugin<K, V>, Exc
     }
   }
 
+  /**
+   * Begins to close the reader, once. It waits for threads, up to several seconds for one that does
+   * not end, in which the task would not tell that it lives.
+   */
   private void closeReader() {
-    if (reader != null) {
-      reader.close();
+    if (reader != null && closing == null) {
+      Thread thread = new Thread(reader::close, "sluice-close");
+      thread.setDaemon(true);
+      thread.start();
+      closing = thread;
     }
   }
 
   /**
-   * Reports the counters, and ends READs. The reduce task calls it once, after the reducer has
-   * ended.
+   * Reports the counters, and waits until the reader is closed. The reduce task calls it once,
+   * after the reducer has ended.
    */
   @Override
   public void close() {
     counters.report();
     closeReader();
+    Thread last = closing;
+    try {
+      while (last != null && last.isAlive()) {
+        context.getReporter().progress();
+        last.join(PROGRESS_MS);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // The task is being ended.
+    }
   }
 }

@@ -54,17 +54,18 @@ final class RdmaShuffleTest {
       jar.write(Factory.class.getName().getBytes(StandardCharsets.UTF_8));
     }
     Factory.isClosed = new CountDownLatch(1);
-    shuffle.init(context());
+    Factory.mayClose = new CountDownLatch(0);
+    shuffle.init(context(1));
   }
 
-  private ShuffleConsumerPlugin.Context<Text, IntWritable> context() throws IOException {
+  private ShuffleConsumerPlugin.Context<Text, IntWritable> context(int maps) throws IOException {
     JobConf conf = new JobConf(false);
     conf.set(MRConfig.LOCAL_DIR, directory.toString());
     conf.setLong("mapreduce.reduce.memory.totalbytes", 64 << 20);
-    conf.setNumMapTasks(1);
+    conf.setNumMapTasks(maps);
     conf.setNumReduceTasks(1);
     conf.set(InstalledReader.HOME, directory.toString());
-    ReduceTask task = new ReduceTask("job.xml", REDUCE, 0, 1, 1);
+    ReduceTask task = new ReduceTask("job.xml", REDUCE, 0, maps, 1);
     task.setConf(conf);
     task.setShuffleSecret(new SecretKeySpec(new byte[16], "HmacSHA1"));
     MROutputFiles files = new MROutputFiles();
@@ -115,6 +116,18 @@ final class RdmaShuffleTest {
         .hasCause(first);
   }
 
+  @Test
+  void theMergeDoesNotWaitForTheEndOfReads() throws Exception {
+    Factory.mayClose = new CountDownLatch(1);
+    RdmaShuffle<Text, IntWritable> ofNoMaps = new RdmaShuffle<>();
+    ofNoMaps.init(context(0));
+    assertThat(ofNoMaps.run().next()).as("a record").isFalse();
+    assertThat(Factory.isClosed.getCount()).isOne();
+    Factory.mayClose.countDown();
+    ofNoMaps.close();
+    assertThat(Factory.isClosed.await(30, TimeUnit.SECONDS)).as("the reader is closed").isTrue();
+  }
+
   private void report(Throwable failure, String name) throws InterruptedException {
     Thread thread = new Thread(() -> shuffle.reportException(failure), name);
     thread.start();
@@ -124,6 +137,7 @@ final class RdmaShuffleTest {
   /** Makes readers of no node. */
   public static final class Factory implements NodeReader.Factory {
     private static volatile CountDownLatch isClosed;
+    private static volatile CountDownLatch mayClose;
 
     @Override
     public NodeReader open(
@@ -141,6 +155,11 @@ final class RdmaShuffleTest {
 
         @Override
         public void close() {
+          try {
+            mayClose.await();
+          } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+          }
           isClosed.countDown();
         }
       };

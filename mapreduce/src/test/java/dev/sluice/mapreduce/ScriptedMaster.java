@@ -5,6 +5,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.apache.hadoop.mapred.AMFeedback;
 import org.apache.hadoop.mapred.MapTaskCompletionEventsUpdate;
 import org.apache.hadoop.mapred.TaskAttemptID;
 import org.apache.hadoop.mapred.TaskCompletionEvent;
@@ -36,6 +37,11 @@ final class ScriptedMaster {
   }
 
   private Object answer(Method method, Object[] arguments) throws Exception {
+    if (method.getName().equals("statusUpdate")) {
+      AMFeedback feedback = new AMFeedback();
+      feedback.setTaskFound(true);
+      return feedback;
+    }
     if (!method.getName().equals("getMapCompletionEvents")) {
       throw new UnsupportedOperationException(method.getName());
     }
