@@ -9,7 +9,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -23,6 +25,7 @@ class NodeMainTest {
   private record Ended(int status, List<String> lines) {}
 
   @TempDir Path directory;
+  private final Map<String, String> environment = new HashMap<>();
   private Path data;
 
   @BeforeEach
@@ -44,11 +47,10 @@ class NodeMainTest {
                 System.getProperty("java.class.path"),
                 NodeMain.class.getName()));
     command.addAll(List.of(arguments));
-    Process process =
-        new ProcessBuilder(command)
-            .redirectErrorStream(true)
-            .redirectOutput(output.toFile())
-            .start();
+    ProcessBuilder builder =
+        new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile());
+    builder.environment().putAll(environment);
+    Process process = builder.start();
     try {
       assertThat(process.waitFor(TIMEOUT_S, TimeUnit.SECONDS)).as("the process ends").isTrue();
     } finally {
@@ -139,6 +141,16 @@ class NodeMainTest {
         .startsWith("fail  settings: ")
         .contains("did you mean sluice.node.ports?");
     assertThat(ended.status()).isEqualTo(1);
+  }
+
+  @Test
+  void theLogMayBeAFile() throws Exception {
+    Path log = directory.resolve("sluice-node.log");
+    environment.put("SLUICE_NODE_APPENDER", "file");
+    environment.put("SLUICE_NODE_LOG", log.toString());
+    Ended ended = run(settings("sluice.node.directories=" + data + "/nosuch"));
+    assertThat(ended.lines()).singleElement().asString().startsWith("sluice-node: ");
+    assertThat(log).content().contains(" INFO ");
   }
 
   @Test

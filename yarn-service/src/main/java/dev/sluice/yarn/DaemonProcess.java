@@ -35,6 +35,10 @@ final class DaemonProcess {
   private final File program;
   private final String javaHome;
   private final File log;
+
+  /** Standard output, in which a JVM says why it does not start or has crashed. */
+  private final File output;
+
   private final List<String> arguments;
 
   private final Thread supervisor = new Thread(this::supervise, "sluice-node-supervisor");
@@ -47,12 +51,14 @@ final class DaemonProcess {
 
   /**
    * @param javaHome JAVA_HOME of the daemon; empty to inherit this process's environment
+   * @param log file that the daemon writes, and replaces when it is large
    * @param arguments all arguments except the directories
    */
   DaemonProcess(File program, String javaHome, File log, List<String> arguments) {
     this.program = program;
     this.javaHome = javaHome;
     this.log = log;
+    output = new File(log.getParentFile(), "sluice-node.out");
     this.arguments = arguments;
   }
 
@@ -77,7 +83,12 @@ final class DaemonProcess {
           pauseMs = MIN_PAUSE_MS;
         }
         if (!isStopped()) {
-          LOG.error("The node daemon {}; starting it again in {} ms; see {}", end, pauseMs, log);
+          LOG.error(
+              "The node daemon {}; starting it again in {} ms; see {} and {}",
+              end,
+              pauseMs,
+              log,
+              output);
           pause(pauseMs);
           pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS);
         }
@@ -114,7 +125,9 @@ final class DaemonProcess {
     ProcessBuilder builder =
         new ProcessBuilder(command)
             .redirectErrorStream(true)
-            .redirectOutput(ProcessBuilder.Redirect.appendTo(log));
+            .redirectOutput(ProcessBuilder.Redirect.appendTo(output));
+    builder.environment().put("SLUICE_NODE_APPENDER", "file");
+    builder.environment().put("SLUICE_NODE_LOG", log.toString());
     if (!javaHome.isEmpty()) {
       builder.environment().put("JAVA_HOME", javaHome);
     }

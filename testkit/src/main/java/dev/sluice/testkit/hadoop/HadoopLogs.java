@@ -17,7 +17,8 @@ import java.util.Set;
  * @param directory the cluster's folder
  */
 record HadoopLogs(Path directory) {
-  private static final Set<String> LOGS = Set.of("stderr", "process.log", "sluice-node.log");
+  private static final Set<String> LOGS =
+      Set.of("stderr", "process.log", "sluice-node.log", "sluice-node.out");
 
   /** Last lines of each log in {@link #ends}. */
   private static final int LINES = 30;
