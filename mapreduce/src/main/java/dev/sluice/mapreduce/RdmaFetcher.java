@@ -112,7 +112,7 @@ final class RdmaFetcher<K, V> extends Fetcher<K, V> {
         context.getJobConf(),
         context.getReduceId(),
         scheduler,
-        new HttpMerger<>(merger, byHttp, counters),
+        new CountingMergeManager<>(merger, byHttp, counters),
         context.getReporter(),
         metrics,
         failures,

@@ -56,16 +56,16 @@ public final class NodeDaemon implements AutoCloseable {
   /** Roots in and next to which folders of ended jobs and dead executors are being deleted. */
   private final Set<Path> tidying = ConcurrentHashMap.newKeySet();
 
-  /** Parts that are closed before the applications. */
-  private final StartedParts doors = new StartedParts();
+  /** Parts with an address, which are closed before the applications. */
+  private final StartedParts listeners = new StartedParts();
 
   /**
-   * A part with an address of its own, without which the daemon works.
+   * A part that listens at an address of its own, without which the daemon works.
    *
    * @param served its service in words, with a verb
    * @param address setting of its address
    */
-  private record Door(String served, Setting<?> address, Opener opener) {
+  private record Listener(String served, Setting<?> address, Opener opener) {
     interface Opener {
       /**
        * @throws IOException if the address cannot be bound
@@ -74,8 +74,8 @@ public final class NodeDaemon implements AutoCloseable {
     }
   }
 
-  /** Doors that could not be opened yet, with the reasons, which the pages show. */
-  private final Map<Door, String> unbound = new ConcurrentHashMap<>();
+  /** Listeners that could not be opened yet, with the reasons, which the pages show. */
+  private final Map<Listener, String> unbound = new ConcurrentHashMap<>();
 
   /** Port that was given to an application of Spark last. */
   private final AtomicInteger lastPort = new AtomicInteger();
@@ -157,12 +157,12 @@ public final class NodeDaemon implements AutoCloseable {
   /** Returns the reasons why addresses are not bound, by their settings. */
   private Map<String, String> unbound() {
     return unbound.entrySet().stream()
-        .collect(Collectors.toMap(door -> door.getKey().address().key(), Map.Entry::getValue));
+        .collect(Collectors.toMap(each -> each.getKey().address().key(), Map.Entry::getValue));
   }
 
   private synchronized void open() throws IOException {
     applications.open(folders.read());
-    doors.started(
+    listeners.started(
         new SocketServer(
             options,
             applications,
@@ -171,15 +171,16 @@ public final class NodeDaemon implements AutoCloseable {
         .get(NodeSettings.HTTP)
         .ifPresent(
             address ->
-                openDoor(
-                    new Door("Metrics and health are", NodeSettings.HTTP, () -> openPages(address)),
+                listen(
+                    new Listener(
+                        "Metrics and health are", NodeSettings.HTTP, () -> openPages(address)),
                     true));
     options
         .get(NodeSettings.MAPREDUCE_PORT)
         .ifPresent(
             port ->
-                openDoor(
-                    new Door(
+                listen(
+                    new Listener(
                         "MapReduce jobs are",
                         NodeSettings.MAPREDUCE_PORT,
                         () -> new JobPort(options.host(), port, jobs::find, applications)),
@@ -197,34 +198,34 @@ public final class NodeDaemon implements AutoCloseable {
         applications().size());
   }
 
-  /** Opens a door. If its address cannot be bound, the next tick tries again. */
-  private synchronized void openDoor(Door door, boolean isFirst) {
+  /** Opens a listener. If its address cannot be bound, the next tick tries again. */
+  private synchronized void listen(Listener listener, boolean isFirst) {
     if (closed) {
       return;
     }
     try {
-      doors.started(door.opener().open());
-      unbound.remove(door);
+      listeners.started(listener.opener().open());
+      unbound.remove(listener);
       if (!isFirst) {
-        LOG.info("{} served now", door.served());
+        LOG.info("{} served now", listener.served());
       }
     } catch (IOException e) {
-      unbound.put(door, String.valueOf(e.getMessage()));
+      unbound.put(listener, String.valueOf(e.getMessage()));
       if (isFirst) {
         LOG.warn(
             "{} not served, because the address cannot be bound ({}). Everything else is served."
                 + " The daemon tries again within {} s; set {} to use another address",
-            door.served(),
+            listener.served(),
             e.getMessage(),
             TimeUnit.MILLISECONDS.toSeconds(MAX_TICK_MS),
-            door.address().key());
+            listener.address().key());
       }
     }
   }
 
   private void tidy() {
     try {
-      unbound.keySet().forEach(door -> openDoor(door, false));
+      unbound.keySet().forEach(each -> listen(each, false));
       forgiveSilenceWhileStopped();
       applications.tidy();
       folders.roots().forEach(this::tidy);
@@ -290,7 +291,7 @@ public final class NodeDaemon implements AutoCloseable {
       return;
     }
     closed = true;
-    doors.close();
+    listeners.close();
     timer.shutdown();
     applications.close();
     folders.close();

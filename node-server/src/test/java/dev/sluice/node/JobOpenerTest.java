@@ -185,18 +185,18 @@ class JobOpenerTest extends NodeDaemonTestCase {
 
   @Test
   void aDiskThatHangsHoldsUpNoOtherJob() throws Exception {
-    PeerAddress door = freeDoor();
-    try (JobPort _ = new JobPort(door.host(), door.port(), jobs::find, applications);
+    PeerAddress jobPort = freeJobPort();
+    try (JobPort _ = new JobPort(jobPort.host(), jobPort.port(), jobs::find, applications);
         BlockServerClient ofStuck = client(stuck);
         BlockServerClient ofOther = client(other)) {
-      assertConnected(ofStuck, door);
+      assertConnected(ofStuck, jobPort);
       List<CompletableFuture<?>> waiting = new ArrayList<>();
       for (int i = 0; i < READERS; i++) {
-        waiting.add(ofStuck.findJob(door, stuck.name()));
+        waiting.add(ofStuck.findJob(jobPort, stuck.name()));
       }
       hangs.await();
-      assertConnected(ofStuck, door); // All requests before this one have come.
-      assertThat(ofOther.findJob(door, other.name()))
+      assertConnected(ofStuck, jobPort); // All requests before this one have come.
+      assertThat(ofOther.findJob(jobPort, other.name()))
           .failsWithin(WAIT_S, TimeUnit.SECONDS)
           .withThrowableThat()
           .withMessageContaining("scripted");
@@ -204,8 +204,8 @@ class JobOpenerTest extends NodeDaemonTestCase {
     }
   }
 
-  private void assertConnected(BlockServerClient ofStuck, PeerAddress door) {
-    assertThat(ofStuck.findJob(door, other.name()))
+  private void assertConnected(BlockServerClient ofStuck, PeerAddress jobPort) {
+    assertThat(ofStuck.findJob(jobPort, other.name()))
         .failsWithin(WAIT_S, TimeUnit.SECONDS)
         .withThrowableThat()
         .withMessageContaining("the reader is one of " + stuck.name());
@@ -213,14 +213,14 @@ class JobOpenerTest extends NodeDaemonTestCase {
 
   @Test
   void anErrorWhileASecretIsReadIsAnswered() throws Exception {
-    PeerAddress door = freeDoor();
+    PeerAddress jobPort = freeJobPort();
     JobLookup.Finder failing =
         _ -> {
           throw new LinkageError("scripted error");
         };
-    try (JobPort _ = new JobPort(door.host(), door.port(), failing, applications);
+    try (JobPort _ = new JobPort(jobPort.host(), jobPort.port(), failing, applications);
         BlockServerClient reader = client(other)) {
-      assertThat(reader.findJob(door, other.name()))
+      assertThat(reader.findJob(jobPort, other.name()))
           .failsWithin(WAIT_S, TimeUnit.SECONDS)
           .withThrowableThat()
           .withStackTraceContaining("scripted error");
@@ -230,15 +230,15 @@ class JobOpenerTest extends NodeDaemonTestCase {
   /** They go while their secret is read or, if that was faster, after that. */
   @Test
   void readersThatGoAwayDisturbNoOther() throws Exception {
-    PeerAddress door = freeDoor();
-    try (JobPort _ = new JobPort(door.host(), door.port(), jobs::find, applications)) {
+    PeerAddress jobPort = freeJobPort();
+    try (JobPort _ = new JobPort(jobPort.host(), jobPort.port(), jobs::find, applications)) {
       for (int i = 0; i < READERS; i++) {
-        try (Socket socket = new Socket(door.host(), door.port())) {
+        try (Socket socket = new Socket(jobPort.host(), jobPort.port())) {
           socket.getOutputStream().write(firstRequest(other.name()));
         }
       }
       try (BlockServerClient reader = client(other)) {
-        assertThat(reader.findJob(door, other.name()))
+        assertThat(reader.findJob(jobPort, other.name()))
             .failsWithin(WAIT_S, TimeUnit.SECONDS)
             .withThrowableThat()
             .withMessageContaining("scripted");
@@ -251,13 +251,13 @@ class JobOpenerTest extends NodeDaemonTestCase {
   void messagesWaitInTheirOrderUntilTheJobIsOpen() throws Exception {
     serves = true;
     stuck.write(directory.resolve("node"), directory.resolve("node"), 7, 0, 100);
-    PeerAddress door = freeDoor();
+    PeerAddress jobPort = freeJobPort();
     List<String> answers = new CopyOnWriteArrayList<>();
-    try (JobPort _ = new JobPort(door.host(), door.port(), jobs::find, applications);
+    try (JobPort _ = new JobPort(jobPort.host(), jobPort.port(), jobs::find, applications);
         TransportContext context = new TransportContext(CONF, new NoOpRpcHandler());
         TransportClientFactory clients =
             context.createClientFactory(List.of(stuck.authentication(CONF)))) {
-      TransportClient client = clients.createClient(door.host(), door.port());
+      TransportClient client = clients.createClient(jobPort.host(), jobPort.port());
       CompletableFuture<Object> found = ask(client, new FindJob(stuck.name()));
       hangs.await();
       CompletableFuture<Object> located = ask(client, resolve(JobFixture.mapId(7, 0)));
@@ -280,20 +280,20 @@ class JobOpenerTest extends NodeDaemonTestCase {
     serves = true;
     stuck.write(directory.resolve("node"), directory.resolve("node"), 7, 0, 100);
     stuck.write(directory.resolve("node"), directory.resolve("node"), 8, 0, 100);
-    PeerAddress door = freeDoor();
-    try (JobPort _ = new JobPort(door.host(), door.port(), jobs::find, applications);
+    PeerAddress jobPort = freeJobPort();
+    try (JobPort _ = new JobPort(jobPort.host(), jobPort.port(), jobs::find, applications);
         TransportContext context = new TransportContext(CONF, new NoOpRpcHandler());
         TransportClientFactory clients =
             context.createClientFactory(List.of(stuck.authentication(CONF)));
         BlockServerClient reader = client(stuck)) {
-      TransportClient leaving = clients.createUnmanagedClient(door.host(), door.port());
+      TransportClient leaving = clients.createUnmanagedClient(jobPort.host(), jobPort.port());
       ask(leaving, new FindJob(stuck.name()));
       hangs.await();
       ask(leaving, resolve(JobFixture.mapId(7, 0)));
       leaving.getChannel().close().sync();
-      assertConnected(reader, door);
+      assertConnected(reader, jobPort);
       answer.countDown();
-      PeerAddress node = new PeerAddress(String.valueOf(server), door.host(), door.port());
+      PeerAddress node = new PeerAddress(String.valueOf(server), jobPort.host(), jobPort.port());
       long[] later = {JobFixture.mapId(8, 0)};
       assertThat(reader.resolve(node, JobFiles.SHUFFLE, later).get(WAIT_S, TimeUnit.SECONDS))
           .doesNotContainNull();
@@ -340,9 +340,9 @@ class JobOpenerTest extends NodeDaemonTestCase {
     return frame.put((byte) 0xEA).putInt(name.length).put(name).putInt(0).array();
   }
 
-  private static PeerAddress freeDoor() throws IOException {
+  private static PeerAddress freeJobPort() throws IOException {
     try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
-      return new PeerAddress("door", "127.0.0.1", free.getLocalPort());
+      return new PeerAddress("job-port", "127.0.0.1", free.getLocalPort());
     }
   }
 

@@ -59,7 +59,7 @@ class NodeJobTest extends NodeDaemonTestCase {
 
   private Path disk1;
   private Path disk2;
-  private PeerAddress door;
+  private PeerAddress jobPort;
   private JobFixture job;
   private JobFixture other;
 
@@ -70,7 +70,7 @@ class NodeJobTest extends NodeDaemonTestCase {
     set(NodeSettings.DIRECTORIES, disk1 + "," + disk2);
     try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
       set(NodeSettings.MAPREDUCE_PORT, Integer.toString(free.getLocalPort()));
-      door = new PeerAddress("door", "127.0.0.1", free.getLocalPort());
+      jobPort = new PeerAddress("job-port", "127.0.0.1", free.getLocalPort());
     }
     String user = System.getProperty("user.name");
     job = new JobFixture("application_1700000000000_0001", user, List.of(disk1, disk2));
@@ -88,7 +88,7 @@ class NodeJobTest extends NodeDaemonTestCase {
   /** Netty closes a listening socket a moment after the daemon is closed. */
   private void stop() throws Exception {
     daemon.close();
-    while (isOpen(door.port())) {
+    while (isOpen(jobPort.port())) {
       Thread.sleep(20);
     }
   }
@@ -100,7 +100,7 @@ class NodeJobTest extends NodeDaemonTestCase {
     byte[] data = job.write(disk1, disk1, 7, 0, 100, 20, 3_000);
     byte[] apart = job.write(disk2, disk1, 1_000_000, 2, 50, 60, 70);
     try (NodeReader reader = reader()) {
-      Registered found = reader.findJob(door, job.name());
+      Registered found = reader.findJob(jobPort, job.name());
       assertThat(found.folders()).isEmpty();
       assertThat(found.provider()).isEqualTo("soft");
       PeerAddress node = node(found);
@@ -113,7 +113,7 @@ class NodeJobTest extends NodeDaemonTestCase {
       assertThat(reader.locate(node, JobFiles.SHUFFLE, mapId(7, 1))).isNull();
       assertThat(reader.locate(node, JobFiles.SHUFFLE, mapId(8, 0))).isNull();
       assertThat(reader.locate(node, SHUFFLE, mapId(7, 0))).isNull();
-      assertThat(reader.findJob(door, job.name())).isEqualTo(found);
+      assertThat(reader.findJob(jobPort, job.name())).isEqualTo(found);
     }
     assertThat(metric(job.name(), NodeMetric.REGISTERED_OUTPUTS)).isEqualTo(2);
     assertThat(metric(job.name(), NodeMetric.MAP_OUTPUTS)).isZero();
@@ -128,9 +128,9 @@ class NodeJobTest extends NodeDaemonTestCase {
     Map<String, String> network = Map.of("spark.network.crypto.enabled", "true");
     try (NodeReader reader = new NodeReader(job.name(), JobFixture.SECRET, network);
         NodeReader wrong = new NodeReader(job.name(), "d3Jvbmc=", network)) {
-      PeerAddress node = node(reader.findJob(door, job.name()));
+      PeerAddress node = node(reader.findJob(jobPort, job.name()));
       assertThat(reader.read(node, JobFiles.SHUFFLE, mapId(7, 0))).isEqualTo(data);
-      assertThatThrownBy(() -> wrong.findJob(door, job.name())).isNotNull();
+      assertThatThrownBy(() -> wrong.findJob(jobPort, job.name())).isNotNull();
     }
   }
 
@@ -150,8 +150,8 @@ class NodeJobTest extends NodeDaemonTestCase {
         TransportContext context = new TransportContext(SPARK, new NoOpRpcHandler());
         TransportClientFactory factory =
             context.createClientFactory(List.of(job.authentication(SPARK)))) {
-      PeerAddress node = node(reader.findJob(door, job.name()));
-      TransportClient client = factory.createClient(door.host(), door.port());
+      PeerAddress node = node(reader.findJob(jobPort, job.name()));
+      TransportClient client = factory.createClient(jobPort.host(), jobPort.port());
       for (BlockTransferMessage fetch : fetches) {
         assertThatThrownBy(() -> client.sendRpcSync(fetch.toByteBuffer(), 10_000))
             .hasMessageContaining(MessageException.class.getName());
@@ -195,7 +195,7 @@ class NodeJobTest extends NodeDaemonTestCase {
     job.announce(false);
     job.write(disk1, disk1, 7, 0, 100, 20, 3_000);
     try (NodeReader reader = reader()) {
-      PeerAddress node = node(reader.findJob(door, job.name()));
+      PeerAddress node = node(reader.findJob(jobPort, job.name()));
       assertThat(reader.isRegistered(node, JobFiles.SHUFFLE, mapId(7, 0))).isTrue();
       Staged tables = reader.stage(node, JobFiles.SHUFFLE, mapId(7, 0), PARTITIONS, 0);
       assertThat(tables.region().length()).isZero();
@@ -212,7 +212,7 @@ class NodeJobTest extends NodeDaemonTestCase {
     job.announce(true);
     byte[] data = job.write(disk2, disk1, 7, 0, 100, 20, 3_000);
     try (NodeReader reader = reader()) {
-      PeerAddress node = node(reader.findJob(door, job.name()));
+      PeerAddress node = node(reader.findJob(jobPort, job.name()));
       assertThat(reader.isRegistered(node, JobFiles.SHUFFLE, mapId(7, 0))).isFalse();
       Staged tables = reader.stage(node, JobFiles.SHUFFLE, mapId(7, 0), PARTITIONS, 0);
       assertThat(tables.region().length()).isZero();
@@ -234,9 +234,9 @@ class NodeJobTest extends NodeDaemonTestCase {
     try (NodeReader wrong = new NodeReader(job.name(), "d3Jvbmc=");
         NodeReader none = new NodeReader(job.name(), "");
         NodeReader foreign = reader()) {
-      assertThatThrownBy(() -> wrong.findJob(door, job.name())).isNotNull();
-      assertThatThrownBy(() -> none.findJob(door, job.name())).isNotNull();
-      assertThatThrownBy(() -> foreign.findJob(door, other.name()))
+      assertThatThrownBy(() -> wrong.findJob(jobPort, job.name())).isNotNull();
+      assertThatThrownBy(() -> none.findJob(jobPort, job.name())).isNotNull();
+      assertThatThrownBy(() -> foreign.findJob(jobPort, other.name()))
           .hasMessageContaining("the reader is one of " + job.name());
     }
     assertThat(daemon.applications()).isEmpty();
@@ -251,9 +251,9 @@ class NodeJobTest extends NodeDaemonTestCase {
     try (NodeReader reader = reader();
         NodeReader foreign = reader();
         NodeReader ofOther = new NodeReader(other.name(), JobFixture.SECRET)) {
-      PeerAddress node = node(ofOther.findJob(door, other.name()));
+      PeerAddress node = node(ofOther.findJob(jobPort, other.name()));
       assertRefused(foreign, node); // its first message
-      reader.findJob(door, job.name());
+      reader.findJob(jobPort, job.name());
       assertRefused(reader, node);
       assertThat(metric(other.name(), NodeMetric.REGISTERED_OUTPUTS)).isZero();
       assertThat(isServed(ofOther, node, 7)).isTrue();
@@ -273,7 +273,7 @@ class NodeJobTest extends NodeDaemonTestCase {
     assertThatThrownBy(
             () -> {
               try (NodeReader reader = reader()) {
-                reader.findJob(door, job.name());
+                reader.findJob(jobPort, job.name());
               }
             })
         .isNotNull();
@@ -285,7 +285,7 @@ class NodeJobTest extends NodeDaemonTestCase {
 
   private boolean isFound() throws Exception {
     try (NodeReader reader = reader()) {
-      reader.findJob(door, job.name());
+      reader.findJob(jobPort, job.name());
       return true;
     } catch (ExecutionException e) {
       return false;
@@ -297,7 +297,7 @@ class NodeJobTest extends NodeDaemonTestCase {
     start();
     job.announce(true);
     try (NodeReader reader = reader()) {
-      PeerAddress node = node(reader.findJob(door, job.name()));
+      PeerAddress node = node(reader.findJob(jobPort, job.name()));
       assertThat(reader.locate(node, JobFiles.SHUFFLE, mapId(0, 0))).isNull();
       byte[] data = job.write(disk1, disk1, 0, 0, 10);
       assertThat(reader.read(node, JobFiles.SHUFFLE, mapId(0, 0))).isEqualTo(data);
@@ -312,7 +312,7 @@ class NodeJobTest extends NodeDaemonTestCase {
       Files.writeString(JobFixture.folder(disk, job.name()).resolve("job"), "user=../root");
     }
     try (NodeReader reader = reader()) {
-      assertThatThrownBy(() -> reader.findJob(door, job.name())).isNotNull();
+      assertThatThrownBy(() -> reader.findJob(jobPort, job.name())).isNotNull();
     }
     daemon.close();
     start();
@@ -328,17 +328,17 @@ class NodeJobTest extends NodeDaemonTestCase {
     start();
     Registered before;
     try (NodeReader reader = reader()) {
-      before = reader.findJob(door, job.name());
+      before = reader.findJob(jobPort, job.name());
     }
     stop();
     start();
     try (NodeReader reader = reader()) {
-      Registered found = reader.findJob(door, job.name());
+      Registered found = reader.findJob(jobPort, job.name());
       assertThat(found.nodeId()).isNotEqualTo(before.nodeId());
       assertThat(reader.read(node(found), JobFiles.SHUFFLE, mapId(7, 0))).isEqualTo(data);
     }
     try (NodeReader reader = new NodeReader(other.name(), JobFixture.SECRET)) {
-      reader.findJob(door, other.name());
+      reader.findJob(jobPort, other.name());
     }
   }
 
@@ -348,7 +348,7 @@ class NodeJobTest extends NodeDaemonTestCase {
     byte[] data = job.write(disk1, disk1, 7, 0, 100);
     start();
     try (NodeReader reader = reader()) {
-      reader.findJob(door, job.name());
+      reader.findJob(jobPort, job.name());
     }
     stop();
     return data;
@@ -365,7 +365,7 @@ class NodeJobTest extends NodeDaemonTestCase {
     start();
     assertThat(daemon.applications()).isEmpty();
     try (NodeReader reader = reader()) {
-      PeerAddress node = node(reader.findJob(door, job.name()));
+      PeerAddress node = node(reader.findJob(jobPort, job.name()));
       assertThat(reader.read(node, JobFiles.SHUFFLE, mapId(7, 0))).isEqualTo(data);
     }
   }
@@ -390,8 +390,8 @@ class NodeJobTest extends NodeDaemonTestCase {
         TransportContext context = new TransportContext(SPARK, new NoOpRpcHandler());
         TransportClientFactory factory =
             context.createClientFactory(List.of(job.authentication(SPARK)))) {
-      reader.findJob(door, job.name());
-      TransportClient idle = factory.createClient(door.host(), door.port());
+      reader.findJob(jobPort, job.name());
+      TransportClient idle = factory.createClient(jobPort.host(), jobPort.port());
       ByteBuffer find =
           ByteBuffer.wrap(new MessageCodec(NodeMessages.TYPES).encode(new FindJob(job.name())));
       idle.sendRpcSync(find, TimeUnit.SECONDS.toMillis(WAIT_S));
@@ -399,7 +399,7 @@ class NodeJobTest extends NodeDaemonTestCase {
       other.end(); // It never had a reader.
       awaitNoFolder(job);
       awaitNoFolder(other);
-      assertThatThrownBy(() -> reader.findJob(door, job.name())).isNotNull();
+      assertThatThrownBy(() -> reader.findJob(jobPort, job.name())).isNotNull();
       assertThat(idle.getChannel().closeFuture().await(WAIT_S, TimeUnit.SECONDS)).isTrue();
     }
     assertThat(daemon.applications()).isEmpty();
@@ -416,7 +416,7 @@ class NodeJobTest extends NodeDaemonTestCase {
     byte[] data = job.write(disk1, disk1, 7, 0, 100);
     other.write(disk1, disk1, 7, 0, 100);
     try (NodeReader reader = reader()) {
-      PeerAddress node = node(reader.findJob(door, job.name()));
+      PeerAddress node = node(reader.findJob(jobPort, job.name()));
       Thread.sleep(2_500); // longer than an application of Spark may be silent
       assertThat(reader.read(node, JobFiles.SHUFFLE, mapId(7, 0))).isEqualTo(data);
       assertThat(JobFixture.folder(disk1, other.name())).exists();
@@ -435,7 +435,7 @@ class NodeJobTest extends NodeDaemonTestCase {
     start();
     job.announce(true);
     try (NodeReader reader = reader()) {
-      PeerAddress node = node(reader.findJob(door, job.name()));
+      PeerAddress node = node(reader.findJob(jobPort, job.name()));
       Files.createDirectory(late);
       byte[] data = job.write(late, late, 7, 0, 100, 20, 3_000);
       assertThat(reader.isRegistered(node, JobFiles.SHUFFLE, mapId(7, 0)))
@@ -476,7 +476,7 @@ class NodeJobTest extends NodeDaemonTestCase {
     String pipe = job.output(disk1, 4, 0).resolve("file.out").toString();
     assertThat(new ProcessBuilder("mkfifo", pipe).start().waitFor()).isZero();
     try (NodeReader reader = reader()) {
-      PeerAddress node = node(reader.findJob(door, job.name()));
+      PeerAddress node = node(reader.findJob(jobPort, job.name()));
       assertThat(isServed(reader, node, 0)).isTrue();
       for (int task = 1; task < 5; task++) {
         assertThat(isServed(reader, node, task)).as("task %d", task).isFalse();
@@ -493,7 +493,7 @@ class NodeJobTest extends NodeDaemonTestCase {
     job.announce(false);
     job.write(disk1, disk1, 7, 0, 100);
     try (NodeReader reader = reader()) {
-      PeerAddress node = node(reader.findJob(door, job.name()));
+      PeerAddress node = node(reader.findJob(jobPort, job.name()));
       assertThat(reader.isRegistered(node, JobFiles.SHUFFLE, mapId(7, 0))).isFalse();
       Path file = job.output(disk1, 7, 0).resolve("file.out");
       Files.move(file, directory.resolve("secret"));
@@ -518,10 +518,10 @@ class NodeJobTest extends NodeDaemonTestCase {
     }
     try (NodeReader reader = reader();
         NodeReader ofOther = new NodeReader(other.name(), JobFixture.SECRET)) {
-      PeerAddress node = node(reader.findJob(door, job.name()));
+      PeerAddress node = node(reader.findJob(jobPort, job.name()));
       assertThat(isServed(reader, node, 0)).isTrue();
       assertThat(isServed(reader, node, 1)).isFalse();
-      assertThat(isServed(ofOther, node(ofOther.findJob(door, other.name())), 1)).isTrue();
+      assertThat(isServed(ofOther, node(ofOther.findJob(jobPort, other.name())), 1)).isTrue();
     }
   }
 
@@ -530,7 +530,7 @@ class NodeJobTest extends NodeDaemonTestCase {
     start();
     job.announce(true);
     try (NodeReader reader = reader()) {
-      reader.findJob(door, job.name());
+      reader.findJob(jobPort, job.name());
     }
     assertThatThrownBy(() -> enter(job.name(), JobFixture.SECRET).close())
         .hasMessageContaining("is a MapReduce job, which has no executors");
@@ -548,7 +548,7 @@ class NodeJobTest extends NodeDaemonTestCase {
       assertThat(JobFixture.folder(disk, job.name()).resolve(".application")).doesNotExist();
     }
     try (NodeReader reader = reader()) {
-      PeerAddress node = node(reader.findJob(door, job.name()));
+      PeerAddress node = node(reader.findJob(jobPort, job.name()));
       assertThat(reader.read(node, JobFiles.SHUFFLE, mapId(7, 0))).isEqualTo(data);
     }
   }
@@ -566,9 +566,9 @@ class NodeJobTest extends NodeDaemonTestCase {
     assertThat(daemon.applications()).hasSize(1);
     try (NodeReader reader = reader();
         NodeReader wrong = new NodeReader(job.name(), "d3Jvbmc=")) {
-      PeerAddress node = node(reader.findJob(door, job.name()));
+      PeerAddress node = node(reader.findJob(jobPort, job.name()));
       assertThat(reader.read(node, JobFiles.SHUFFLE, mapId(7, 0))).isEqualTo(data);
-      assertThatThrownBy(() -> wrong.findJob(door, job.name())).isNotNull();
+      assertThatThrownBy(() -> wrong.findJob(jobPort, job.name())).isNotNull();
     }
   }
 
@@ -579,10 +579,10 @@ class NodeJobTest extends NodeDaemonTestCase {
     other.announce(true);
     try (NodeReader reader = reader();
         NodeReader ofOther = new NodeReader(other.name(), JobFixture.SECRET)) {
-      reader.findJob(door, job.name());
+      reader.findJob(jobPort, job.name());
       Files.createFile(directory.resolve("drain"));
-      reader.findJob(door, job.name());
-      assertThatThrownBy(() -> ofOther.findJob(door, other.name()))
+      reader.findJob(jobPort, job.name());
+      assertThatThrownBy(() -> ofOther.findJob(jobPort, other.name()))
           .hasMessageContaining("the node daemon is draining");
     }
   }
@@ -613,7 +613,7 @@ class NodeJobTest extends NodeDaemonTestCase {
     job.announce(true);
     hangJobFiles();
     try (NodeReader reader = reader()) {
-      assertThatThrownBy(() -> reader.findJob(door, job.name())).isNotNull();
+      assertThatThrownBy(() -> reader.findJob(jobPort, job.name())).isNotNull();
     } finally {
       answerJobFiles();
     }
@@ -625,9 +625,9 @@ class NodeJobTest extends NodeDaemonTestCase {
     job.announce(true);
     try (NodeReader first = reader();
         NodeReader later = reader()) {
-      first.findJob(door, job.name());
+      first.findJob(jobPort, job.name());
       hangJobFiles();
-      later.findJob(door, job.name());
+      later.findJob(jobPort, job.name());
     } finally {
       answerJobFiles();
     }
@@ -638,15 +638,15 @@ class NodeJobTest extends NodeDaemonTestCase {
     set(NodeSettings.EXPIRE_AFTER, "1s"); // tries the port ten times a second
     job.announce(true);
     job.write(disk1, disk1, 7, 0, 100);
-    try (ServerSocket _ = new ServerSocket(door.port(), 1, InetAddress.getByName("127.0.0.1"))) {
+    try (ServerSocket _ = new ServerSocket(jobPort.port(), 1, InetAddress.getByName("127.0.0.1"))) {
       start();
       try (NodeClient executor = enter(APPLICATION, SECRET)) {
         executor.refresh();
       }
     }
-    Poll.await("the port is open", WAIT, () -> isOpen(door.port()));
+    Poll.await("the port is open", WAIT, () -> isOpen(jobPort.port()));
     try (NodeReader reader = reader()) {
-      reader.findJob(door, job.name());
+      reader.findJob(jobPort, job.name());
     }
   }
 

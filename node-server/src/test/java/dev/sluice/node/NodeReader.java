@@ -135,8 +135,8 @@ final class NodeReader implements AutoCloseable {
   }
 
   /** Asks at the port for all jobs. */
-  Registered findJob(PeerAddress door, String application) throws Exception {
-    return client.findJob(door, application).get(TIMEOUT_S, TimeUnit.SECONDS);
+  Registered findJob(PeerAddress jobPort, String application) throws Exception {
+    return client.findJob(jobPort, application).get(TIMEOUT_S, TimeUnit.SECONDS);
   }
 
   /** READs all data of a map output. */

@@ -202,10 +202,10 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
                     new LateAnswerException(
                         peer + " did not answer earlier requests to stage in time", e)))
         .thenCompose(
-        _ ->
-            CompletableFuture.completedFuture((int) (deadlineMs - clockMs.getAsLong()))
-                .thenCompose(leftMs -> ask(peer, request, leftMs))
-                .whenComplete((_, _) -> requests.release(peer, bytes)));
+            _ ->
+                CompletableFuture.completedFuture((int) (deadlineMs - clockMs.getAsLong()))
+                    .thenCompose(leftMs -> ask(peer, request, leftMs))
+                    .whenComplete((_, _) -> requests.release(peer, bytes)));
   }
 
   private CompletableFuture<Object> ask(PeerAddress peer, Stage request, int leftMs) {
@@ -302,13 +302,13 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
    * Asks a node daemon for the block server of a MapReduce job, which answers over the same
    * connection from then on. This process has to authenticate with the job's name and secret.
    *
-   * @param door the daemon's port for all jobs of its node; its id is not used
-   * @return the server's name and provider, whose address is that of the door; completes
+   * @param jobPort the daemon's port for all jobs of its node; its id is not used
+   * @return the server's name and provider, whose address is that of the port; completes
    *     exceptionally if the daemon cannot be asked or does not serve the job
    */
-  public CompletableFuture<Registered> findJob(PeerAddress door, String application) {
-    return request(door, new FindJob(application), resolveTimeoutMs, null)
-        .thenCompose(answer -> expected(Registered.class, door, answer));
+  public CompletableFuture<Registered> findJob(PeerAddress jobPort, String application) {
+    return request(jobPort, new FindJob(application), resolveTimeoutMs, null)
+        .thenCompose(answer -> expected(Registered.class, jobPort, answer));
   }
 
   /**

@@ -444,14 +444,14 @@ class BlockServerClientTest {
 
   @Test
   void aPeerKeepsItsConnectionUnderAnotherName() throws Exception {
-    PeerAddress door = new PeerAddress("door", peer.host(), peer.port());
-    assertFails(client.resolve(door, SHUFFLE, new long[] {1}), "this is");
-    client.rename(door, peer);
+    PeerAddress jobPort = new PeerAddress("job-port", peer.host(), peer.port());
+    assertFails(client.resolve(jobPort, SHUFFLE, new long[] {1}), "this is");
+    client.rename(jobPort, peer);
     client.released(peer, 7); // sent only if there is a connection
     awaitTrue(() -> server.acceptor.events.contains("disconnected client 7"));
 
     assertThat(client.channels()).isOne();
-    client.rename(door, peer); // There is none under this name.
+    client.rename(jobPort, peer); // There is none under this name.
     assertThat(get(client.resolve(peer, SHUFFLE, new long[] {1}))).hasSize(1);
     client.peerLost(peer);
     assertThat(client.channels()).isZero();

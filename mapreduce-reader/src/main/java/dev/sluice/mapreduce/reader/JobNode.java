@@ -96,9 +96,10 @@ final class JobNode {
   }
 
   /**
-   * Locates one partition of each map output. Those that the node did not register in time fail with
-   * {@link HttpReason#STAGING}: its disks may be busy with the others. If a block server that is known does not answer, the
-   * daemon may have been started again: then it is looked for once more.
+   * Locates one partition of each map output. Those that the node did not register in time fail
+   * with {@link HttpReason#STAGING}: its disks may be busy with the others. If a block server that
+   * is known does not answer, the daemon may have been started again: then it is looked for once
+   * more.
    */
   synchronized List<RemotePartition> locate(long[] mapIds, int partition)
       throws NodeReadException, InterruptedException {
@@ -159,24 +160,24 @@ final class JobNode {
   }
 
   /** Returns a host's port for all jobs, where the daemon tells the job's block server. */
-  static PeerAddress door(String host, ReaderSettings settings) {
+  static PeerAddress jobPort(String host, ReaderSettings settings) {
     return new PeerAddress("jobs", host, settings.get(ReaderSettings.PORT));
   }
 
   private PeerAddress find() throws NodeReadException, InterruptedException {
-    PeerAddress door = door(host, settings);
-    Registered found = found(door);
+    PeerAddress jobPort = jobPort(host, settings);
+    Registered found = found(jobPort);
     String provider = endpoint.device().providerName();
     if (!found.provider().equals(provider)) {
-      servers.peerLost(door); // Its connection is of no use.
+      servers.peerLost(jobPort); // Its connection is of no use.
       throw new NodeReadException(
           HttpReason.PEER,
           "the node daemon at %s has provider %s, this task %s (sluice.mapreduce.provider)"
               .formatted(host, found.provider(), provider),
           null);
     }
-    PeerAddress peer = new PeerAddress(found.nodeId(), door.host(), door.port());
-    servers.rename(door, peer);
+    PeerAddress peer = new PeerAddress(found.nodeId(), jobPort.host(), jobPort.port());
+    servers.rename(jobPort, peer);
     return peer;
   }
 
@@ -184,9 +185,9 @@ final class JobNode {
    * Waits for the answer of the daemon, but only briefly if several nodes were silent: then map
    * outputs come by HTTP meanwhile, and the answer is looked at when the node is asked again.
    */
-  private Registered found(PeerAddress door) throws NodeReadException, InterruptedException {
+  private Registered found(PeerAddress jobPort) throws NodeReadException, InterruptedException {
     long startNanos = nanoClock.getAsLong();
-    CompletableFuture<Registered> asked = search == null ? servers.findJob(door, job) : search;
+    CompletableFuture<Registered> asked = search == null ? servers.findJob(jobPort, job) : search;
     search = null;
     if (silentNodes.areMany() && !isDoneSoon(asked)) {
       search = asked;
@@ -198,7 +199,7 @@ final class JobNode {
       silentNodes.found();
       return found;
     } catch (NodeReadException e) {
-      servers.peerLost(door); // Its connection is of no use.
+      servers.peerLost(jobPort); // Its connection is of no use.
       if (failures == 0) {
         silentNodes.failed(nanoClock.getAsLong() - startNanos);
       }
@@ -229,8 +230,7 @@ final class JobNode {
     try {
       long startNanos = nanoClock.getAsLong();
       List<@Nullable MapOutputLocation> there =
-          answer(
-              servers.resolve(peer, SHUFFLE, mapIds), "locate map outputs", HttpReason.PEER);
+          answer(servers.resolve(peer, SHUFFLE, mapIds), "locate map outputs", HttpReason.PEER);
       boolean isLate = nanoClock.getAsLong() - startNanos >= LATE_NANOS;
       List<Partitions> wanted = new ArrayList<>();
       for (int i = 0; i < mapIds.length; i++) {

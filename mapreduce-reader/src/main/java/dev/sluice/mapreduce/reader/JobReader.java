@@ -82,7 +82,7 @@ final class JobReader implements NodeReader {
     String own = ownNode();
     // Its map outputs, if there are any, are wanted as well.
     CompletableFuture<Registered> search =
-        own == null ? null : servers.findJob(JobNode.door(own, settings), job);
+        own == null ? null : servers.findJob(JobNode.jobPort(own, settings), job);
     boolean opened = false;
     try {
       endpoint = RdmaEndpoint.open(await(device), options, servers);

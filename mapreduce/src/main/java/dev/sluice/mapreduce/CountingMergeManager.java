@@ -12,12 +12,12 @@ import org.jspecify.annotations.Nullable;
  * Hadoop's merger as Hadoop's own fetcher sees it: map outputs that come by HTTP are counted with
  * the reasons for which they were not READ. {@link RdmaFetcher} makes it; any thread.
  */
-final class HttpMerger<K, V> implements MergeManager<K, V> {
+final class CountingMergeManager<K, V> implements MergeManager<K, V> {
   private final MergeManager<K, V> merger;
   private final HttpOutputs byHttp;
   private final ShuffleCounters counters;
 
-  HttpMerger(MergeManager<K, V> merger, HttpOutputs byHttp, ShuffleCounters counters) {
+  CountingMergeManager(MergeManager<K, V> merger, HttpOutputs byHttp, ShuffleCounters counters) {
     this.merger = merger;
     this.byHttp = byHttp;
     this.counters = counters;
