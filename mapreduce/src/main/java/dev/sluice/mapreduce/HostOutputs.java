@@ -13,8 +13,8 @@ import org.apache.hadoop.mapreduce.task.reduce.ShuffleSchedulerImpl;
 /**
  * Known map outputs of one host during a visit of a fetcher: those to READ and those to fetch by
  * HTTP. {@link RdmaFetcher} makes one for each visit and uses it on its thread. At the end it gives
- * back to the scheduler those that were not copied, as Hadoop's own fetcher does. Those for which
- * the node was late come last, so that the next visit begins with others.
+ * back to the scheduler those that were not copied, as Hadoop's own fetcher does. Map outputs for
+ * which the node was late come last, so that the next visit begins with others.
  */
 final class HostOutputs {
   private final MapHost host;

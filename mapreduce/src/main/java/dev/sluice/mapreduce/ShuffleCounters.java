@@ -22,8 +22,8 @@ import org.slf4j.LoggerFactory;
  * threads; {@link #report} reports at the end of the task. Bytes are those in the map outputs'
  * files, without those of encryption.
  *
- * <p>Hadoop limits the number of counters, and a task that has one too many fails. Those of the job
- * are therefore counted first, and these are left out if they do not fit.
+ * <p>Hadoop limits the number of counters, and a task that has one too many fails. The task's other
+ * counters are therefore counted first, and these are left out if they do not fit.
  */
 final class ShuffleCounters {
   /** Name of the counter group, which users see. */
@@ -122,7 +122,7 @@ final class ShuffleCounters {
     return (Counters) counters.invoke(context.getReduceTask());
   }
 
-  /** Returns how many counters fit into a new group. Those of Hadoop itself are not limited. */
+  /** Returns how many counters fit into a new group. Hadoop's own are not limited. */
   private static int room(Counters counters) {
     int groups = 0;
     int names = 0;

@@ -96,10 +96,10 @@ final class JobNode {
   }
 
   /**
-   * Locates one partition of each map output. Those that the node did not register in time fail
-   * with {@link HttpReason#STAGING}: its disks may be busy with the others. If a block server that
-   * is known does not answer, the daemon may have been started again: then it is looked for once
-   * more.
+   * Locates one partition of each map output. A map output that the node did not register in time
+   * fails with {@link HttpReason#STAGING}: its disks may be busy with the others. If a block server
+   * that is known does not answer, the daemon may have been started again: then it is looked for
+   * once more.
    */
   synchronized List<RemotePartition> locate(long[] mapIds, int partition)
       throws NodeReadException, InterruptedException {
