@@ -3,14 +3,11 @@ package dev.sluice.spark.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.spark.deployment.DoctorProcess;
 import dev.sluice.spark.deployment.DoctorProcess.Result;
 import dev.sluice.spark.verbs.Pods.Mode;
 import dev.sluice.verbs.Cable;
 import dev.sluice.verbs.NeedsRdmaDevice;
 import java.nio.file.Path;
-import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -31,10 +28,12 @@ final class PodPortsIT {
   private static final String SECOND = "198.18.0.2";
 
   @TempDir private Path directory;
+  private PodDoctor doctor;
   private RdmaResources before;
 
   @BeforeEach
   void lookAtTheKernel() throws Exception {
+    doctor = new PodDoctor(Path.of(System.getProperty("sluice.jar")), directory, Pods::in);
     before = RdmaResources.now();
   }
 
@@ -50,7 +49,7 @@ final class PodPortsIT {
     try (Pods pods = new Pods(Mode.SHARED)) {
       pods.add("pod");
       pods.connect("pod", Pods.index(numberedLike), FIRST);
-      Result result = examine("pod", FIRST, Map.of());
+      Result result = doctor.examine("pod", FIRST, Map.of());
       assertThat(result.findings("fail", "port"))
           .as(result.output())
           .anySatisfy(port -> assertThat(port).contains("rxe0:1", "another network namespace"))
@@ -66,7 +65,7 @@ final class PodPortsIT {
       pods.add("pod");
       pods.add("other");
       pods.join("eth0", "pod", FIRST, "other", SECOND);
-      Result result = read("pod", FIRST, "other", SECOND, asked);
+      Result result = doctor.read("pod", FIRST, "other", SECOND, asked);
       assertThat(result.findings("ok", "port"))
           .anySatisfy(port -> assertThat(port).contains("rxe0:1", "10.77.0.1"));
       assertThat(result.findings("warn", "gid"))
@@ -85,7 +84,7 @@ final class PodPortsIT {
       pods.join("eth0", "pod", FIRST, "other", SECOND);
       pods.addRdma("pod", "rxe7", "eth0");
       pods.addRdma("other", "rxe8", "eth0");
-      Result result = read("pod", FIRST, "other", SECOND, Map.of());
+      Result result = doctor.read("pod", FIRST, "other", SECOND, Map.of());
       assertThat(result.findings("ok", "port"))
           .as(result.output())
           .anySatisfy(port -> assertThat(port).contains("rxe8:1", SECOND, "own address"));
@@ -105,7 +104,7 @@ final class PodPortsIT {
       pods.join("net2", "other", "198.19.2.1", "switch", "198.19.2.2");
       pods.addRdma("pod", "rxe7", "net1");
       pods.addRdma("other", "rxe8", "net2");
-      Result result = read("pod", FIRST, "other", SECOND, Map.of());
+      Result result = doctor.read("pod", FIRST, "other", SECOND, Map.of());
       assertThat(result.findings("ok", "port"))
           .as(result.output())
           .anySatisfy(port -> assertThat(port).contains("rxe8:1", "198.19.2.1"));
@@ -113,37 +112,5 @@ final class PodPortsIT {
           .as(result.output())
           .anySatisfy(failure -> assertThat(failure).contains("198.19.1.1"));
     }
-  }
-
-  private Result examine(String pod, String address, Map<String, String> environment)
-      throws Exception {
-    return DoctorProcess.run(
-        directory, environment(address, environment), command(pod, "--provider", "verbs"));
-  }
-
-  /** The doctor of a pod READs from that of another one. */
-  private Result read(
-      String pod, String address, String reader, String own, Map<String, String> environment)
-      throws Exception {
-    try (DoctorProcess server =
-        DoctorProcess.start(
-            directory,
-            environment(address, environment),
-            command(pod, "--provider", "verbs", "--serve", "--port", "0"))) {
-      return DoctorProcess.run(
-          directory,
-          environment(own, environment),
-          command(reader, "--provider", "verbs", "--peer", address + ":" + server.port()));
-    }
-  }
-
-  private static Map<String, String> environment(String address, Map<String, String> more) {
-    Map<String, String> environment = new HashMap<>(more);
-    environment.put("SPARK_LOCAL_IP", address);
-    return environment;
-  }
-
-  private List<String> command(String pod, String... options) {
-    return Pods.in(pod, DoctorProcess.command(Path.of(System.getProperty("sluice.jar")), options));
   }
 }
