@@ -3,8 +3,12 @@ package dev.sluice.spark.verbs;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -14,6 +18,21 @@ import java.util.concurrent.TimeUnit;
 final class Pods implements AutoCloseable {
   private static final long TIMEOUT_SECONDS = 30;
 
+  /** Number of users that the kubelet maps for a pod. */
+  private static final int USERS = 65536;
+
+  /** Leaves the device file of one RDMA device, as a device plugin does, and runs a command. */
+  private static final String WITH_OWN_DEVICE =
+      """
+      set -e
+      file=$(basename "$(dirname "$(grep -lx "$1" /sys/class/infiniband_verbs/*/ibdev)")")
+      mount -t tmpfs tmpfs /mnt
+      touch "/mnt/$file"
+      mount --bind "/dev/infiniband/$file" "/mnt/$file"
+      mount --rbind /mnt /dev/infiniband
+      exec "${@:2}"
+      """;
+
   /** Way in which RDMA devices belong to network namespaces (rdma-system(8)). */
   enum Mode {
     SHARED,
@@ -22,6 +41,10 @@ final class Pods implements AutoCloseable {
 
   private final Mode mode;
   private final List<String> names = new ArrayList<>();
+
+  /** Processes that keep the user namespaces of pods. */
+  private final Map<String, Process> keepers = new HashMap<>();
+
   private int cables;
 
   Pods(Mode mode) throws IOException, InterruptedException {
@@ -51,6 +74,27 @@ final class Pods implements AutoCloseable {
   /** Makes a pod without any network but the loopback interface. */
   void add(String pod) throws IOException, InterruptedException {
     run("ip", "netns", "add", pod);
+    names.add(pod);
+    run("ip", "-n", pod, "link", "set", "lo", "up");
+  }
+
+  /**
+   * Makes the same kind of pod with a user namespace of its own ({@code hostUsers: false}), which
+   * owns the network namespace.
+   *
+   * @param firstUser user of the guest that is root in the pod
+   */
+  void addWithOwnUsers(String pod, int firstUser) throws IOException, InterruptedException {
+    Process keeper =
+        new ProcessBuilder("unshare", "--user", "--net", "sh", "-c", "echo; exec sleep infinity")
+            .start();
+    keepers.put(pod, keeper);
+    keeper.inputReader().readLine(); // when it is in the namespaces
+    for (String map : List.of("uid_map", "gid_map")) {
+      Files.writeString(
+          Path.of("/proc", Long.toString(keeper.pid()), map), "0 " + firstUser + " " + USERS);
+    }
+    run(command("ip netns attach %s %d", pod, keeper.pid()));
     names.add(pod);
     run("ip", "-n", pod, "link", "set", "lo", "up");
   }
@@ -99,6 +143,25 @@ final class Pods implements AutoCloseable {
     return all;
   }
 
+  /**
+   * A command that runs another one in a pod with users of its own, with the file of one device.
+   *
+   * @param user of the pod
+   */
+  List<String> in(String pod, int user, String rdma, List<String> command) {
+    List<String> all =
+        new ArrayList<>(
+            in(
+                pod,
+                command(
+                    "nsenter --user=/proc/%d/ns/user --setuid 0 --setgid 0 unshare --mount bash -c",
+                    keepers.get(pod).pid())));
+    all.addAll(List.of(WITH_OWN_DEVICE, pod, rdma));
+    all.addAll(command("setpriv --reuid %1$d --regid %1$d --clear-groups", user));
+    all.addAll(command);
+    return all;
+  }
+
   /** The index of a network device of the guest. */
   static int index(String device) throws IOException, InterruptedException {
     return Integer.parseInt(run("cat", "/sys/class/net/" + device + "/ifindex").strip());
@@ -127,6 +190,9 @@ final class Pods implements AutoCloseable {
   @Override
   public void close() throws IOException {
     try {
+      for (Process keeper : keepers.values()) {
+        keeper.destroyForcibly().waitFor();
+      }
       for (String pod : names) {
         run("ip", "netns", "delete", pod);
       }
