@@ -117,7 +117,8 @@ final class ReadCodecs {
     }
 
     @Override
-    @SuppressWarnings("unchecked") // The type of a codec is that of its number.
+    // The type of a codec is that of its number. A location may be null, as in its derived codec.
+    @SuppressWarnings({"unchecked", "NullAway"})
     public T apply(Input input) {
       return (T)
           switch (type) {
