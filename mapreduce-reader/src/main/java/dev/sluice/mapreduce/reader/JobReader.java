@@ -81,7 +81,7 @@ final class JobReader implements NodeReader {
     }
     String own = ownNode();
     // Its map outputs, if there are any, are wanted as well.
-    CompletableFuture<Registered> search =
+    @Nullable CompletableFuture<Registered> search =
         own == null ? null : servers.findJob(JobNode.jobPort(own, settings), job);
     boolean opened = false;
     try {
@@ -97,7 +97,7 @@ final class JobReader implements NodeReader {
         self.id(),
         endpoint.device().providerName(),
         endpoint.device().name());
-    if (own != null) {
+    if (own != null && search != null) {
       node(own).await(search);
     }
   }
