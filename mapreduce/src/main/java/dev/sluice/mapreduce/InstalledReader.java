@@ -225,7 +225,7 @@ final class InstalledReader {
       return findResources(name);
     }
 
-    /** Such classes are mostly Java's own: all jars would be searched in vain. */
+    /** Classes with these names are mostly Java's own: all jars would be searched in vain. */
     private static boolean isOfJava(String name) {
       return name.startsWith("javax.") || name.startsWith("sun.") || name.startsWith("jdk.");
     }
