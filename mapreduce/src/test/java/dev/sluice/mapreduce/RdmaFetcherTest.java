@@ -19,8 +19,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.apache.hadoop.fs.FSDataOutputStream;
-import org.apache.hadoop.fs.FileSystem;
-import org.apache.hadoop.fs.LocalDirAllocator;
 import org.apache.hadoop.io.IntWritable;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.io.compress.CodecPool;
@@ -30,7 +28,6 @@ import org.apache.hadoop.mapred.Counters;
 import org.apache.hadoop.mapred.IFile;
 import org.apache.hadoop.mapred.InputSplit;
 import org.apache.hadoop.mapred.JobConf;
-import org.apache.hadoop.mapred.MROutputFiles;
 import org.apache.hadoop.mapred.RawKeyValueIterator;
 import org.apache.hadoop.mapred.ReduceTask;
 import org.apache.hadoop.mapred.Reporter;
@@ -43,7 +40,6 @@ import org.apache.hadoop.mapreduce.task.reduce.MapHost;
 import org.apache.hadoop.mapreduce.task.reduce.MergeManagerImpl;
 import org.apache.hadoop.mapreduce.task.reduce.ShuffleClientMetrics;
 import org.apache.hadoop.mapreduce.task.reduce.ShuffleSchedulerImpl;
-import org.apache.hadoop.util.Progress;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -309,32 +305,8 @@ final class RdmaFetcherTest {
     ReduceTask task = new ReduceTask("job.xml", reduce, 0, MAPS, 1);
     task.setConf(conf);
     task.setShuffleSecret(MapOutputServer.SECRET);
-    MROutputFiles files = new MROutputFiles();
-    files.setConf(conf);
     ExceptionReporter reporter = failures::add;
-    context =
-        new ShuffleConsumerPlugin.Context<>(
-            reduce,
-            conf,
-            FileSystem.getLocal(conf),
-            null,
-            new LocalDirAllocator(MRConfig.LOCAL_DIR),
-            counting,
-            codec,
-            null,
-            null,
-            new Counters.Counter(),
-            new Counters.Counter(),
-            new Counters.Counter(),
-            new Counters.Counter(),
-            failedFetches,
-            new Counters.Counter(),
-            new ReduceStatus(),
-            new Progress(),
-            new Progress(),
-            task,
-            files,
-            null);
+    context = ReduceContext.of(task, conf, null, counting, codec, failedFetches);
     scheduler =
         new ShuffleSchedulerImpl<>(
             conf,
@@ -360,7 +332,7 @@ final class RdmaFetcherTest {
             context.getMergedMapOutputsCounter(),
             reporter,
             context.getMergePhase(),
-            files);
+            context.getMapOutputFile());
     counters = new ShuffleCounters(context);
     fetcher =
         new RdmaFetcher<>(

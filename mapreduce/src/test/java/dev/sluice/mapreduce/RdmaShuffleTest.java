@@ -16,19 +16,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.jar.JarOutputStream;
 import java.util.zip.ZipEntry;
 import javax.crypto.spec.SecretKeySpec;
-import org.apache.hadoop.fs.FileSystem;
-import org.apache.hadoop.fs.LocalDirAllocator;
 import org.apache.hadoop.io.IntWritable;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapred.Counters;
 import org.apache.hadoop.mapred.JobConf;
-import org.apache.hadoop.mapred.MROutputFiles;
 import org.apache.hadoop.mapred.ReduceTask;
 import org.apache.hadoop.mapred.Reporter;
 import org.apache.hadoop.mapred.ShuffleConsumerPlugin;
 import org.apache.hadoop.mapred.TaskAttemptID;
 import org.apache.hadoop.mapreduce.MRConfig;
-import org.apache.hadoop.util.Progress;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -68,30 +64,8 @@ final class RdmaShuffleTest {
     ReduceTask task = new ReduceTask("job.xml", REDUCE, 0, maps, 1);
     task.setConf(conf);
     task.setShuffleSecret(new SecretKeySpec(new byte[16], "HmacSHA1"));
-    MROutputFiles files = new MROutputFiles();
-    files.setConf(conf);
-    return new ShuffleConsumerPlugin.Context<>(
-        REDUCE,
-        conf,
-        FileSystem.getLocal(conf),
-        master.protocol(),
-        new LocalDirAllocator(MRConfig.LOCAL_DIR),
-        Reporter.NULL,
-        null,
-        null,
-        null,
-        new Counters.Counter(),
-        new Counters.Counter(),
-        new Counters.Counter(),
-        new Counters.Counter(),
-        new Counters.Counter(),
-        new Counters.Counter(),
-        new ReduceStatus(),
-        new Progress(),
-        new Progress(),
-        task,
-        files,
-        null);
+    return ReduceContext.of(
+        task, conf, master.protocol(), Reporter.NULL, null, new Counters.Counter());
   }
 
   @Test

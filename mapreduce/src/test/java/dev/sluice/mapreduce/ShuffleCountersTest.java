@@ -5,17 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 
 import java.nio.file.Path;
-import org.apache.hadoop.fs.FileSystem;
-import org.apache.hadoop.fs.LocalDirAllocator;
 import org.apache.hadoop.mapred.Counters;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.ReduceTask;
-import org.apache.hadoop.mapred.ShuffleConsumerPlugin;
 import org.apache.hadoop.mapred.Task;
 import org.apache.hadoop.mapred.TaskAttemptID;
 import org.apache.hadoop.mapreduce.MRConfig;
 import org.apache.hadoop.mapreduce.counters.Limits;
-import org.apache.hadoop.util.Progress;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -42,28 +38,7 @@ final class ShuffleCountersTest {
     reporter = task.new TaskReporter(task.getProgress(), new ScriptedMaster().protocol());
     counters =
         new ShuffleCounters(
-            new ShuffleConsumerPlugin.Context<>(
-                REDUCE,
-                conf,
-                FileSystem.getLocal(conf),
-                null,
-                new LocalDirAllocator(MRConfig.LOCAL_DIR),
-                reporter,
-                null,
-                null,
-                null,
-                new Counters.Counter(),
-                new Counters.Counter(),
-                new Counters.Counter(),
-                new Counters.Counter(),
-                new Counters.Counter(),
-                new Counters.Counter(),
-                new ReduceStatus(),
-                new Progress(),
-                new Progress(),
-                task,
-                null,
-                null));
+            ReduceContext.of(task, conf, null, reporter, null, new Counters.Counter()));
     counters.read(100);
     counters.read(20);
     counters.byHttp(HttpReason.PEER, 3);
