@@ -267,15 +267,16 @@ final class JobNode {
             servers.stage(peer, new Stage(SHUFFLE, timeoutMs, wanted, 0, 0)),
             "send tables",
             HttpReason.STAGING);
-    return switch (answer) {
-      case Staged staged when staged.tables().size() == wanted.size() -> staged.tables();
-      case NotStaged not ->
-          throw new NodeReadException(
-              not.stale() ? HttpReason.STALE_LOCATION : HttpReason.STAGING, not.reason(), null);
-      default ->
-          throw new NodeReadException(
-              HttpReason.STAGING, peer + " answers with another number of tables", null);
-    };
+    // Not a switch: one over types is linked at run time, which delays the first READ.
+    if (answer instanceof Staged staged && staged.tables().size() == wanted.size()) {
+      return staged.tables();
+    }
+    if (answer instanceof NotStaged not) {
+      throw new NodeReadException(
+          not.stale() ? HttpReason.STALE_LOCATION : HttpReason.STAGING, not.reason(), null);
+    }
+    throw new NodeReadException(
+        HttpReason.STAGING, peer + " answers with another number of tables", null);
   }
 
   private static RemotePartition located(PeerAddress peer, long mapId, long[] table) {

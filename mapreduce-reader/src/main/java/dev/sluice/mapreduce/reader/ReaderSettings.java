@@ -102,8 +102,16 @@ public final class ReaderSettings {
 
   private final Map<String, String> values;
 
+  /** True if a key is not in {@link #OWN}. */
+  private final boolean hasOthers;
+
   private ReaderSettings(Map<String, String> values) {
     this.values = Map.copyOf(values);
+    Set<String> others = new HashSet<>(values.keySet());
+    for (Setting<?> own : OWN) {
+      others.remove(own.key());
+    }
+    hasOthers = !others.isEmpty();
   }
 
   /**
@@ -111,17 +119,8 @@ public final class ReaderSettings {
    */
   static ReaderSettings of(Map<String, String> values) {
     ReaderSettings settings = new ReaderSettings(values);
-    (settings.hasOthers() ? WithDevices.TABLE : TABLE).validate(values);
+    (settings.hasOthers ? WithDevices.TABLE : TABLE).validate(values);
     return settings;
-  }
-
-  /** Returns true if a key is not in {@link #OWN}. */
-  private boolean hasOthers() {
-    Set<String> others = new HashSet<>(values.keySet());
-    for (Setting<?> own : OWN) {
-      others.remove(own.key());
-    }
-    return !others.isEmpty();
   }
 
   /** Returns the value that is set, else the default. */
@@ -132,7 +131,7 @@ public final class ReaderSettings {
   /** Options with the bytes to lock, so that a low limit of locked memory is told at the start. */
   VerbsOptions verbsOptions(TransferOptions transfer) {
     VerbsOptions options =
-        hasOthers()
+        hasOthers
             ? WithDevices.DEVICES.configure(VerbsOptions.DEFAULT, values::get)
             : VerbsOptions.DEFAULT;
     return options.with(o -> o.registeredBytes = get(BUFFERS) + transfer.queuePairBytes());
