@@ -11,7 +11,7 @@ package dev.sluice.rdma.transfer;
  * @param port TCP port of its control endpoint
  */
 public record PeerAddress(String id, String host, int port) {
-  // Those of a record are linked at run time, which delays the first request of a new process.
+  // The JVM links a record's own equals and hashCode at run time, which delays a new process.
   @Override
   public boolean equals(Object other) {
     return other instanceof PeerAddress peer
