@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class BatchPlan {
   /** A piece is no larger, so that the next one is READ while this one is copied. */
-  private static final int MAX_BYTES = Stager.MAX_REQUEST_BYTES;
+  static final int MAX_BYTES = Stager.MAX_REQUEST_BYTES;
 
   /**
    * Partitions to READ, back to back.

@@ -100,6 +100,12 @@ public final class ReaderSettings {
     private WithDevices() {}
   }
 
+  /**
+   * A fetcher has two pieces of a batch under way. Memory is zeroed and registered in such parts
+   * when it is needed, and a task with small map outputs needs one.
+   */
+  private static final int MAX_BUFFER_BYTES = 2 * BatchPlan.MAX_BYTES;
+
   private final Map<String, String> values;
 
   /** True if a key is not in {@link #OWN}. */
@@ -141,6 +147,7 @@ public final class ReaderSettings {
     return TransferOptions.DEFAULT.with(
         o -> {
           o.bufferPoolBytes = get(BUFFERS);
+          o.maxBufferBytes = MAX_BUFFER_BYTES;
           o.maxQueuePairs = get(CONNECTIONS_MAX);
           o.circuitCooldownMs = get(CIRCUIT_COOLDOWN_MS).intValue();
         });

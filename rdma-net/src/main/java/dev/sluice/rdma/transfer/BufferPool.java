@@ -34,8 +34,8 @@ import org.slf4j.LoggerFactory;
 public final class BufferPool implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(BufferPool.class);
 
-  /** Largest slab, and so the largest buffer of any pool. */
-  private static final int MAX_SLAB_BYTES = 32 << 20;
+  /** Largest slab, and so the largest buffer, where no option says less. */
+  static final int MAX_BUFFER_BYTES = 32 << 20;
 
   private record Waiter(int bytes, long deadlineNanos, Consumer<? super PooledBuffer> taker) {}
 
@@ -73,6 +73,7 @@ public final class BufferPool implements AutoCloseable {
       Set<AccessFlag> access,
       String setting,
       long maxBytes,
+      int maxBufferBytes,
       Counters<TransferCounter> counters,
       LongSupplier nanoClock) {
     this.protectionDomain = protectionDomain;
@@ -80,7 +81,7 @@ public final class BufferPool implements AutoCloseable {
     this.setting = setting;
     this.counters = counters;
     this.nanoClock = nanoClock;
-    slabBytes = maxBufferBytes(maxBytes);
+    slabBytes = slabBytes(maxBytes, maxBufferBytes);
     maxSlabs = Math.toIntExact(maxBytes / slabBytes);
   }
 
@@ -88,11 +89,13 @@ public final class BufferPool implements AutoCloseable {
    * Creates a pool of buffers that READs write to.
    *
    * @param maxBytes limit of registered bytes
+   * @param maxBufferBytes {@link TransferOptions#maxBufferBytes}
    * @param nanoClock as {@link System#nanoTime}
    */
   static BufferPool targets(
       ProtectionDomain domain,
       long maxBytes,
+      int maxBufferBytes,
       Counters<TransferCounter> counters,
       LongSupplier nanoClock) {
     return new BufferPool(
@@ -100,6 +103,7 @@ public final class BufferPool implements AutoCloseable {
         EnumSet.of(AccessFlag.LOCAL_WRITE),
         "buffers.maxBytes",
         maxBytes,
+        maxBufferBytes,
         counters,
         nanoClock);
   }
@@ -116,15 +120,15 @@ public final class BufferPool implements AutoCloseable {
         EnumSet.of(AccessFlag.REMOTE_READ),
         "staging.maxBytes",
         maxBytes,
+        MAX_BUFFER_BYTES,
         new Counters<>(TransferCounter.class),
         System::nanoTime);
   }
 
-  /** Returns the size of the largest buffer of a pool with so many bytes, in bytes. */
-  private static int maxBufferBytes(long maxBytes) {
+  private static int slabBytes(long maxBytes, int maxBufferBytes) {
     // At least four slabs, so that one request for the largest buffer does not take all.
-    long quarter = Math.max(Slab.PAGE_BYTES, Long.highestOneBit(maxBytes / 4));
-    return (int) Math.min(MAX_SLAB_BYTES, quarter);
+    long limit = Math.min(maxBufferBytes, maxBytes / 4);
+    return (int) Math.max(Slab.PAGE_BYTES, Long.highestOneBit(limit));
   }
 
   /** Maximum size of a buffer, in bytes. */

@@ -72,7 +72,12 @@ public final class RdmaEndpoint implements QueuePairAcceptor, AutoCloseable {
     completionQueue = device.createCompletionQueue(entries(device, options), channel);
     unpolledQueue = device.createCompletionQueue(1, null);
     buffers =
-        BufferPool.targets(protectionDomain, options.bufferPoolBytes(), counters, System::nanoTime);
+        BufferPool.targets(
+            protectionDomain,
+            options.bufferPoolBytes(),
+            options.maxBufferBytes(),
+            counters,
+            System::nanoTime);
     connectThreads = new EnsuredPool(MAX_CONNECTING, DaemonThreads.numbered("sluice-connect-"));
     accepted =
         new AcceptedQueuePairs(protectionDomain, unpolledQueue, options, counters, connectThreads);

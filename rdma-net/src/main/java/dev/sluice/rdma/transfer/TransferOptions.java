@@ -11,6 +11,8 @@ import java.util.function.Consumer;
  * doctor. Immutable.
  *
  * @param bufferPoolBytes limit of the buffer pool's registered bytes
+ * @param maxBufferBytes size of the largest buffer, if the pool has room for four of it. Memory is
+ *     registered in pieces of this size.
  * @param maxQueuePairs limit of connecting queue pairs, and also of accepted ones
  * @param sendQueueDepth outstanding work requests of a queue pair
  * @param maxReadBytes bytes of one READ work request; longer ranges are split
@@ -23,6 +25,7 @@ import java.util.function.Consumer;
  */
 public record TransferOptions(
     long bufferPoolBytes,
+    int maxBufferBytes,
     int maxQueuePairs,
     int sendQueueDepth,
     int maxReadBytes,
@@ -44,6 +47,7 @@ public record TransferOptions(
 
   public TransferOptions {
     atLeast("bufferPoolBytes", bufferPoolBytes, Slab.PAGE_BYTES);
+    atLeast("maxBufferBytes", maxBufferBytes, Slab.PAGE_BYTES);
     atLeast("maxQueuePairs", maxQueuePairs, 1);
     atLeast("sendQueueDepth", sendQueueDepth, 1);
     atLeast("maxReadBytes", maxReadBytes, 1);
@@ -96,6 +100,7 @@ public record TransferOptions(
    */
   public static final class Builder {
     public long bufferPoolBytes = 48 << 20;
+    public int maxBufferBytes = BufferPool.MAX_BUFFER_BYTES;
     public int maxQueuePairs = 1024;
     public int sendQueueDepth = 256;
     public int maxReadBytes = 1 << 20;
@@ -110,6 +115,7 @@ public record TransferOptions(
 
     private Builder(TransferOptions from) {
       bufferPoolBytes = from.bufferPoolBytes;
+      maxBufferBytes = from.maxBufferBytes;
       maxQueuePairs = from.maxQueuePairs;
       sendQueueDepth = from.sendQueueDepth;
       maxReadBytes = from.maxReadBytes;
@@ -124,6 +130,7 @@ public record TransferOptions(
     private TransferOptions build() {
       return new TransferOptions(
           bufferPoolBytes,
+          maxBufferBytes,
           maxQueuePairs,
           sendQueueDepth,
           maxReadBytes,

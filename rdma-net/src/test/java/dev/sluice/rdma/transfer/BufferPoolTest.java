@@ -29,12 +29,16 @@ class BufferPoolTest {
   private long nowNanos;
   private final ScriptedDevice device = new ScriptedDevice();
   private final Counters<TransferCounter> counters = new Counters<>(TransferCounter.class);
-  private final BufferPool pool = BufferPool.targets(device, CAP, counters, () -> nowNanos);
+  private final BufferPool pool = pool(BufferPool.MAX_BUFFER_BYTES);
   private final List<PooledBuffer> taken = new ArrayList<>();
 
   @AfterEach
   void close() {
     pool.close();
+  }
+
+  private BufferPool pool(int maxBufferBytes) {
+    return BufferPool.targets(device, CAP, maxBufferBytes, counters, () -> nowNanos);
   }
 
   private PooledBuffer acquire(int bytes) {
@@ -105,6 +109,20 @@ class BufferPoolTest {
     assertThat(order).containsExactly("large");
     all.get(1).release();
     assertThat(order).containsExactly("large", "small");
+  }
+
+  @Test
+  void memoryIsRegisteredInPartsOfTheLargestBuffer() {
+    try (BufferPool small = pool(2 * PAGE)) {
+      assertThat(small.maxBufferBytes()).isEqualTo(2 * PAGE);
+      assertThat(small.maxBytes()).isEqualTo(CAP);
+      List<PooledBuffer> all = new ArrayList<>();
+      small.acquire(2 * PAGE, LATER, all::add);
+      assertThat(small.registeredBytes()).isEqualTo(2 * PAGE);
+      small.acquire(PAGE, LATER, all::add);
+      assertThat(small.registeredBytes()).isEqualTo(4 * PAGE);
+      all.forEach(PooledBuffer::release);
+    }
   }
 
   @Test

@@ -91,7 +91,13 @@ final class EngineHarness implements QueuePairConnector {
 
   EngineHarness(TransferOptions options, int completionQueueCapacity) {
     device.capacity = completionQueueCapacity;
-    buffers = BufferPool.targets(device, options.bufferPoolBytes(), counters, System::nanoTime);
+    buffers =
+        BufferPool.targets(
+            device,
+            options.bufferPoolBytes(),
+            options.maxBufferBytes(),
+            counters,
+            System::nanoTime);
     tasks = new TaskQueue(counters, () -> wakeUps++);
     ConnectAttempt.Setup setup =
         new ConnectAttempt.Setup(
