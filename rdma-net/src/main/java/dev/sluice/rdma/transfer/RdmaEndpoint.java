@@ -138,6 +138,16 @@ public final class RdmaEndpoint implements QueuePairAcceptor, AutoCloseable {
     return buffers;
   }
 
+  /**
+   * Begins to connect a queue pair to a peer that this endpoint does not know yet, so that the
+   * first READ need not wait for it. It counts against the limit, and is closed when it is idle, as
+   * others are. A failure is logged, and told to the next READ by its own attempt. Any thread;
+   * never blocks.
+   */
+  public void connect(PeerAddress peer) {
+    engine.connect(peer);
+  }
+
   /** Submits a read. Its listener gets exactly one answer. Any thread; never blocks. */
   public void read(ReadRequest request) {
     engine.submit(request);

@@ -120,6 +120,17 @@ final class ReadEngine implements Connections.ConnectListener {
     tasks.add(request);
   }
 
+  /** Begins to connect a queue pair to a peer that is not known yet. Any thread. */
+  void connect(PeerAddress address) {
+    tasks.execute(
+        () -> {
+          if (!closed && deviceFailure == null && !peers.containsKey(address.id())) {
+            Peer peer = peer(address);
+            peer.connection(connections.open(peer, now, this));
+          }
+        });
+  }
+
   /** Reports that the peer is gone: answers its reads and closes its queue pair. Any thread. */
   void peerLost(String peerId) {
     tasks.execute(() -> forget(peerId));

@@ -124,6 +124,26 @@ class ReadEngineFailureTest extends ReadEngineTestCase {
   }
 
   @Test
+  void aReadTriesAgainAfterAConnectionThatWasMadeBeforeItFailed() {
+    harness.connectAtOnce = false;
+    harness.engine.connect(EngineHarness.peer("a"));
+    harness.run();
+    harness
+        .exchanges
+        .getFirst()
+        .completeExceptionally(new VerbsException("accept", 12, "scripted"));
+    harness.run();
+    assertThat(harness.count(TransferCounter.CONNECT_FAILURES)).isEqualTo(1);
+    TestRead read = read("a", 1);
+    harness.run();
+    harness.exchanges.getLast().complete(harness.device.address(1));
+    harness.run();
+    harness.device.last().succeedAll();
+    harness.run();
+    read.assertSucceeded();
+  }
+
+  @Test
   void aConnectionThatTakesTooLongFailsAndALateAnswerIsReleased() {
     harness.connectAtOnce = false;
     TestRead read = read("a", 1);

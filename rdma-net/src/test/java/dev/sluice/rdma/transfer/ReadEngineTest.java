@@ -32,6 +32,23 @@ class ReadEngineTest extends ReadEngineTestCase {
     assertThat(harness.buffers.bytesInUse()).isZero();
   }
 
+  @Test
+  void connectsToAPeerBeforeItsFirstRead() {
+    harness.engine.connect(EngineHarness.peer("a"));
+    harness.engine.connect(EngineHarness.peer("a"));
+    harness.run();
+    assertThat(harness.device.queuePairs).hasSize(1);
+    TestRead read = read("a", 100);
+    harness.run();
+    assertThat(harness.device.queuePairs).as("the READ uses it").hasSize(1);
+    queuePair(0).succeedAll();
+    harness.run();
+    read.assertSucceeded();
+    harness.engine.connect(EngineHarness.peer("a"));
+    harness.run();
+    assertThat(harness.exchanges).hasSize(1);
+  }
+
   /** Each submission has everything a new one has, including its one retry. */
   @Test
   void successfulRequestsMayBeSubmittedAgain() {
