@@ -21,12 +21,15 @@ import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.LongSupplier;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -96,10 +99,11 @@ final class JobNode {
   }
 
   /**
-   * Locates one partition of each map output. A map output that the node did not register in time
-   * fails with {@link HttpReason#STAGING}: its disks may be busy with the others. If a block server
-   * that is known does not answer, the daemon may have been started again: then it is looked for
-   * once more.
+   * Locates one partition of each map output. The node is asked first for those that it has
+   * registered for a reader before. It is asked to register the others. A map output that the node
+   * did not register in time fails with {@link HttpReason#STAGING}: its disks may be busy with the
+   * others. If a block server that is known does not answer, the daemon may have been started
+   * again: then it is looked for once more.
    */
   synchronized List<RemotePartition> locate(long[] mapIds, int partition)
       throws NodeReadException, InterruptedException {
@@ -178,6 +182,7 @@ final class JobNode {
     }
     PeerAddress peer = new PeerAddress(found.nodeId(), jobPort.host(), jobPort.port());
     servers.rename(jobPort, peer);
+    endpoint.connect(peer); // while the node is asked for map outputs
     return peer;
   }
 
@@ -228,26 +233,17 @@ final class JobNode {
   private List<RemotePartition> locate(PeerAddress peer, long[] mapIds, int partition)
       throws NodeReadException, InterruptedException {
     try {
-      long startNanos = nanoClock.getAsLong();
-      List<@Nullable MapOutputLocation> there =
-          answer(servers.resolve(peer, SHUFFLE, mapIds), "locate map outputs", HttpReason.PEER);
-      boolean isLate = nanoClock.getAsLong() - startNanos >= LATE_NANOS;
-      List<Partitions> wanted = new ArrayList<>();
-      for (int i = 0; i < mapIds.length; i++) {
-        if (there.get(i) != null) {
-          wanted.add(new Partitions(mapIds[i], partition, partition + 1));
-        }
-      }
-      List<long[]> tables = wanted.isEmpty() ? List.of() : tables(peer, wanted);
-      List<RemotePartition> located = new ArrayList<>();
-      int next = 0;
-      for (int i = 0; i < mapIds.length; i++) {
-        located.add(
-            there.get(i) == null
-                ? new RemotePartition(
-                    mapIds[i], isLate ? HttpReason.STAGING : HttpReason.NOT_REGISTERED)
-                : located(peer, mapIds[i], tables.get(next++)));
-      }
+      List<RemotePartition> located = located(peer, mapIds, partition);
+      long[] others =
+          located.stream()
+              .filter(each -> !isRegistered(each))
+              .mapToLong(RemotePartition::mapId)
+              .toArray();
+      Iterator<RemotePartition> resolved =
+          others.length == 0
+              ? Collections.emptyIterator()
+              : resolved(peer, others, partition).iterator();
+      located.replaceAll(each -> isRegistered(each) ? each : resolved.next());
       return located;
     } catch (NodeReadException e) {
       // A late disk says nothing about the daemon, and its breaker has to stay.
@@ -256,6 +252,51 @@ final class JobNode {
       }
       throw e;
     }
+  }
+
+  private static boolean isRegistered(RemotePartition partition) {
+    return partition instanceof NodePartition known && !known.isStaged();
+  }
+
+  /** Has the node register map outputs, as far as its limits allow, and locates them. */
+  private List<RemotePartition> resolved(PeerAddress peer, long[] mapIds, int partition)
+      throws NodeReadException, InterruptedException {
+    long startNanos = nanoClock.getAsLong();
+    List<@Nullable MapOutputLocation> there =
+        answer(servers.resolve(peer, SHUFFLE, mapIds), "locate map outputs", HttpReason.PEER);
+    boolean isLate = nanoClock.getAsLong() - startNanos >= LATE_NANOS;
+    long[] found =
+        IntStream.range(0, mapIds.length)
+            .filter(i -> there.get(i) != null)
+            .mapToLong(i -> mapIds[i])
+            .toArray();
+    Iterator<RemotePartition> located = located(peer, found, partition).iterator();
+    List<RemotePartition> all = new ArrayList<>();
+    for (int i = 0; i < mapIds.length; i++) {
+      all.add(
+          there.get(i) == null
+              ? new RemotePartition(
+                  mapIds[i], isLate ? HttpReason.STAGING : HttpReason.NOT_REGISTERED)
+              : located.next());
+    }
+    return all;
+  }
+
+  /** Locates map outputs by what the node knows of them now. */
+  private List<RemotePartition> located(PeerAddress peer, long[] mapIds, int partition)
+      throws NodeReadException, InterruptedException {
+    List<RemotePartition> located = new ArrayList<>();
+    if (mapIds.length > 0) {
+      List<Partitions> wanted = new ArrayList<>();
+      for (long mapId : mapIds) {
+        wanted.add(new Partitions(mapId, partition, partition + 1));
+      }
+      List<long[]> tables = tables(peer, wanted);
+      for (int i = 0; i < mapIds.length; i++) {
+        located.add(located(peer, mapIds[i], tables.get(i)));
+      }
+    }
+    return located;
   }
 
   /** Asks for the tables alone: nothing is copied. */

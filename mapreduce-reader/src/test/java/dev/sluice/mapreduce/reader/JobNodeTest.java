@@ -39,6 +39,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.spark.network.TransportContext;
@@ -108,6 +109,12 @@ final class JobNodeTest {
 
   private Tables tables = Tables.SENT;
 
+  /** Map outputs whose tables the daemon knows: those that it has told the location of. */
+  private final Set<Long> known = ConcurrentHashMap.newKeySet();
+
+  /** Whether the daemon has registered the map outputs that it knows; else it stages them. */
+  private boolean registers = true;
+
   /** The last one is repeated. */
   private final Deque<Answer> answers = new ArrayDeque<>();
 
@@ -159,6 +166,7 @@ final class JobNodeTest {
     asked.add(Arrays.stream(mapIds).boxed().toList());
     Answer answer = answers.size() > 1 ? answers.remove() : answers.element();
     nowNanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(answer.tookMs));
+    known.addAll(answer.registered);
     List<MapOutputLocation> locations = new ArrayList<>();
     for (long mapId : mapIds) {
       locations.add(
@@ -169,19 +177,23 @@ final class JobNodeTest {
     return new Resolved(locations);
   }
 
-  private static List<long[]> tables(Stage stage) {
+  private List<long[]> tables(Stage stage) {
     List<long[]> tables = new ArrayList<>();
     stage
         .wanted()
         .forEach(
             wanted -> {
+              if (!known.contains(wanted.mapId())) {
+                tables.add(Staged.STALE);
+                return;
+              }
+              RemoteRegion data =
+                  registers
+                      ? new RemoteRegion(4096, BYTES, 1)
+                      : MapOutputHeader.unregistered(BYTES);
               long[] table =
                   Arrays.copyOf(
-                      new MapOutputHeader(
-                              wanted.mapId(),
-                              MapOutputHeader.unregistered(BYTES),
-                              ChecksumAlgorithm.NONE)
-                          .toLongs(),
+                      new MapOutputHeader(wanted.mapId(), data, ChecksumAlgorithm.NONE).toLongs(),
                       MapOutputHeader.LONGS + TableEntry.LONGS);
               table[MapOutputHeader.LONGS] = TableEntry.first(0, BYTES);
               table[MapOutputHeader.LONGS + 1] = TableEntry.second(BYTES, BYTES);
@@ -240,6 +252,25 @@ final class JobNodeTest {
     answersInTime(1L);
     assertThat(locate(1, 2)).containsExactly(null, HttpReason.NOT_REGISTERED);
     assertThat(asked).hasSize(1);
+  }
+
+  @Test
+  void oneRequestLocatesMapOutputsThatTheNodeHasRegisteredBefore() throws Exception {
+    answersInTime(1L, 2L);
+    assertThat(locate(1)).containsExactly((HttpReason) null);
+    assertThat(asked).containsExactly(List.of(1L));
+    assertThat(locate(1, 2)).containsExactly(null, null);
+    assertThat(staged).as("requests for tables").isEqualTo(3);
+    assertThat(asked).as("the first one told of both").hasSize(1);
+  }
+
+  @Test
+  void theNodeIsAskedAgainToRegisterWhatItStages() throws Exception {
+    answersInTime(1L);
+    registers = false;
+    assertThat(locate(1)).containsExactly((HttpReason) null);
+    assertThat(locate(1)).containsExactly((HttpReason) null);
+    assertThat(asked).containsExactly(List.of(1L), List.of(1L));
   }
 
   @Test
