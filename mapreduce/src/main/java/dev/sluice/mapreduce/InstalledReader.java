@@ -17,6 +17,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import javax.crypto.SecretKey;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.MRConfig;
@@ -86,23 +88,21 @@ final class InstalledReader {
     if (home == null) {
       throw new NodeReadException(HttpReason.OFF, HOME + " is not set", null);
     }
-    URL[] jars = urls(new File(home, "jars"));
+    File jars = new File(home, "jars");
+    if (!jars.isDirectory()) {
+      throw notListed(jars);
+    }
     String job = MapIds.jobName(reduce.getJobID());
     String text =
         new String(Base64.getEncoder().encode(secret.getEncoded()), StandardCharsets.US_ASCII);
-    return new OpeningReader(() -> open(home, jars, job, text, reduce, settings));
+    return new OpeningReader(() -> open(home, job, text, reduce, settings));
   }
 
   private static NodeReader open(
-      String home,
-      URL[] jars,
-      String job,
-      String secret,
-      TaskAttemptID reduce,
-      Map<String, String> settings)
+      String home, String job, String secret, TaskAttemptID reduce, Map<String, String> settings)
       throws NodeReadException {
     try {
-      return factory(home, jars)
+      return factory(home)
           .open(job, secret, reduce.toString(), reduce.getTaskID().getId(), settings);
     } catch (RuntimeException | LinkageError | ServiceConfigurationError e) {
       throw new NodeReadException(HttpReason.OFF, String.valueOf(e.getMessage()), e);
@@ -112,19 +112,19 @@ final class InstalledReader {
   /**
    * Returns the factory of an installation. Its classes stay loaded for the life of the process.
    */
-  private static NodeReader.Factory factory(String home, URL[] jars) throws NodeReadException {
+  private static NodeReader.Factory factory(String home) throws NodeReadException {
     synchronized (FACTORIES) {
       NodeReader.Factory factory = FACTORIES.get(home);
       if (factory == null) {
-        factory = load(home, jars);
+        factory = load(home);
         FACTORIES.put(home, factory);
       }
       return factory;
     }
   }
 
-  private static NodeReader.Factory load(String home, URL[] jars) throws NodeReadException {
-    ReaderLoader loader = new ReaderLoader(jars);
+  private static NodeReader.Factory load(String home) throws NodeReadException {
+    ReaderLoader loader = new ReaderLoader(urls(new File(home, "jars")));
     boolean loaded = false;
     try {
       Iterator<NodeReader.Factory> found =
@@ -160,11 +160,15 @@ final class InstalledReader {
     return settings;
   }
 
+  private static NodeReadException notListed(File jars) {
+    return new NodeReadException(
+        HttpReason.OFF, jars + " cannot be listed on this node (" + HOME + ")", null);
+  }
+
   private static URL[] urls(File jars) throws NodeReadException {
     File[] files = jars.listFiles((folder, name) -> name.endsWith(".jar"));
     if (files == null) {
-      throw new NodeReadException(
-          HttpReason.OFF, jars + " cannot be listed on this node (" + HOME + ")", null);
+      throw notListed(jars);
     }
     List<URL> urls = new ArrayList<>();
     for (File file : files) {
@@ -185,6 +189,12 @@ final class InstalledReader {
 
     private static final ClassLoader JAVA_CLASSES = ClassLoader.getSystemClassLoader().getParent();
 
+    /**
+     * Names that no class has. Authentication looks for a class of another provider on each of its
+     * threads, and each search goes through all jars.
+     */
+    private final Set<String> missing = ConcurrentHashMap.newKeySet();
+
     ReaderLoader(URL[] urls) {
       super(urls, RdmaShuffle.class.getClassLoader());
     }
@@ -198,6 +208,9 @@ final class InstalledReader {
         Class<?> loaded = findLoadedClass(name);
         if (loaded != null) {
           return loaded;
+        }
+        if (missing.contains(name)) {
+          throw new ClassNotFoundException(name);
         }
         return isOfJava(name) ? javaFirst(name) : ownFirst(name);
       }
@@ -215,7 +228,16 @@ final class InstalledReader {
       try {
         return findClass(name);
       } catch (ClassNotFoundException e) { // a class of Java, or none
+        return ofJava(name);
+      }
+    }
+
+    private Class<?> ofJava(String name) throws ClassNotFoundException {
+      try {
         return JAVA_CLASSES.loadClass(name);
+      } catch (ClassNotFoundException e) {
+        missing.add(name);
+        throw e;
       }
     }
 
