@@ -17,6 +17,9 @@ import org.apache.hadoop.mapreduce.task.reduce.ShuffleSchedulerImpl;
  * which the node was late come last, so that the next visit begins with others.
  */
 final class HostOutputs {
+  /** Map outputs that the scheduler gives at a time (MAX_MAPS_AT_ONCE of ShuffleSchedulerImpl). */
+  private static final int PART = 20;
+
   private final MapHost host;
   private final ShuffleSchedulerImpl<?, ?> scheduler;
   private final HttpOutputs byHttp;
@@ -49,14 +52,22 @@ final class HostOutputs {
     return port < 0 ? name : name.substring(0, port);
   }
 
-  /** Takes all map outputs that the host is known to have; the scheduler gives a few at a time. */
+  /**
+   * Takes all map outputs that the host is known to have, without those that are obsolete. The
+   * scheduler sorts these out for a few at a time, and looks through all that the host then has: it
+   * gets them in small parts.
+   */
   void take() {
-    List<TaskAttemptID> some = scheduler.getMapsForHost(host);
-    while (!some.isEmpty()) {
-      for (TaskAttemptID each : some) {
-        (byHttp.contains(each) ? http : toLocate).add(each);
+    List<TaskAttemptID> known = host.getAndClearKnownMaps();
+    for (int from = 0; from < known.size(); from += PART) {
+      giveBack(known.subList(from, Math.min(known.size(), from + PART)));
+      List<TaskAttemptID> some = scheduler.getMapsForHost(host);
+      while (!some.isEmpty()) {
+        for (TaskAttemptID each : some) {
+          (byHttp.contains(each) ? http : toLocate).add(each);
+        }
+        some = scheduler.getMapsForHost(host);
       }
-      some = scheduler.getMapsForHost(host);
     }
   }
 
