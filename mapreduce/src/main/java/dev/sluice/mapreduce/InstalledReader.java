@@ -4,16 +4,13 @@ package dev.sluice.mapreduce;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.MalformedURLException;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.Base64;
 import java.util.Enumeration;
 import java.util.HashMap;
 import java.util.Iterator;
-import java.util.List;
 import java.util.Map;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
@@ -90,7 +87,7 @@ final class InstalledReader {
     }
     File jars = new File(home, "jars");
     if (!jars.isDirectory()) {
-      throw notListed(jars);
+      throw notListed(jars, null);
     }
     String job = MapIds.jobName(reduce.getJobID());
     String text =
@@ -124,7 +121,7 @@ final class InstalledReader {
   }
 
   private static NodeReader.Factory load(String home) throws NodeReadException {
-    ReaderLoader loader = new ReaderLoader(urls(new File(home, "jars")));
+    ReaderLoader loader = new ReaderLoader(jars(home));
     boolean loaded = false;
     try {
       Iterator<NodeReader.Factory> found =
@@ -160,25 +157,27 @@ final class InstalledReader {
     return settings;
   }
 
-  private static NodeReadException notListed(File jars) {
+  private static NodeReadException notListed(File jars, @Nullable IOException cause) {
     return new NodeReadException(
-        HttpReason.OFF, jars + " cannot be listed on this node (" + HOME + ")", null);
+        HttpReason.OFF, jars + " cannot be listed on this node (" + HOME + ")", cause);
   }
 
-  private static URL[] urls(File jars) throws NodeReadException {
-    File[] files = jars.listFiles((folder, name) -> name.endsWith(".jar"));
-    if (files == null) {
-      throw notListed(jars);
-    }
-    List<URL> urls = new ArrayList<>();
-    for (File file : files) {
-      try {
-        urls.add(file.toURI().toURL());
-      } catch (MalformedURLException e) {
-        throw new NodeReadException(HttpReason.OFF, file + " has no URL", e);
+  /**
+   * Returns the jars of an installation by paths without links. A link may be changed for an
+   * upgrade while the task runs, and all classes have to be of one release.
+   */
+  static URL[] jars(String home) throws NodeReadException {
+    File jars = new File(home, "jars");
+    try {
+      File[] files = jars.getCanonicalFile().listFiles((folder, name) -> name.endsWith(".jar"));
+      URL[] urls = new URL[files == null ? 0 : files.length];
+      for (int i = 0; i < urls.length; i++) {
+        urls[i] = files[i].toURI().toURL();
       }
+      return urls;
+    } catch (IOException e) {
+      throw notListed(jars, e);
     }
-    return urls.toArray(new URL[0]);
   }
 
   /** Prefers the classes of the installation to those of the task. */

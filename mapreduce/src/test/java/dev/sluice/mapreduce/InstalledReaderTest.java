@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import javax.crypto.SecretKey;
 import javax.crypto.spec.SecretKeySpec;
@@ -60,12 +61,21 @@ final class InstalledReaderTest {
 
   @Test
   void anInstallationWithoutTheReaderIsNamed() throws Exception {
-    java.nio.file.Files.createDirectory(home.resolve("jars"));
+    Files.createDirectory(home.resolve("jars"));
     Configuration conf = new Configuration(false);
     conf.set("sluice.mapreduce.home", home.toString());
     try (NodeReader reader = InstalledReader.open(conf, REDUCE, secret())) {
       assertOff(() -> reader.locate("host", new long[1]), "has no sluice-mapreduce-reader jar");
     }
+  }
+
+  @Test
+  void classesComeFromOneReleaseIfTheLinkToItIsChanged() throws Exception {
+    Path release = Files.createDirectories(home.resolve("sluice-1/jars"));
+    Path jar = Files.createFile(release.resolve("sluice-mapreduce-reader.jar"));
+    Path link = Files.createSymbolicLink(home.resolve("sluice"), home.resolve("sluice-1"));
+    assertThat(InstalledReader.jars(link.toString()))
+        .containsExactly(jar.toRealPath().toUri().toURL());
   }
 
   private static void assertOff(Configuration conf, @Nullable SecretKey secret, String reason) {
