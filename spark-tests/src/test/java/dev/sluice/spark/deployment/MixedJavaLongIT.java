@@ -28,6 +28,14 @@ final class MixedJavaLongIT {
     assertThat(totals.fallbackByReason()).isEmpty();
   }
 
+  @Test
+  void anExecutorOnJava17IsLeftToSparksTransfer() throws Exception {
+    Result result = run("mixed-java-17", OtherJava.home(17));
+    Totals totals = result.rounds().getFirst().totals();
+    assertThat(totals.read()).isZero();
+    assertThat(totals.fallbackByReason()).containsOnlyKeys("PEER");
+  }
+
   private Result run(String name, Path java) throws IOException, InterruptedException {
     try (Deployment deployment = Deployment.start(name)) {
       Result result =
