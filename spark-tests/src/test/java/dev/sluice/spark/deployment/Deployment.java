@@ -247,10 +247,15 @@ public final class Deployment implements AutoCloseable {
   Result submitExample(String name) throws IOException, InterruptedException {
     Class<?> main = GroupByExample.class;
     Path jar = Path.of(main.getProtectionDomain().getCodeSource().getLocation().getPath());
+    return submitProgram(name, Map.of(), main.getName(), jar);
+  }
+
+  /** Submits a class of another jar, with the drop-in jar by --jars. */
+  Result submitProgram(String name, Map<String, String> settings, String main, Path jar)
+      throws IOException, InterruptedException {
     return run(
         name,
-        new Submission(
-            main.getName(), jar, List.of(), conf(Map.of()), List.of(DropInJar.path()), List.of()));
+        new Submission(main, jar, List.of(), conf(settings), List.of(DropInJar.path()), List.of()));
   }
 
   /**
