@@ -11,6 +11,7 @@ import io.netty.util.concurrent.GlobalEventExecutor;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.Predicate;
 
 /**
@@ -34,6 +35,7 @@ final class JobApplication extends ServedApplication {
    * @param port the node's port for all jobs
    * @param directories YARN's local directories, also those that do not answer
    * @param answers returns true for a directory whose disk answers
+   * @param timer the daemon's timer
    */
   JobApplication(
       NodeDevice device,
@@ -43,7 +45,8 @@ final class JobApplication extends ServedApplication {
       ApplicationState state,
       List<Path> directories,
       Predicate<Path> answers,
-      MapReduceJob job)
+      MapReduceJob job,
+      ScheduledExecutorService timer)
       throws IOException {
     super(
         device,
@@ -53,7 +56,8 @@ final class JobApplication extends ServedApplication {
         directories,
         NodeFolders::root,
         answers,
-        new JobFiles(state.name(), job, directories));
+        new JobFiles(state.name(), job, directories),
+        timer);
     this.port = port;
     started((AutoCloseable) connections::close);
   }

@@ -7,6 +7,7 @@ import dev.sluice.blocks.handover.ApplicationFolder;
 import dev.sluice.blocks.wire.NodeId;
 import dev.sluice.node.JobFile.MapReduceJob;
 import dev.sluice.node.StateFile.ApplicationState;
+import dev.sluice.rdma.transfer.DaemonThreads;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
@@ -16,7 +17,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -30,8 +30,8 @@ import org.slf4j.LoggerFactory;
  * in theirs. The starter closes it, which leaves the folders for the next start.
  *
  * <p>{@link SocketServer} lets executors in. Each application has an {@link Application}, which
- * waits only for its own disks. The thread {@code sluice-node} never waits for a disk; it looks for
- * applications without a sign of life.
+ * waits only for its own disks. The thread {@code sluice-timer} never waits for a disk; it looks
+ * for applications without a sign of life, and ends leases.
  */
 public final class NodeDaemon implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(NodeDaemon.class);
@@ -49,9 +49,7 @@ public final class NodeDaemon implements AutoCloseable {
   private final NodeFolders folders;
   private final NodeJobs jobs;
   private final Applications applications;
-  private final ScheduledExecutorService timer =
-      Executors.newSingleThreadScheduledExecutor(
-          Thread.ofPlatform().daemon().name("sluice-node").factory());
+  private final ScheduledExecutorService timer = DaemonThreads.timer();
 
   /** Roots in and next to which folders of ended jobs and dead executors are being deleted. */
   private final Set<Path> tidying = ConcurrentHashMap.newKeySet();
@@ -83,8 +81,8 @@ public final class NodeDaemon implements AutoCloseable {
   /** Used by the timer's thread only. */
   private long lastTidyNanos = System.nanoTime();
 
-  /** Guarded by this. */
-  private boolean closed;
+  /** Written with the lock held. */
+  private volatile boolean closed;
 
   private NodeDaemon(NodeOptions options) throws IOException {
     this.options = options;
@@ -132,14 +130,15 @@ public final class NodeDaemon implements AutoCloseable {
           state,
           options.get(NodeSettings.DIRECTORIES).stream().map(Path::toAbsolutePath).toList(),
           folders::answers,
-          job);
+          job,
+          timer);
     }
     int[] ports =
         options
             .get(NodeSettings.PORTS)
             .inTurn(state.port(), lastPort.get(), applications.portsOfOthers(state.name()));
     ApplicationPort port = new ApplicationPort(options.host(), ports, state);
-    SparkApplication served = new SparkApplication(device, nodeId, port, store(kept), end);
+    SparkApplication served = new SparkApplication(device, nodeId, port, store(kept), end, timer);
     lastPort.set(served.port());
     return served;
   }
@@ -224,6 +223,9 @@ public final class NodeDaemon implements AutoCloseable {
   }
 
   private void tidy() {
+    if (closed) { // Its lock is held until all applications are closed.
+      return;
+    }
     try {
       unbound.keySet().forEach(each -> listen(each, false));
       forgiveSilenceWhileStopped();
@@ -292,8 +294,8 @@ public final class NodeDaemon implements AutoCloseable {
     }
     closed = true;
     listeners.close();
-    timer.shutdown();
     applications.close();
+    timer.shutdown();
     folders.close();
   }
 

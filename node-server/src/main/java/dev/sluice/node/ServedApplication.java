@@ -21,6 +21,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
@@ -63,6 +64,7 @@ abstract class ServedApplication implements AutoCloseable {
    * @param folder returns a folder of each directory in which the daemon may make files
    * @param answers returns true for a directory whose disk answers
    * @param outputs finds the map outputs
+   * @param timer the daemon's timer
    */
   ServedApplication(
       NodeDevice device,
@@ -72,7 +74,8 @@ abstract class ServedApplication implements AutoCloseable {
       List<Path> directories,
       UnaryOperator<Path> folder,
       Predicate<Path> answers,
-      MapOutputFiles outputs)
+      MapOutputFiles outputs,
+      ScheduledExecutorService timer)
       throws IOException {
     this.device = device;
     this.self = new ProcessName(state.name(), nodeId.toString());
@@ -88,7 +91,7 @@ abstract class ServedApplication implements AutoCloseable {
                   LocalDirectories.probe(
                       domain, RegistrationMode.AUTO, directories, folder, answers),
                   outputs));
-      stager = parts.started(openStager());
+      stager = parts.started(openStager(timer));
       readers =
           new TimedRequests(
               BlockServer.handler(
@@ -114,13 +117,14 @@ abstract class ServedApplication implements AutoCloseable {
         () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
   }
 
-  private Stager openStager() {
+  private Stager openStager(ScheduledExecutorService timer) {
     return new Stager(
         endpoint.protectionDomain(),
         registry,
         device.memory().stagingBytes(),
         Runtime.getRuntime().availableProcessors(),
-        System::nanoTime);
+        System::nanoTime,
+        timer);
   }
 
   /**

@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.UnaryOperator;
@@ -49,9 +50,15 @@ final class SparkApplication extends ServedApplication {
    * @param port port to listen on
    * @param store map outputs in the folders
    * @param end called when the driver says that the application is over; must not block
+   * @param timer the daemon's timer
    */
   SparkApplication(
-      NodeDevice device, NodeId nodeId, ApplicationPort port, ApplicationStore store, Runnable end)
+      NodeDevice device,
+      NodeId nodeId,
+      ApplicationPort port,
+      ApplicationStore store,
+      Runnable end,
+      ScheduledExecutorService timer)
       throws IOException {
     super(
         device,
@@ -61,7 +68,8 @@ final class SparkApplication extends ServedApplication {
         store.directories(),
         UnaryOperator.identity(),
         _ -> true, // The folders are on disks that answer.
-        store.finder());
+        store.finder(),
+        timer);
     this.store = store;
     OtherUser user = port.state().user();
     this.inboxes = user == null ? null : new Inboxes(user, store.folders());

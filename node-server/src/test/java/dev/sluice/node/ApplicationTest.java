@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.sluice.blocks.handover.ApplicationFolder;
 import dev.sluice.blocks.wire.NodeId;
 import dev.sluice.node.StateFile.ApplicationState;
+import dev.sluice.rdma.transfer.DaemonThreads;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetAddress;
@@ -14,6 +15,7 @@ import java.net.Socket;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ScheduledExecutorService;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -22,6 +24,7 @@ import org.junit.jupiter.api.Test;
 class ApplicationTest extends NodeDaemonTestCase {
   private final List<ServedApplication> opened = new ArrayList<>();
   private NodeOptions options;
+  private final ScheduledExecutorService timer = DaemonThreads.timer();
   private NodeDevice device;
   private NodeFolders folders;
   private Application application;
@@ -42,6 +45,7 @@ class ApplicationTest extends NodeDaemonTestCase {
   void closeApplication() {
     opened.forEach(ServedApplication::close);
     folders.close();
+    timer.shutdownNow();
   }
 
   private ServedApplication open(ApplicationState state, List<ApplicationFolder> kept, Runnable end)
@@ -53,7 +57,8 @@ class ApplicationTest extends NodeDaemonTestCase {
             new ApplicationPort("127.0.0.1", new int[] {0}, state),
             new ApplicationStore(
                 kept, new AdmissionControl(options, List::of), Duration.ofMinutes(10)),
-            end));
+            end,
+            timer));
     if (closesWhileOpening) {
       application.close();
     }

@@ -20,6 +20,7 @@ import dev.sluice.blocks.wire.NodeMessages.Registered;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.node.StateFile.ApplicationState;
 import dev.sluice.rdma.log.LogCapture;
+import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.TransferOptions;
 import java.io.IOException;
@@ -35,6 +36,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.logging.log4j.Level;
@@ -65,6 +67,7 @@ class JobOpenerTest extends NodeDaemonTestCase {
   private final CountDownLatch answer = new CountDownLatch(1);
   private final CountDownLatch hangs = new CountDownLatch(1);
   private final AtomicInteger opened = new AtomicInteger();
+  private final ScheduledExecutorService timer = DaemonThreads.timer();
   private JobFixture stuck;
   private JobFixture other;
   private NodeFolders folders;
@@ -95,6 +98,7 @@ class JobOpenerTest extends NodeDaemonTestCase {
     answer.countDown();
     applications.close();
     folders.close();
+    timer.shutdownNow();
   }
 
   private ServedApplication open(ApplicationState state, List<ApplicationFolder> kept, Runnable end)
@@ -121,7 +125,8 @@ class JobOpenerTest extends NodeDaemonTestCase {
             state,
             stuck.directories(),
             _ -> true,
-            requireNonNull(state.job()));
+            requireNonNull(state.job()),
+            timer);
     return served;
   }
 

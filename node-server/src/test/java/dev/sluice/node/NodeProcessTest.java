@@ -165,7 +165,7 @@ class NodeProcessTest {
       assertThat(daemon.exitCode()).isEqualTo(3);
     }
     assertThat(Files.readString(directory.resolve("node.log")))
-        .contains("Thread sluice-node of the node daemon failed");
+        .contains("Thread sluice-timer of the node daemon failed");
   }
 
   @Test

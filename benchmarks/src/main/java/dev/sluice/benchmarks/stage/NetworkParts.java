@@ -15,6 +15,7 @@ import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.soft.SoftProvider;
 import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
+import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
 import dev.sluice.rdma.transfer.TransferOptions;
@@ -23,6 +24,7 @@ import java.net.InetAddress;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
@@ -70,6 +72,8 @@ final class NetworkParts implements AutoCloseable {
               o.connectTimeoutMs = CONNECT_TIMEOUT_MS;
             });
     ProcessName self = new ProcessName("benchmark", executorId);
+    ScheduledExecutorService timer = DaemonThreads.timer();
+    parts.started(timer::shutdownNow);
     client =
         parts.started(
             new BlockServerClient(
@@ -91,7 +95,13 @@ final class NetworkParts implements AutoCloseable {
                 NetworkParts::clockMs));
     Stager stager =
         parts.started(
-            new Stager(endpoint.protectionDomain(), registry, STAGING_BYTES, 2, System::nanoTime));
+            new Stager(
+                endpoint.protectionDomain(),
+                registry,
+                STAGING_BYTES,
+                2,
+                System::nanoTime,
+                timer));
     BlockServer server =
         parts.started(
             new BlockServer(

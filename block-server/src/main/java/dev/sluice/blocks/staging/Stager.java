@@ -20,7 +20,7 @@ import java.util.BitSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -93,8 +93,7 @@ public final class Stager implements AutoCloseable {
   private final StageQueue queue;
   private final Leases leases;
   private final ThreadPoolExecutor threads;
-  private final ScheduledExecutorService timer =
-      Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("sluice-stage-timer"));
+  private final Future<?> ticks;
 
   /** Requests without an answer yet. */
   private final Set<StageRequest> unanswered = ConcurrentHashMap.newKeySet();
@@ -115,13 +114,15 @@ public final class Stager implements AutoCloseable {
   /**
    * @param maxBytes limit of registered bytes: four times {@link #MAX_REQUEST_BYTES} or more
    * @param cores cores of this process, which limit the threads that copy from one directory
+   * @param timer the process's timer
    */
   public Stager(
       ProtectionDomain domain,
       MapOutputRegistry registry,
       long maxBytes,
       int cores,
-      LongSupplier nanoClock) {
+      LongSupplier nanoClock,
+      ScheduledExecutorService timer) {
     this.registry = registry;
     this.counters = registry.counters();
     this.nanoClock = nanoClock;
@@ -132,8 +133,9 @@ public final class Stager implements AutoCloseable {
     leases = new Leases(nanoClock);
     int most = lanes.threads() + 1; // One thread is for acquiring memory.
     threads = DaemonThreads.atMost(most, "sluice-stage");
-    timer.scheduleWithFixedDelay(
-        () -> guarded(this::tick), TICK_MS, TICK_MS, TimeUnit.MILLISECONDS);
+    ticks =
+        timer.scheduleWithFixedDelay(
+            () -> guarded(this::tick), TICK_MS, TICK_MS, TimeUnit.MILLISECONDS);
   }
 
   /**
@@ -438,7 +440,7 @@ public final class Stager implements AutoCloseable {
   /** Ends all leases: no peer READs any more. Idempotent. */
   @Override
   public void close() {
-    timer.shutdownNow();
+    ticks.cancel(false);
     closed = true;
     unanswered.forEach(request -> guarded(() -> drop(request, STOPS)));
     if (!DaemonThreads.stop(threads, CLOSE_TIMEOUT_MS)) {

@@ -10,6 +10,7 @@ import dev.sluice.blocks.directory.TestMapOutputs;
 import dev.sluice.blocks.server.BlockServer;
 import dev.sluice.blocks.server.TestBlockServer;
 import dev.sluice.blocks.staging.Stager;
+import dev.sluice.blocks.staging.TestTimer;
 import dev.sluice.blocks.wire.MapOutputHeader;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.TableEntry;
@@ -72,7 +73,7 @@ class MapOutputReadTest {
             new RegistryLimits(1 << 24, 100, 1_000),
             new RecordingListener(),
             () -> 0);
-    stager = new Stager(serving.domain(), registry, 4 << 20, 2, System::nanoTime);
+    stager = new Stager(serving.domain(), registry, 4 << 20, 2, System::nanoTime, TestTimer.TIMER);
     server =
         new BlockServer(
             new BlockServer.Binding(CONF, "localhost", 0, List.of()),

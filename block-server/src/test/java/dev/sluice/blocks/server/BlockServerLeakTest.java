@@ -11,6 +11,7 @@ import dev.sluice.blocks.directory.TestMapOutputs;
 import dev.sluice.blocks.registry.MapOutputRegistry;
 import dev.sluice.blocks.registry.RecordingListener;
 import dev.sluice.blocks.staging.Stager;
+import dev.sluice.blocks.staging.TestTimer;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.TransferOptions;
 import java.io.IOException;
@@ -113,7 +114,7 @@ class BlockServerLeakTest {
                 limits,
                 new RecordingListener(),
                 () -> 0);
-        Stager stager = new Stager(domain, registry, 4 << 20, 2, System::nanoTime);
+        Stager stager = new Stager(domain, registry, 4 << 20, 2, System::nanoTime, TestTimer.TIMER);
         BlockServer server =
             new BlockServer(
                 new BlockServer.Binding(CONF, "localhost", 0, List.of()),

@@ -10,6 +10,7 @@ import dev.sluice.blocks.registry.MapOutputRegistry;
 import dev.sluice.blocks.registry.RecordingListener;
 import dev.sluice.blocks.staging.Leases;
 import dev.sluice.blocks.staging.Stager;
+import dev.sluice.blocks.staging.TestTimer;
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.ControlMessages.Addressed;
 import dev.sluice.blocks.wire.ControlMessages.Connect;
@@ -121,7 +122,7 @@ public final class ControlFuzz {
               new RegistryLimits(1 << 20, 100, 1_000),
               new RecordingListener(),
               () -> 0);
-      Stager stager = new Stager(domain, registry, 4 << 20, 2, System::nanoTime);
+      Stager stager = new Stager(domain, registry, 4 << 20, 2, System::nanoTime, TestTimer.TIMER);
       handler = new BlockServerHandler(codec, SELF, "soft", new FakeAcceptor(), registry, stager);
     } catch (IOException e) {
       throw new UncheckedIOException(e);

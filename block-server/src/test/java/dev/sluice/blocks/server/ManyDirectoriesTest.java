@@ -12,6 +12,7 @@ import dev.sluice.blocks.registry.MapOutputFiles;
 import dev.sluice.blocks.registry.MapOutputRegistry;
 import dev.sluice.blocks.registry.RecordingListener;
 import dev.sluice.blocks.staging.Stager;
+import dev.sluice.blocks.staging.TestTimer;
 import dev.sluice.blocks.wire.ChecksumAlgorithm;
 import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.ControlMessages.Partitions;
@@ -138,7 +139,7 @@ class ManyDirectoriesTest {
     for (long mapId : mapIds) {
       disks.add(SlowFile.inPlaceOf(files(mapId).index()));
     }
-    Stager stager = new Stager(domain, registry, 4L * Stager.MAX_REQUEST_BYTES, 8, () -> 0);
+    Stager stager = new Stager(domain, registry, 4L * Stager.MAX_REQUEST_BYTES, 8, () -> 0, TestTimer.TIMER);
     BlockingQueue<Object> answers = new LinkedBlockingQueue<>();
     List<Partitions> all =
         LongStream.of(mapIds).mapToObj(mapId -> new Partitions(mapId, 0, 1)).toList();

@@ -8,6 +8,7 @@ import dev.sluice.blocks.registry.MapOutputFiles;
 import dev.sluice.blocks.registry.MapOutputRegistry;
 import dev.sluice.blocks.registry.RecordingListener;
 import dev.sluice.blocks.staging.Stager;
+import dev.sluice.blocks.staging.TestTimer;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.transfer.PeerAddress;
 import java.nio.file.Path;
@@ -52,7 +53,8 @@ public final class TestBlockServer implements AutoCloseable {
     registry =
         new MapOutputRegistry(
             domain, outputs.directories(), this::find, LIMITS, new RecordingListener(), nowMs::get);
-    stager = new Stager(domain, registry, 4 << 20, 2, () -> nowMs.get() * 1_000_000);
+    stager =
+        new Stager(domain, registry, 4 << 20, 2, () -> nowMs.get() * 1_000_000, TestTimer.TIMER);
     start(0);
   }
 

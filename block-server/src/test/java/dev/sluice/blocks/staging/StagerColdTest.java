@@ -142,7 +142,7 @@ class StagerColdTest {
             new RecordingListener(),
             () -> 0);
     registry.resolve(SHUFFLE, all).get(10, TimeUnit.SECONDS);
-    stager = new Stager(domain, registry, 4L * MAX_BYTES, 8, nowNanos::get);
+    stager = new Stager(domain, registry, 4L * MAX_BYTES, 8, nowNanos::get, TestTimer.TIMER);
     for (long mapId : COLD) {
       PageCache.drop(outputs.data(SHUFFLE, mapId));
     }

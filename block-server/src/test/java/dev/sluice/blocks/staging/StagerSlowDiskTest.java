@@ -43,7 +43,8 @@ class StagerSlowDiskTest {
   void open() throws Exception {
     int[] bytes = {2 * MAX_BYTES, 1_000};
     disks = new TwoDisks(slowDirectory, bytes, fastDirectory, bytes);
-    stager = new Stager(disks.domain, disks.registry, 4L * MAX_BYTES, 4, nowNanos::get);
+    stager =
+        new Stager(disks.domain, disks.registry, 4L * MAX_BYTES, 4, nowNanos::get, TestTimer.TIMER);
     disk = SlowFile.inPlaceOf(disks.slow.data(SHUFFLE, SLOW));
   }
 

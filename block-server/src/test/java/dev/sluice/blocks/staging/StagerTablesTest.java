@@ -62,7 +62,7 @@ class StagerTablesTest {
     checksums = moved(disks.fast.checksums(SHUFFLE, CHECKSUMS));
     registry = disks.registry(disks.directories, this::find, TwoDisks.NONE_REGISTERED);
     registry.resolve(SHUFFLE, new long[] {FAST, INDEX, CHECKSUMS}).get(10, TimeUnit.SECONDS);
-    stager = new Stager(disks.domain, registry, 4 << 20, 4, nowNanos::get);
+    stager = new Stager(disks.domain, registry, 4 << 20, 4, nowNanos::get, TestTimer.TIMER);
   }
 
   private Path moved(Path file) throws Exception {

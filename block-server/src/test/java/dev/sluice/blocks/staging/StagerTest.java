@@ -72,7 +72,7 @@ class StagerTest {
             new RegistryLimits(0, 100, 1_000),
             new RecordingListener(),
             () -> TimeUnit.NANOSECONDS.toMillis(nanoTime()));
-    stager = new Stager(domain, registry, MEMORY_BYTES, 2, this::nanoTime);
+    stager = new Stager(domain, registry, MEMORY_BYTES, 2, this::nanoTime, TestTimer.TIMER);
     assertThat(locate(1).isStaged()).isTrue();
     assertThat(locate(2).isStaged()).isTrue();
   }
@@ -487,7 +487,8 @@ class StagerTest {
             () -> 0)) {
       MapOutputHeader header = ResolvedOutput.header(registered, SHUFFLE, 2);
       assertThat(header.isStaged()).isFalse();
-      try (Stager other = new Stager(domain, registered, MEMORY_BYTES, 2, this::nanoTime)) {
+      try (Stager other =
+          new Stager(domain, registered, MEMORY_BYTES, 2, this::nanoTime, TestTimer.TIMER)) {
         other.stage("a", () -> true, ofSecond(0, 70).within(IN_TIME_MS), answers::add);
         Staged staged = (Staged) answer();
         assertThat(MapOutputHeader.of(2, staged.tables().getFirst(), 0)).isEqualTo(header);

@@ -6,6 +6,8 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -39,6 +41,16 @@ public final class DaemonThreads {
 
   public static ThreadFactory named(String name) {
     return withOwnLoader(daemon().name(name));
+  }
+
+  /**
+   * Makes the timer of a process, which all its parts share. A task must be short: it waits neither
+   * for a disk or a peer nor for a lock that another thread holds while it waits for one.
+   */
+  public static ScheduledExecutorService timer() {
+    ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1, named("sluice-timer"));
+    timer.setRemoveOnCancelPolicy(true); // Nearly all deadlines are cancelled.
+    return timer;
   }
 
   /** Makes several threads, named by the prefix and a number. */

@@ -21,7 +21,6 @@ import dev.sluice.spark.metrics.MetricsSource;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -50,8 +49,7 @@ public final class DriverRuntime implements AutoCloseable {
   private final ExecutorStates states = new ExecutorStates();
 
   /** Runs periodic work that does not block. */
-  private final ScheduledExecutorService timer =
-      Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("sluice-timer"));
+  private final ScheduledExecutorService timer = DaemonThreads.timer();
 
   /** Thread that makes the directory's broadcasts, which may take long. */
   private final ExecutorService shipper = DaemonThreads.atMost(1, "sluice-broadcast");

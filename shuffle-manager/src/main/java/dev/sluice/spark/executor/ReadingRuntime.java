@@ -249,7 +249,8 @@ public final class ReadingRuntime extends SluiceRuntime {
         registry,
         conf.stagingMaxBytes(),
         env.executor().cores(),
-        System::nanoTime);
+        System::nanoTime,
+        timer);
   }
 
   private BlockServer listen(RdmaEndpoint endpoint, Stager stager) throws IOException {
@@ -307,7 +308,8 @@ public final class ReadingRuntime extends SluiceRuntime {
                 new EndpointTransport(endpoint, servers),
                 locator,
                 conf.node().map(_ -> nodes(conf, unresponsiveNodes)),
-                counters));
+                counters,
+                timer));
     return ExecutorFetching.with(client, registry, counters, conf.readsOwnBlocks());
   }
 

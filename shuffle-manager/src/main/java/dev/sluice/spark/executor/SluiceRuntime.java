@@ -118,6 +118,9 @@ public abstract sealed class SluiceRuntime implements AutoCloseable, CountersRep
   final ScheduledExecutorService driverThreads =
       Executors.newScheduledThreadPool(DRIVER_THREADS, DaemonThreads.numbered("sluice-driver-"));
 
+  /** Runs the deadlines of all parts. */
+  final ScheduledExecutorService timer = DaemonThreads.timer();
+
   private final StartedParts parts = new StartedParts();
 
   /** Null until the first task of a job that has turned READs off; guarded by this. */
@@ -141,6 +144,7 @@ public abstract sealed class SluiceRuntime implements AutoCloseable, CountersRep
 
   SluiceRuntime(Environment env) {
     this.env = env;
+    started(timer::shutdownNow);
     started(driverThreads::shutdownNow);
   }
 
@@ -180,7 +184,8 @@ public abstract sealed class SluiceRuntime implements AutoCloseable, CountersRep
             locator,
             nodes(conf, unresponsive),
             conf.readOptions(env.executor().cores()).readTimeoutMs(),
-            counters));
+            counters,
+            timer));
   }
 
   /** Adds a part that {@link #close} closes, before the parts that were started earlier. */

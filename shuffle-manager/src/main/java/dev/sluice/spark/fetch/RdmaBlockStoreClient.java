@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.Consumer;
 import org.apache.spark.TaskContext;
 import org.apache.spark.network.buffer.ManagedBuffer;
@@ -91,6 +92,7 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
    *
    * @param transport its endpoint belongs to the caller, which closes it after this client
    * @param nodes empty if there are no node daemons
+   * @param timer the process's timer
    */
   public static RdmaBlockStoreClient open(
       Stock stock,
@@ -98,8 +100,9 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
       ReadTransport transport,
       Locator locator,
       Optional<Nodes> nodes,
-      ShuffleCounters counters) {
-    return open(stock, options, transport, locator, nodes, counters, ReadThreads.start());
+      ShuffleCounters counters,
+      ScheduledExecutorService timer) {
+    return open(stock, options, transport, locator, nodes, counters, ReadThreads.start(timer));
   }
 
   /**

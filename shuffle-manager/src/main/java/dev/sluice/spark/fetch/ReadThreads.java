@@ -6,12 +6,12 @@ import dev.sluice.rdma.transfer.DaemonThreads.EnsuredPool;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
 /**
  * Threads of an executor's reading side. A few of them, for any number of peers, tasks and blocks,
- * verify and deliver; one handles deadlines. Others run the calls of Spark's client that block
+ * verify and deliver. Others run the calls of Spark's client that block
  * while they connect, so that an unreachable peer delays only its own blocks. The {@link
  * ShuffleClient} that starts the threads ends them.
  *
@@ -23,25 +23,23 @@ record ReadThreads(DeadlineTimer timer, Executor deliverer, Executor blocking, R
   private static final int DELIVERERS =
       Math.clamp(Runtime.getRuntime().availableProcessors() / 4, 2, 8);
 
-  static ReadThreads start() {
+  /**
+   * @param timer the process's timer, which handles deadlines
+   */
+  static ReadThreads start(ScheduledExecutorService timer) {
     EnsuredPool deliverer = new EnsuredPool(DELIVERERS, DaemonThreads.numbered("sluice-deliver-"));
     ExecutorService blocking = DaemonThreads.forBlocking("sluice-fallback-");
-    Deadlines deadlines =
-        new Deadlines(
-            new ScheduledThreadPoolExecutor(1, DaemonThreads.numbered("sluice-deadline-")));
-    deadlines.thread().setRemoveOnCancelPolicy(true);
     return new ReadThreads(
-        deadlines,
+        new Deadlines(timer),
         deliverer,
         blocking,
         () -> {
           deliverer.stop(0);
           blocking.shutdown();
-          deadlines.thread().shutdownNow();
         });
   }
 
-  private record Deadlines(ScheduledThreadPoolExecutor thread) implements DeadlineTimer {
+  private record Deadlines(ScheduledExecutorService timer) implements DeadlineTimer {
     @Override
     public long nanoTime() {
       return System.nanoTime();
@@ -49,13 +47,14 @@ record ReadThreads(DeadlineTimer timer, Executor deliverer, Executor blocking, R
 
     @Override
     public Future<?> schedule(Runnable task, long delayNanos) {
-      return thread.schedule(task, delayNanos, TimeUnit.NANOSECONDS);
+      return timer.schedule(task, delayNanos, TimeUnit.NANOSECONDS);
     }
   }
 
   /**
    * Clock and timer of deadlines, for all fetches of an executor. {@link ReadThreads} implements it
-   * by one thread, which a task must not hold up; any thread may call it. Tests replace it.
+   * by the process's timer, which a task must not hold up; any thread may call it. Tests replace
+   * it.
    */
   interface DeadlineTimer {
     /**
@@ -66,7 +65,7 @@ record ReadThreads(DeadlineTimer timer, Executor deliverer, Executor blocking, R
     /**
      * Runs a short task once after a delay, unless it is cancelled.
      *
-     * @throws java.util.concurrent.RejectedExecutionException when the client is closed
+     * @throws java.util.concurrent.RejectedExecutionException when the process's parts are closed
      */
     Future<?> schedule(Runnable task, long delayNanos);
   }

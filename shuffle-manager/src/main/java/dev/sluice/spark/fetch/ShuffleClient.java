@@ -9,6 +9,7 @@ import dev.sluice.spark.transport.FallbackReason;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ScheduledExecutorService;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockPushingListener;
@@ -53,6 +54,7 @@ public abstract sealed class ShuffleClient extends BlockStoreClient
    * @param reason why nothing is READ
    * @param locator knows which node daemon has an executor's map outputs; asks only the driver
    * @param timeoutMs an attempt at a daemon ends after this time without progress
+   * @param timer the process's timer
    */
   public static ShuffleClient fromNodes(
       BlockStoreClient sparkClient,
@@ -60,8 +62,9 @@ public abstract sealed class ShuffleClient extends BlockStoreClient
       Locator locator,
       RdmaBlockStoreClient.Nodes nodes,
       long timeoutMs,
-      ShuffleCounters counters) {
-    ReadThreads threads = ReadThreads.start();
+      ShuffleCounters counters,
+      ScheduledExecutorService timer) {
+    ReadThreads threads = ReadThreads.start(timer);
     NodeFetch.Shared shared = nodes.shared(sparkClient, locator, threads, timeoutMs);
     return new Fallback(
         new SparkTransfer(sparkClient, counters, threads.blocking(), Optional.of(shared)),

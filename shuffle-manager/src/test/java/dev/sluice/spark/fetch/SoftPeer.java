@@ -15,6 +15,7 @@ import dev.sluice.rdma.ProtectionDomain;
 import dev.sluice.rdma.soft.FaultPlan;
 import dev.sluice.rdma.soft.SoftProvider;
 import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
+import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.QueuePairConnector;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
@@ -26,6 +27,7 @@ import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.UnaryOperator;
 import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
@@ -50,6 +52,7 @@ public final class SoftPeer implements AutoCloseable {
             o.spinMicros = 0;
           });
 
+  private final ScheduledExecutorService timer = DaemonThreads.timer();
   private final Path directory;
   private final RdmaEndpoint endpoint;
   private final MapOutputRegistry registry;
@@ -93,7 +96,7 @@ public final class SoftPeer implements AutoCloseable {
             MapOutputListener.NONE,
             () -> System.nanoTime() / 1_000_000);
     this.stager =
-        new Stager(endpoint.protectionDomain(), registry, stagingBytes, 2, System::nanoTime);
+        new Stager(endpoint.protectionDomain(), registry, stagingBytes, 2, System::nanoTime, timer);
     this.server =
         new BlockServer(
             new BlockServer.Binding(TRANSPORT_CONF, null, 0, List.of()),
@@ -165,5 +168,6 @@ public final class SoftPeer implements AutoCloseable {
     closeServer();
     registry.close();
     endpoint.close();
+    timer.shutdownNow();
   }
 }

@@ -12,6 +12,7 @@ import dev.sluice.blocks.staging.Stager;
 import dev.sluice.blocks.wire.MapOutputLocation;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.soft.FaultPlan;
+import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
 import dev.sluice.spark.fetch.RdmaBlockFetcherIterator.Source;
 import dev.sluice.spark.fetch.RdmaBlockFetcherIterator.SparkReading;
@@ -37,6 +38,7 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.spark.TaskContext$;
@@ -70,6 +72,7 @@ class SoftReadTest {
   private final Map<Long, MapOutput> outputs = new HashMap<>();
   private final ShuffleCounters counters = new ShuffleCounters();
   private final FakeSparkClient spark = new FakeSparkClient(this::written);
+  private final ScheduledExecutorService timer = DaemonThreads.timer();
   private SoftPeer peer;
   private BlockServerClient servers;
   private RdmaEndpoint endpoint;
@@ -110,7 +113,8 @@ class SoftReadTest {
             new EndpointTransport(endpoint, servers),
             new Resolving(),
             Optional.empty(),
-            counters);
+            counters,
+            timer);
     Random random = new Random(1);
     for (long mapId = 0; mapId < MAPS; mapId++) {
       commit(new MapOutput(mapId, random.ints(PARTITIONS, 0, 3000).toArray()));
@@ -129,6 +133,7 @@ class SoftReadTest {
     endpoint.close();
     servers.close();
     peer.close();
+    timer.shutdownNow();
   }
 
   @Test

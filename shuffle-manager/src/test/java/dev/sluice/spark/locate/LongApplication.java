@@ -19,6 +19,7 @@ import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.RemoteRegion;
 import dev.sluice.rdma.soft.SoftProvider;
 import dev.sluice.rdma.soft.SoftProvider.SoftOptions;
+import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.PooledBuffer;
 import dev.sluice.rdma.transfer.QueuePairConnector;
@@ -38,6 +39,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
@@ -95,6 +97,7 @@ final class LongApplication implements AutoCloseable {
   private final RdmaEndpoint otherEndpoint;
   private final MapOutputRegistry otherOutputs;
   private final BlockServer otherServer;
+  private final ScheduledExecutorService timer = DaemonThreads.timer();
 
   LongApplication(Path directory) throws IOException {
     this.directory = directory;
@@ -142,7 +145,12 @@ final class LongApplication implements AutoCloseable {
             otherEndpoint,
             otherOutputs,
             new Stager(
-                otherEndpoint.protectionDomain(), otherOutputs, 4 << 20, 2, System::nanoTime));
+                otherEndpoint.protectionDomain(),
+                otherOutputs,
+                4 << 20,
+                2,
+                System::nanoTime,
+                timer));
   }
 
   /** Connects to any of the other executors by its name. */
@@ -264,5 +272,6 @@ final class LongApplication implements AutoCloseable {
     otherEndpoint.close();
     endpoint.close();
     client.close();
+    timer.shutdownNow();
   }
 }
