@@ -57,7 +57,7 @@ final class NodePages implements AutoCloseable {
 
   private final HttpServer server;
   private final BooleanSupplier draining;
-  private final ExecutorService threads = DaemonThreads.forBlocking("sluice-page-");
+  private final ExecutorService threads = DaemonThreads.blocking();
   private final Supplier<Collection<ServedApplication>> applications;
   private final Supplier<Map<String, String>> unbound;
   private final NodeMetrics metrics;

@@ -358,6 +358,7 @@ class JobOpenerTest extends NodeDaemonTestCase {
         List.of(job.authentication(CONF)),
         TransferOptions.DEFAULT,
         TimeUnit.SECONDS.toMillis(WAIT_S) - 1,
-        () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
+        () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()),
+        Thread::startVirtualThread);
   }
 }

@@ -77,7 +77,8 @@ final class NodeReader implements AutoCloseable {
             bootstraps(application, secret, conf),
             TransferOptions.DEFAULT,
             TimeUnit.SECONDS.toMillis(TIMEOUT_S) / 2,
-            () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
+            () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()),
+            Thread::startVirtualThread);
     endpoint = RdmaEndpoint.open(device, TransferOptions.DEFAULT, client);
   }
 

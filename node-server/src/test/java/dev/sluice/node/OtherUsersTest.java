@@ -10,7 +10,6 @@ import dev.sluice.blocks.handover.FileTree;
 import dev.sluice.blocks.handover.NodeClient;
 import dev.sluice.blocks.wire.LifetimeMessages.EndApplication;
 import dev.sluice.blocks.wire.ProcessName;
-import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.testkit.ContainerDirectories;
 import dev.sluice.testkit.OtherUser;
@@ -115,7 +114,7 @@ class OtherUsersTest {
               new ProcessName(NAME, "3"),
               arguments[3],
               new NodeClient.Limits(TIMEOUT, Duration.ZERO),
-              DaemonThreads.perTask("ask-"))) {
+              Thread::startVirtualThread)) {
         client.refresh();
         TestMapOutputs own = new TestMapOutputs(Path.of(arguments[1]));
         if (mapId != NONE) {

@@ -24,6 +24,7 @@ import java.net.InetAddress;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.apache.spark.network.util.MapConfigProvider;
@@ -74,10 +75,18 @@ final class NetworkParts implements AutoCloseable {
     ProcessName self = new ProcessName("benchmark", executorId);
     ScheduledExecutorService timer = DaemonThreads.timer();
     parts.started(timer::shutdownNow);
+    ExecutorService blocking = DaemonThreads.blocking();
+    parts.started(blocking::shutdown);
     client =
         parts.started(
             new BlockServerClient(
-                self, TRANSPORT, List.of(), options, CONNECT_TIMEOUT_MS, NetworkParts::clockMs));
+                self,
+                TRANSPORT,
+                List.of(),
+                options,
+                CONNECT_TIMEOUT_MS,
+                NetworkParts::clockMs,
+                blocking));
     endpoint =
         parts.started(
             RdmaEndpoint.open(
@@ -96,12 +105,7 @@ final class NetworkParts implements AutoCloseable {
     Stager stager =
         parts.started(
             new Stager(
-                endpoint.protectionDomain(),
-                registry,
-                STAGING_BYTES,
-                2,
-                System::nanoTime,
-                timer));
+                endpoint.protectionDomain(), registry, STAGING_BYTES, 2, System::nanoTime, timer));
     BlockServer server =
         parts.started(
             new BlockServer(

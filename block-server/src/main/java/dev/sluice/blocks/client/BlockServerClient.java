@@ -29,7 +29,6 @@ import dev.sluice.blocks.wire.NodeMessages.Registered;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.QueuePairAddress;
 import dev.sluice.rdma.transfer.CircuitBreaker;
-import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.PeerQuota;
 import dev.sluice.rdma.transfer.QueuePairConnector;
@@ -67,8 +66,6 @@ import org.slf4j.LoggerFactory;
  * KB, those of all peers 3 MB, whatever the number of partitions.
  */
 public final class BlockServerClient implements QueuePairConnector, AutoCloseable {
-  private static final Executor CONNECTS = DaemonThreads.perTask("sluice-connect-");
-
   private static final Logger LOG = LoggerFactory.getLogger(BlockServerClient.class);
 
   /**
@@ -84,6 +81,7 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
   private final TransferOptions options;
   private final long resolveTimeoutMs;
   private final LongSupplier clockMs;
+  private final Executor blocking;
   private final MessageCodec codec =
       new MessageCodec(ControlMessages.TYPES, LifetimeMessages.TYPES, NodeMessages.TYPES);
   private final TransportContext context;
@@ -103,6 +101,7 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
    * @param resolveTimeoutMs deadline of each {@link #resolve}, connecting included: longer, because
    *     the peer may have to register the map outputs first
    * @param clockMs a monotonic clock in milliseconds
+   * @param blocking runs attempts to connect, each on a thread of its own
    */
   public BlockServerClient(
       ProcessName self,
@@ -110,11 +109,13 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
       List<TransportClientBootstrap> bootstraps,
       TransferOptions options,
       long resolveTimeoutMs,
-      LongSupplier clockMs) {
+      LongSupplier clockMs,
+      Executor blocking) {
     this.self = self;
     this.options = options;
     this.resolveTimeoutMs = resolveTimeoutMs;
     this.clockMs = clockMs;
+    this.blocking = blocking;
     context = new TransportContext(conf, new NoOpRpcHandler(), false, true);
     factory = context.createClientFactory(bootstraps);
   }
@@ -384,7 +385,7 @@ public final class BlockServerClient implements QueuePairConnector, AutoCloseabl
                 : new PeerChannel(
                     key,
                     factory,
-                    CONNECTS,
+                    blocking,
                     codec,
                     new CircuitBreaker(options.circuitFailures(), options.circuitCooldownMs()),
                     clockMs));

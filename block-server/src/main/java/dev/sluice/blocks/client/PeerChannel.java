@@ -30,8 +30,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>The {@link BlockServerClient} creates one for each peer and closes it. Any thread; dependents
  * of an answer run without the lock. Connecting blocks in Spark's transport, so each attempt has a
- * virtual thread: in a pool, a rack that does not answer would keep all threads from connecting
- * elsewhere. There is one attempt per peer at a time.
+ * virtual thread: in a small pool, a rack that does not answer would keep all threads from
+ * connecting elsewhere. There is one attempt per peer at a time.
  *
  * <p>In addition to the socket it takes 100 bytes for each of the {@link #TOUCHES} shuffles that
  * were READ last.

@@ -101,12 +101,7 @@ public final class NodeClient implements AutoCloseable {
       throws IOException {
     NodeClient client =
         new NodeClient(
-            socket,
-            Optional.empty(),
-            executor,
-            secret,
-            limits,
-            DaemonThreads.perTask("sluice-ask-"));
+            socket, Optional.empty(), executor, secret, limits, DaemonThreads.blocking());
     client.refresh();
     return client;
   }

@@ -88,7 +88,14 @@ class BlockServerClientTest {
   private BlockServerClient client(ProcessName self, int connectTimeoutMs, long resolveTimeoutMs) {
     TransferOptions options =
         TransferOptions.DEFAULT.with(o -> o.connectTimeoutMs = connectTimeoutMs);
-    return new BlockServerClient(self, CONF, List.of(), options, resolveTimeoutMs, clientMs::get);
+    return new BlockServerClient(
+        self,
+        CONF,
+        List.of(),
+        options,
+        resolveTimeoutMs,
+        clientMs::get,
+        Thread::startVirtualThread);
   }
 
   @AfterEach

@@ -58,7 +58,13 @@ class LeaseConnectionTest {
 
   private BlockServerClient client(ProcessName self) {
     return new BlockServerClient(
-        self, CONF, List.of(), TransferOptions.DEFAULT, TIMEOUT_MS, clientMs::get);
+        self,
+        CONF,
+        List.of(),
+        TransferOptions.DEFAULT,
+        TIMEOUT_MS,
+        clientMs::get,
+        Thread::startVirtualThread);
   }
 
   private static Object stage(BlockServerClient asking, PeerAddress asked, int bytes)

@@ -97,7 +97,13 @@ class StageRequestTest {
             });
     client =
         new BlockServerClient(
-            TestBlockServer.CLIENT, CONF, List.of(), options, IN_TIME_MS, this::nowMs);
+            TestBlockServer.CLIENT,
+            CONF,
+            List.of(),
+            options,
+            IN_TIME_MS,
+            this::nowMs,
+            Thread::startVirtualThread);
     stage(REFUSAL);
   }
 

@@ -84,7 +84,13 @@ class MapOutputReadTest {
             stager);
     client =
         new BlockServerClient(
-            TestBlockServer.CLIENT, CONF, List.of(), TransferOptions.DEFAULT, 10_000, () -> 0);
+            TestBlockServer.CLIENT,
+            CONF,
+            List.of(),
+            TransferOptions.DEFAULT,
+            10_000,
+            () -> 0,
+            Thread::startVirtualThread);
     peer = new PeerAddress("server", "localhost", server.port());
   }
 

@@ -114,7 +114,8 @@ class BlockServerLeakTest {
                 limits,
                 new RecordingListener(),
                 () -> 0);
-        Stager stager = new Stager(domain, registry, 4 << 20, 2, System::nanoTime, TestTimer.TIMER);
+        Stager stager =
+            new Stager(domain, registry, 4 << 20, 2, System::nanoTime, TestTimer.TIMER);
         BlockServer server =
             new BlockServer(
                 new BlockServer.Binding(CONF, "localhost", 0, List.of()),
@@ -130,7 +131,8 @@ class BlockServerLeakTest {
                 List.of(),
                 TransferOptions.DEFAULT,
                 10_000,
-                () -> 0)) {
+                () -> 0,
+                Thread::startVirtualThread)) {
       PeerAddress peer = new PeerAddress("server", "localhost", server.port());
       long[] mapIds = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
       assertThat(client.resolve(peer, 1, mapIds).get(20, TimeUnit.SECONDS)).doesNotContainNull();

@@ -65,7 +65,8 @@ class BlockServerSecurityTest {
         List.of(bootstraps),
         TransferOptions.DEFAULT,
         TIMEOUT_MS,
-        () -> 0);
+        () -> 0,
+        Thread::startVirtualThread);
   }
 
   private TransportClientBootstrap auth(String secret) {

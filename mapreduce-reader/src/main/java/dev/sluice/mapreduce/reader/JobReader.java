@@ -22,6 +22,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.apache.spark.network.crypto.AuthClientBootstrap;
 import org.apache.spark.network.util.TransportConf;
@@ -55,6 +56,7 @@ final class JobReader implements NodeReader {
   private final String job;
   private final ReaderSettings settings;
   private final int partition;
+  private final ExecutorService blocking = DaemonThreads.blocking();
   private final BlockServerClient servers;
   private final RdmaEndpoint endpoint;
   private final SilentNodes silentNodes = new SilentNodes();
@@ -90,6 +92,7 @@ final class JobReader implements NodeReader {
     } finally {
       if (!opened) {
         servers.close();
+        blocking.shutdown();
       }
     }
     LOG.info(
@@ -147,7 +150,8 @@ final class JobReader implements NodeReader {
           List.of(new AuthClientBootstrap(conf, job, new ApplicationSecret(secret))),
           options,
           settings.get(ReaderSettings.TIMEOUT_MS),
-          () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
+          () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()),
+          blocking);
     }
   }
 
@@ -185,5 +189,6 @@ final class JobReader implements NodeReader {
   public void close() {
     endpoint.close();
     servers.close();
+    blocking.shutdown();
   }
 }

@@ -78,7 +78,8 @@ final class JobNodeTest {
           List.of(),
           ReaderSettings.of(Map.of()).transferOptions(),
           TIMEOUT_MS,
-          () -> TimeUnit.NANOSECONDS.toMillis(nowNanos.get()));
+          () -> TimeUnit.NANOSECONDS.toMillis(nowNanos.get()),
+          Thread::startVirtualThread);
   private RdmaEndpoint endpoint;
   private JobNode node;
 

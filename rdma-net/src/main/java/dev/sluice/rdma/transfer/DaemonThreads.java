@@ -59,26 +59,15 @@ public final class DaemonThreads {
   }
 
   /**
-   * Makes threads for steps that may block for long, such as a connection to a peer that does not
-   * answer. They are virtual ones from JDK 24 on.
+   * Makes the executor of a process for steps that may block for long, such as a connection to a
+   * peer that does not answer. Each step has a virtual thread; before JDK 24 up to 256 at a time
+   * have a thread, and further ones wait.
    */
-  public static ThreadFactory blocking(String prefix) {
+  public static ExecutorService blocking() {
     Thread.Builder builder =
         VIRTUAL ? Thread.ofVirtual().inheritInheritableThreadLocals(false) : daemon();
-    return withOwnLoader(builder.name(prefix, 0));
-  }
-
-  /** Runs each task on a {@link #blocking} thread of its own, without a limit. */
-  public static Executor perTask(String prefix) {
-    ThreadFactory factory = blocking(prefix);
-    return task -> factory.newThread(task).start();
-  }
-
-  /** Runs each task on a {@link #blocking} thread, before JDK 24 up to 256 of them at a time. */
-  public static ExecutorService forBlocking(String prefix) {
-    return VIRTUAL
-        ? Executors.newThreadPerTaskExecutor(blocking(prefix))
-        : atMost(MAX_BLOCKED, blocking(prefix));
+    ThreadFactory factory = withOwnLoader(builder.name("sluice-blocking-", 0));
+    return VIRTUAL ? Executors.newThreadPerTaskExecutor(factory) : atMost(MAX_BLOCKED, factory);
   }
 
   private static Thread.Builder.OfPlatform daemon() {

@@ -22,7 +22,7 @@ class DaemonThreadsTest {
 
   /** A jar given by --jars is not on the system class path. */
   @ParameterizedTest
-  @ValueSource(strings = {"named", "numbered", "blocking"})
+  @ValueSource(strings = {"named", "numbered"})
   void threadsHaveTheClassLoaderOfTheJar(String factory) throws Exception {
     URL jar = DaemonThreads.class.getProtectionDomain().getCodeSource().getLocation();
     try (URLClassLoader loader =
@@ -34,6 +34,19 @@ class DaemonThreadsTest {
     }
   }
 
+  @Test
+  void blockingStepsHaveTheClassLoaderOfTheJar() throws Exception {
+    URL jar = DaemonThreads.class.getProtectionDomain().getCodeSource().getLocation();
+    try (URLClassLoader loader =
+        new URLClassLoader(new URL[] {jar}, ClassLoader.getPlatformClassLoader())) {
+      Class<?> threads = loader.loadClass(DaemonThreads.class.getName());
+      ExecutorService steps = (ExecutorService) threads.getMethod("blocking").invoke(null);
+      assertThat(steps.submit(() -> Thread.currentThread().getContextClassLoader()).get())
+          .isSameAs(loader);
+      steps.shutdown();
+    }
+  }
+
   /** Virtual threads before JDK 24 would all be stopped by them. */
   @Test
   void aStepRunsWhileManyOthersWaitForAMonitor() throws Exception {
@@ -41,7 +54,7 @@ class DaemonThreadsTest {
     CountDownLatch begun = new CountDownLatch(others);
     CountDownLatch ran = new CountDownLatch(1);
     Object monitor = new Object();
-    ExecutorService steps = DaemonThreads.forBlocking("sluice-test-");
+    ExecutorService steps = DaemonThreads.blocking();
     synchronized (monitor) {
       for (int i = 0; i < others; i++) {
         steps.execute(

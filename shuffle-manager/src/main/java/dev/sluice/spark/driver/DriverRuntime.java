@@ -51,6 +51,9 @@ public final class DriverRuntime implements AutoCloseable {
   /** Runs periodic work that does not block. */
   private final ScheduledExecutorService timer = DaemonThreads.timer();
 
+  /** Runs steps that block, such as connecting to a node. */
+  private final ExecutorService blocking = DaemonThreads.blocking();
+
   /** Thread that makes the directory's broadcasts, which may take long. */
   private final ExecutorService shipper = DaemonThreads.atMost(1, "sluice-broadcast");
 
@@ -132,7 +135,8 @@ public final class DriverRuntime implements AutoCloseable {
             network.clientBootstraps(),
             conf.transferOptions(),
             conf.locateTimeoutMs(),
-            () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
+            () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()),
+            blocking);
     DecisionTimes times = DecisionTimes.within(conf.locateTimeoutMs());
     return new NodeLifetimes(
         opened,
@@ -144,7 +148,8 @@ public final class DriverRuntime implements AutoCloseable {
             node -> AwayNodes.refuses(node, times.connectMs()),
             System::nanoTime),
         System::nanoTime,
-        timer);
+        timer,
+        blocking);
   }
 
   private CompletableFuture<Void> check(PeerAddress node) {
@@ -177,6 +182,7 @@ public final class DriverRuntime implements AutoCloseable {
       nodes.ifPresent(NodeLifetimes::close);
       endpoint.close();
       shipper.shutdownNow();
+      blocking.shutdownNow();
     }
   }
 

@@ -7,7 +7,6 @@ import dev.sluice.blocks.wire.LifetimeMessages.Lifetime;
 import dev.sluice.blocks.wire.LifetimeMessages.NodeResponse;
 import dev.sluice.blocks.wire.LifetimeMessages.RemoveShuffle;
 import dev.sluice.blocks.wire.LifetimeMessages.Renew;
-import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.driver.DriverRuntime.DecisionTimes;
 import dev.sluice.spark.locate.AwayNodes;
@@ -105,8 +104,7 @@ final class NodeLifetimes implements AutoCloseable {
 
   private long forgotNanos;
 
-  /** Runs steps that block. */
-  private final Executor steps = DaemonThreads.perTask("sluice-ask-");
+  private final Executor blocking;
 
   /**
    * @param directory knows the nodes
@@ -114,6 +112,7 @@ final class NodeLifetimes implements AutoCloseable {
    * @param times for the decision about a node that did not answer an executor
    * @param away waits for nodes that refuse connections
    * @param timer renews until it is stopped, which precedes the close
+   * @param blocking runs steps that block
    */
   NodeLifetimes(
       LocationDirectory directory,
@@ -122,7 +121,8 @@ final class NodeLifetimes implements AutoCloseable {
       DecisionTimes times,
       AwayNodes away,
       LongSupplier nanoClock,
-      ScheduledExecutorService timer) {
+      ScheduledExecutorService timer,
+      Executor blocking) {
     this.directory = directory;
     this.servers = servers;
     this.outputs = outputs;
@@ -130,6 +130,7 @@ final class NodeLifetimes implements AutoCloseable {
     this.away = away;
     this.nanoClock = nanoClock;
     this.timer = timer;
+    this.blocking = blocking;
     this.forgotNanos = nanoClock.getAsLong();
     timer.scheduleWithFixedDelay(
         this::renew, RENEW_EVERY_MS, RENEW_EVERY_MS, TimeUnit.MILLISECONDS);
@@ -200,15 +201,17 @@ final class NodeLifetimes implements AutoCloseable {
     askUntilAnswered(node, question, heard);
     heard
         .orTimeout(times.checkMs(), TimeUnit.MILLISECONDS)
-        .whenCompleteAsync(
+        .handleAsync(
             (answer, failure) -> {
               if (failure == null) {
                 heard(node, answer);
-              } else {
-                unlessAwaited(node, () -> tryLast(node, question));
               }
+              return failure == null || isAway(node)
+                  ? CompletableFuture.<Void>completedFuture(null)
+                  : tryLast(node, question);
             },
-            steps)
+            blocking)
+        .thenCompose(last -> last)
         .whenComplete(
             (_, _) -> {
               checks.remove(node);
@@ -219,19 +222,23 @@ final class NodeLifetimes implements AutoCloseable {
 
   /**
    * Asks once more a node whose daemon takes connections or whose machine does not answer: the
-   * daemon may have begun to listen after the last question. Blocks for {@link
-   * DecisionTimes#lastTryMs} at most.
+   * daemon may have begun to listen after the last question. Completes when this is decided.
    */
-  private void tryLast(PeerAddress node, Lifetime question) {
+  private CompletableFuture<Void> tryLast(PeerAddress node, Lifetime question) {
     CompletableFuture<NodeResponse> heard = new CompletableFuture<>();
     askUntilAnswered(node, question, heard);
-    NodeResponse answer =
-        heard.orTimeout(times.lastTryMs(), TimeUnit.MILLISECONDS).exceptionally(_ -> null).join();
-    if (answer == null) {
-      lost(node, "does not answer");
-    } else {
-      heard(node, answer);
-    }
+    return heard
+        .orTimeout(times.lastTryMs(), TimeUnit.MILLISECONDS)
+        .handleAsync(
+            (answer, failure) -> {
+              if (failure == null) {
+                heard(node, answer);
+              } else {
+                lost(node, "does not answer");
+              }
+              return null;
+            },
+            blocking);
   }
 
   /** Asks until it answers: a daemon that is starting refuses at once, which proves nothing. */
@@ -298,25 +305,29 @@ final class NodeLifetimes implements AutoCloseable {
                 heard(node, answer);
               } else {
                 LOG.debug("Node daemon {} did not answer {}", node, message, failure);
-                unlessAwaited(node, () -> silent(node));
+                if (!isAway(node)) {
+                  silent(node);
+                }
               }
               return null;
             },
-            steps);
+            blocking);
   }
 
   /**
-   * Decides about a node that has not answered: waits for it, declares it lost, or runs {@code
-   * otherwise}. Blocks for {@link DecisionTimes#connectMs} at most.
+   * Returns true if a node that has not answered is away. Then it is waited for, or declared lost.
+   * Blocks for {@link DecisionTimes#connectMs} at most.
    */
-  private void unlessAwaited(PeerAddress node, Runnable otherwise) {
-    if (!away.isAway(node)) {
-      otherwise.run();
+  private boolean isAway(PeerAddress node) {
+    boolean isAway = away.isAway(node);
+    if (!isAway) {
+      LOG.debug("{} takes connections, and has not answered", node);
     } else if (away.isWaitedFor(node)) {
       silentSince.remove(node); // A daemon that hangs after its restart gets the full limit.
     } else {
       lost(node, "accepts no connections (spark.shuffle.rdma.node.awayTimeout)");
     }
+    return isAway;
   }
 
   private void heard(PeerAddress node, NodeResponse answer) {

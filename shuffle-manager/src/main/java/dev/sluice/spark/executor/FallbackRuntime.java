@@ -63,6 +63,7 @@ public final class FallbackRuntime extends SluiceRuntime {
                 env.driver(),
                 env.broadcasts(),
                 driverThreads,
+                blocking,
                 () -> CompletableFuture.completedFuture(null)),
             (_, _, _) ->
                 CompletableFuture.failedFuture(new IOException("this executor does not READ")),

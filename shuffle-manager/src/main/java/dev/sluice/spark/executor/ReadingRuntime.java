@@ -16,7 +16,6 @@ import dev.sluice.blocks.wire.ControlMessages;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.Device;
 import dev.sluice.rdma.ProtectionDomain;
-import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.rdma.transfer.RdmaEndpoint;
 import dev.sluice.spark.conf.NodeAccess;
@@ -100,7 +99,8 @@ public final class ReadingRuntime extends SluiceRuntime {
                   env.network().clientBootstraps(),
                   conf.transferOptions(),
                   conf.locateTimeoutMs(),
-                  ReadingRuntime::clockMs));
+                  ReadingRuntime::clockMs,
+                  blocking));
       AtomicReference<String> refusal = new AtomicReference<>("");
       RdmaEndpoint endpoint = open(opener.open(refusal::set), servers);
       publisher = new Publisher(env.driver(), writers::any, driverThreads);
@@ -161,7 +161,7 @@ public final class ReadingRuntime extends SluiceRuntime {
                 env,
                 keptOutputs(conf, env, Optional.of(server)),
                 counters,
-                DaemonThreads.perTask("sluice-ask-")));
+                blocking));
     driverThreads.scheduleWithFixedDelay(
         made::refresh,
         NodeHandOver.REFRESH_EVERY_MS,
@@ -284,7 +284,7 @@ public final class ReadingRuntime extends SluiceRuntime {
         new LocatorClient.Services(
             endpoint.device().providerName(),
             new LocatorClient.Driver(
-                env.driver(), env.broadcasts(), driverThreads, publisher::flush),
+                env.driver(), env.broadcasts(), driverThreads, blocking, publisher::flush),
             servers::resolve,
             conf.locateTimeoutMs(),
             peer -> peerLost(peer, endpoint, servers),
@@ -309,7 +309,8 @@ public final class ReadingRuntime extends SluiceRuntime {
                 locator,
                 conf.node().map(_ -> nodes(conf, unresponsiveNodes)),
                 counters,
-                timer));
+                timer,
+                blocking));
     return ExecutorFetching.with(client, registry, counters, conf.readsOwnBlocks());
   }
 

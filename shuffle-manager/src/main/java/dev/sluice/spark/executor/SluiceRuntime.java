@@ -29,6 +29,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -121,6 +122,9 @@ public abstract sealed class SluiceRuntime implements AutoCloseable, CountersRep
   /** Runs the deadlines of all parts. */
   final ScheduledExecutorService timer = DaemonThreads.timer();
 
+  /** Runs steps of all parts that block. */
+  final ExecutorService blocking = DaemonThreads.blocking();
+
   private final StartedParts parts = new StartedParts();
 
   /** Null until the first task of a job that has turned READs off; guarded by this. */
@@ -145,6 +149,7 @@ public abstract sealed class SluiceRuntime implements AutoCloseable, CountersRep
   SluiceRuntime(Environment env) {
     this.env = env;
     started(timer::shutdownNow);
+    started(blocking::shutdown);
     started(driverThreads::shutdownNow);
   }
 
@@ -185,7 +190,8 @@ public abstract sealed class SluiceRuntime implements AutoCloseable, CountersRep
             nodes(conf, unresponsive),
             conf.readOptions(env.executor().cores()).readTimeoutMs(),
             counters,
-            timer));
+            timer,
+            blocking));
   }
 
   /** Adds a part that {@link #close} closes, before the parts that were started earlier. */

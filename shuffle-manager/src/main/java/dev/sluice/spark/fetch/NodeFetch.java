@@ -43,7 +43,7 @@ import org.jspecify.annotations.Nullable;
  * driver.
  *
  * <p>{@link SparkTransfer} makes and starts it, on a task's thread or a virtual one. Later steps
- * run on virtual threads {@code sluice-fallback-N}, and answers come on Spark's transport threads
+ * run on virtual threads {@code sluice-blocking-N}, and answers come on Spark's transport threads
  * and the thread {@code sluice-timer}. One step follows the other: plain fields are safe only
  * because an executor hands over each step. Every block gets one answer. No caller waits for it.
  */

@@ -93,6 +93,7 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
    * @param transport its endpoint belongs to the caller, which closes it after this client
    * @param nodes empty if there are no node daemons
    * @param timer the process's timer
+   * @param blocking runs steps that may block
    */
   public static RdmaBlockStoreClient open(
       Stock stock,
@@ -101,8 +102,10 @@ public final class RdmaBlockStoreClient extends ShuffleClient {
       Locator locator,
       Optional<Nodes> nodes,
       ShuffleCounters counters,
-      ScheduledExecutorService timer) {
-    return open(stock, options, transport, locator, nodes, counters, ReadThreads.start(timer));
+      ScheduledExecutorService timer,
+      Executor blocking) {
+    return open(
+        stock, options, transport, locator, nodes, counters, ReadThreads.start(timer, blocking));
   }
 
   /**

@@ -9,6 +9,7 @@ import dev.sluice.spark.transport.FallbackReason;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledExecutorService;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
@@ -55,6 +56,7 @@ public abstract sealed class ShuffleClient extends BlockStoreClient
    * @param locator knows which node daemon has an executor's map outputs; asks only the driver
    * @param timeoutMs an attempt at a daemon ends after this time without progress
    * @param timer the process's timer
+   * @param blocking runs steps that may block
    */
   public static ShuffleClient fromNodes(
       BlockStoreClient sparkClient,
@@ -63,8 +65,9 @@ public abstract sealed class ShuffleClient extends BlockStoreClient
       RdmaBlockStoreClient.Nodes nodes,
       long timeoutMs,
       ShuffleCounters counters,
-      ScheduledExecutorService timer) {
-    ReadThreads threads = ReadThreads.start(timer);
+      ScheduledExecutorService timer,
+      Executor blocking) {
+    ReadThreads threads = ReadThreads.start(timer, blocking);
     NodeFetch.Shared shared = nodes.shared(sparkClient, locator, threads, timeoutMs);
     return new Fallback(
         new SparkTransfer(sparkClient, counters, threads.blocking(), Optional.of(shared)),

@@ -2,7 +2,6 @@
 package dev.sluice.spark.locate;
 
 import dev.sluice.blocks.wire.MapOutputLocation;
-import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.DirectoryMessage.Find;
 import dev.sluice.spark.locate.DirectoryMessage.Found;
@@ -58,6 +57,7 @@ public final class LocatorClient implements Locator {
    * Access to the driver.
    *
    * @param asker runs the questions and fetches the driver's broadcasts; both block
+   * @param blocking runs questions that the driver answers only after seconds
    * @param publisher sends pending publications at once, and completes then: {@link
    *     Publisher#flush}
    */
@@ -65,6 +65,7 @@ public final class LocatorClient implements Locator {
       DriverChannel channel,
       Broadcasts broadcasts,
       Executor asker,
+      Executor blocking,
       Supplier<CompletableFuture<Void>> publisher) {}
 
   private final Services services;
@@ -154,12 +155,12 @@ public final class LocatorClient implements Locator {
 
   @Override
   public CompletableFuture<Void> report(PeerAddress silentNode) {
-    // On a thread of its own: the driver asks the node for seconds before it answers, and other
-    // questions must not wait for a whole rack of lost nodes.
+    // The driver asks the node for seconds before it answers, and other questions must not wait
+    // for a whole rack of lost nodes.
     return directory
         .once(
             new Silent(silentNode),
-            DaemonThreads.perTask("sluice-ask-"),
+            services.driver().blocking(),
             "Cannot tell the driver that node daemon {} does not answer",
             silentNode)
         .thenApply(_ -> null);

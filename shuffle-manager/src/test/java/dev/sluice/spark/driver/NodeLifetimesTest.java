@@ -76,13 +76,15 @@ class NodeLifetimesTest {
             List.of(),
             TransferOptions.DEFAULT,
             10_000,
-            () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime())),
+            () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()),
+            Thread::startVirtualThread),
         new Tracked(),
         new DecisionTimes(checkTimeoutMs, 1_000, LAST_TRY_MS),
         new AwayNodes(
             TimeUnit.SECONDS.toNanos(120), _ -> takesNoConnections.getAsBoolean(), nowNanos::get),
         nowNanos::get,
-        timer);
+        timer,
+        Thread::startVirtualThread);
   }
 
   @AfterEach

@@ -8,7 +8,6 @@ import dev.sluice.blocks.handover.NodeClient;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.node.NodeDaemon;
 import dev.sluice.node.NodeOptions;
-import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.conf.NodeAccess;
 import dev.sluice.spark.locate.DirectoryMessage;
@@ -89,7 +88,7 @@ class NodeRefreshTest {
             List.of()),
         new KeptOutputs("3", Optional.empty(), this::publish, 0),
         new ShuffleCounters(),
-        DaemonThreads.perTask("test-ask-"));
+        Thread::startVirtualThread);
   }
 
   @Test

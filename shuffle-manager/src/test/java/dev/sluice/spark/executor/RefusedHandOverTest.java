@@ -14,7 +14,6 @@ import dev.sluice.blocks.wire.NodeMessages.HandOver;
 import dev.sluice.blocks.wire.NodeMessages.Registered;
 import dev.sluice.blocks.wire.ProcessName;
 import dev.sluice.rdma.log.LogCapture;
-import dev.sluice.rdma.transfer.DaemonThreads;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.conf.NodeAccess;
 import dev.sluice.spark.locate.DirectoryMessage;
@@ -66,7 +65,7 @@ class RefusedHandOverTest {
   /** Times that the executor asked to be let in; the first time is no question. */
   private volatile int entered;
 
-  private Executor threads = DaemonThreads.perTask("test-ask-");
+  private Executor threads = Thread::startVirtualThread;
   private ServerSocketChannel socket;
   private NodeHandOver handOver;
 

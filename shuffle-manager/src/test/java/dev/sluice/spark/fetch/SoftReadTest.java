@@ -97,7 +97,8 @@ class SoftReadTest {
             List.of(),
             SoftPeer.OPTIONS,
             10_000,
-            () -> 0);
+            () -> 0,
+            Thread::startVirtualThread);
     endpoint = SoftPeer.endpoint(FaultPlan.NONE, servers);
     client =
         RdmaBlockStoreClient.open(
@@ -114,7 +115,8 @@ class SoftReadTest {
             new Resolving(),
             Optional.empty(),
             counters,
-            timer);
+            timer,
+            Thread::startVirtualThread);
     Random random = new Random(1);
     for (long mapId = 0; mapId < MAPS; mapId++) {
       commit(new MapOutput(mapId, random.ints(PARTITIONS, 0, 3000).toArray()));

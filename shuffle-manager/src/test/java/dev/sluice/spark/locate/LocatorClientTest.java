@@ -73,7 +73,8 @@ class LocatorClientTest {
   private LocatorClient.Services services(Executor asker, long timeoutMs) {
     return new LocatorClient.Services(
         "soft",
-        new LocatorClient.Driver(this::driver, broadcasts, asker, this::flush),
+        new LocatorClient.Driver(
+            this::driver, broadcasts, asker, Thread::startVirtualThread, this::flush),
         this::peer,
         timeoutMs,
         peer -> lost.add(peer.id()),

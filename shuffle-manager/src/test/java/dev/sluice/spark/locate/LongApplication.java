@@ -112,7 +112,8 @@ final class LongApplication implements AutoCloseable {
             List.of(),
             OPTIONS,
             TIMEOUT_MS,
-            this::clockMs);
+            this::clockMs,
+            Thread::startVirtualThread);
     endpoint = endpoint(new Connector());
     locator =
         new LocatorClient(
@@ -121,6 +122,7 @@ final class LongApplication implements AutoCloseable {
                 new LocatorClient.Driver(
                     this::ask,
                     new FakeBroadcasts(),
+                    Runnable::run,
                     Runnable::run,
                     () -> CompletableFuture.completedFuture(null)),
                 client::resolve,
