@@ -51,11 +51,8 @@ public final class DriverRuntime implements AutoCloseable {
   /** Runs periodic work that does not block. */
   private final ScheduledExecutorService timer = DaemonThreads.timer();
 
-  /** Runs steps that block, such as connecting to a node. */
+  /** Runs steps that block, such as connecting to a node or making a broadcast. */
   private final ExecutorService blocking = DaemonThreads.blocking();
-
-  /** Thread that makes the directory's broadcasts, which may take long. */
-  private final ExecutorService shipper = DaemonThreads.atMost(1, "sluice-broadcast");
 
   /** Null before the first shuffle. */
   private volatile @Nullable LocationDirectory directory;
@@ -84,7 +81,7 @@ public final class DriverRuntime implements AutoCloseable {
         new LocationDirectory(
             // Half of the time that an executor waits for the answer, which then goes without it.
             new LocationDirectory.Shipping(
-                new SparkBroadcasts(env.blockManager()), shipper, conf.locateTimeoutMs() / 2),
+                new SparkBroadcasts(env.blockManager()), blocking, conf.locateTimeoutMs() / 2),
             minBroadcastBytes.longValue(),
             tracker::containsShuffle,
             this::accept);
@@ -181,7 +178,6 @@ public final class DriverRuntime implements AutoCloseable {
       timer.shutdownNow();
       nodes.ifPresent(NodeLifetimes::close);
       endpoint.close();
-      shipper.shutdownNow();
       blocking.shutdownNow();
     }
   }

@@ -5,8 +5,8 @@ import java.io.IOException;
 
 /**
  * Spark's broadcast, as far as the directory uses it for large tables. {@link SparkBroadcasts}
- * implements it. The thread {@code sluice-broadcast} of the driver ships. Threads of an executor
- * that ask the driver fetch. {@link LocationDirectory} destroys, with no lock held.
+ * implements it. Threads {@code sluice-blocking-N} of the driver ship. Threads of an executor that
+ * ask the driver fetch. {@link LocationDirectory} destroys, with no lock held.
  */
 public interface Broadcasts {
   /**

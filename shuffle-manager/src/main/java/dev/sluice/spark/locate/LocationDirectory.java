@@ -82,7 +82,7 @@ public final class LocationDirectory {
   /**
    * Settings for broadcasts.
    *
-   * @param shipper makes broadcasts one after the other, which may block
+   * @param shipper makes broadcasts, which may block; those of one shuffle follow each other
    * @param timeoutMs how long an answer waits for a broadcast
    */
   public record Shipping(Broadcasts broadcasts, Executor shipper, long timeoutMs) {}
