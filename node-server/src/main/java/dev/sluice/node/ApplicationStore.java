@@ -41,8 +41,8 @@ import org.slf4j.LoggerFactory;
  * <p>The {@link NodeDaemon} makes it for a {@link SparkApplication}, which opens it with its
  * registry and closes it. The folders stay as they are. Any thread; waits for the application's
  * disks: threads of executors' connections {@link #take}, the threads of {@link Application} {@link
- * #scan}, and those of the registry and the transport {@link #find}. Its thread {@code
- * sluice-node-remove} deletes files, and ends when it is idle. {@link AdmissionControl} and {@link
+ * #scan}, and those of the registry and the transport {@link #find}. A thread {@code
+ * sluice-node-disk} deletes files, and ends when it is idle. {@link AdmissionControl} and {@link
  * NodeMetric} read the totals, which never blocks.
  */
 final class ApplicationStore implements AutoCloseable {
@@ -77,7 +77,7 @@ final class ApplicationStore implements AutoCloseable {
 
   private final AtomicLong bytes = new AtomicLong();
 
-  private final EnsuredPool remover = new EnsuredPool(1, DaemonThreads.named("sluice-node-remove"));
+  private final EnsuredPool remover = new EnsuredPool(1, DaemonThreads.named("sluice-node-disk"));
   private final AtomicBoolean renewing = new AtomicBoolean();
 
   /**
