@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.SequencedMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
@@ -60,15 +61,7 @@ final class JobLookup implements AutoCloseable {
       new ConcurrentHashMap<>();
 
   /** Names that were not found, the oldest first; guarded by itself. */
-  private final Map<String, Refusal> refused =
-      new LinkedHashMap<>() {
-        private static final long serialVersionUID = 1L;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<String, Refusal> eldest) {
-          return size() > MAX_REFUSED;
-        }
-      };
+  private final SequencedMap<String, Refusal> refused = new LinkedHashMap<>();
 
   /**
    * @param nanoClock as {@link System#nanoTime}
@@ -128,6 +121,9 @@ final class JobLookup implements AutoCloseable {
     } catch (IOException | RuntimeException e) {
       synchronized (refused) {
         refused.put(name, new Refusal(e, nanoClock.getAsLong()));
+        if (refused.size() > MAX_REFUSED) {
+          refused.pollFirstEntry();
+        }
       }
       failed(name, answer, e);
     } catch (Error e) { // ends the process

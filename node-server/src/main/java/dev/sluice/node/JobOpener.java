@@ -2,9 +2,11 @@
 package dev.sluice.node;
 
 import dev.sluice.node.StateFile.ApplicationState;
+import dev.sluice.rdma.RateLimitedLog;
 import dev.sluice.rdma.transfer.DaemonThreads;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -33,11 +35,17 @@ final class JobOpener implements AutoCloseable {
    */
   private static final int MAX_THREADS = 64;
 
+  /** Limit of jobs and reasons whose warnings are remembered. */
+  private static final int MAX_REFUSALS = 1_000;
+
   private static final String LATE = "the node does not open the job in time; a disk may hang";
 
   private final Applications applications;
   private final Duration timeout;
-  private final RefusalLog refusals = new RefusalLog();
+
+  /** By job and reason: all reduce tasks of a job come again and again. */
+  private final RateLimitedLog refusals = new RateLimitedLog(Duration.ofMinutes(1), MAX_REFUSALS);
+
   private final ThreadPoolExecutor threads = DaemonThreads.atMost(MAX_THREADS, "sluice-node-job");
 
   /** Answers by the names of jobs, each until its thread has ended. */
@@ -75,7 +83,7 @@ final class JobOpener implements AutoCloseable {
   private IOException refusal(ApplicationState job, Throwable e) {
     boolean isLate = e instanceof TimeoutException;
     String reason = isLate ? LATE : String.valueOf(e.getMessage());
-    long times = refusals.add(job.name(), reason, System.nanoTime());
+    long times = refusals.add(List.of(job.name(), reason), System.nanoTime());
     if (times > 0 && isLate) {
       LOG.warn(
           "Opening {} takes longer than {} ms. Until it ends, its readers are refused, and get map"

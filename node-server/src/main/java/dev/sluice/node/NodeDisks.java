@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.node;
 
+import dev.sluice.rdma.RateLimitedLog;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
@@ -31,8 +32,8 @@ final class NodeDisks {
   /** Shorter than readers and tasks wait for a daemon that is starting. */
   private static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-  /** Time after which the same failure of a file system is logged again. */
-  private static final long AGAIN_NANOS = TimeUnit.MINUTES.toNanos(1);
+  /** Number of failures to remember, so as not to repeat them within a minute. */
+  private static final int MAX_FAILURES = 100;
 
   /** Work on a file system. */
   @FunctionalInterface
@@ -54,10 +55,8 @@ final class NodeDisks {
   /** Unanswered work by root. The root is left alone until it has answered. */
   private final Map<Path, FutureTask<?>> unanswered = new ConcurrentHashMap<>();
 
-  /** Failure that was logged last. A file system may be tried every second for each application. */
-  private record Failure(String reason, long nanos) {}
-
-  private final Map<Path, Failure> said = new ConcurrentHashMap<>();
+  /** Failures by root and reason. A root may be tried every second for each application. */
+  private final RateLimitedLog failed = new RateLimitedLog(Duration.ofMinutes(1), MAX_FAILURES);
 
   NodeDisks(List<Path> roots) {
     this.roots = new CopyOnWriteArrayList<>(roots);
@@ -138,12 +137,7 @@ final class NodeDisks {
   private void say(Path root, String what, Throwable failure) {
     boolean isOfFiles = failure instanceof FileSystemException;
     String reason = isOfFiles ? ((FileSystemException) failure).getReason() : failure.toString();
-    Failure last = said.get(root);
-    Failure next = new Failure(reason, System.nanoTime());
-    if (last == null
-        || !Objects.equals(last.reason(), reason)
-        || next.nanos() - last.nanos() >= AGAIN_NANOS) {
-      said.put(root, next);
+    if (failed.add(root + ": " + reason, System.nanoTime()) > 0) {
       LOG.error(
           "In {}, {} failed: {}; going on without this directory", root, what, failure.toString());
     }

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.executor;
 
+import dev.sluice.rdma.RateLimitedLog;
 import dev.sluice.spark.locate.DirectoryMessage.Kept;
 import dev.sluice.spark.locate.DriverChannel;
 import dev.sluice.spark.locate.ExecutorEndpoint;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -19,7 +22,6 @@ import org.slf4j.LoggerFactory;
  */
 final class KeptOutputs {
   private static final Logger LOG = LoggerFactory.getLogger(KeptOutputs.class);
-  private static final long SAY_EVERY_NANOS = TimeUnit.MINUTES.toNanos(10);
 
   /** Pause after a question that failed, which may fail at once. */
   private static final long PAUSE_MS = 500;
@@ -30,11 +32,10 @@ final class KeptOutputs {
   private final long timeoutMs;
   private final long pauseMs;
 
-  /** Time of the last warning; guarded by this. */
-  private long saidNanos;
+  private final RateLimitedLog warnings = new RateLimitedLog(Duration.ofMinutes(10), 1);
 
-  /** Number of map outputs that stay; guarded by this. */
-  private long count;
+  /** Number of map outputs that stay. */
+  private final AtomicLong count = new AtomicLong();
 
   /**
    * @param server the executor's block server; empty if its map outputs are not READ
@@ -73,16 +74,14 @@ final class KeptOutputs {
     tell(new Kept(executorId, shuffleId, mapId, reason, server));
   }
 
-  private synchronized void say(String reason) {
-    count++;
-    long nowNanos = System.nanoTime();
-    if (count == 1 || nowNanos - saidNanos >= SAY_EVERY_NANOS) {
-      saidNanos = nowNanos;
+  private void say(String reason) {
+    long all = count.incrementAndGet();
+    if (warnings.add(System.nanoTime()) > 0) {
       LOG.warn(
           "{} map outputs stay with this executor, because the node daemon does not take them;"
               + " Spark writes them again if the executor ends (logged at most every 10 minutes;"
               + " spark.shuffle.rdma.node): {}",
-          count,
+          all,
           reason);
     }
   }

@@ -4,6 +4,7 @@ package dev.sluice.spark.locate;
 import dev.sluice.blocks.wire.MessageCodec;
 import dev.sluice.blocks.wire.NodeId;
 import dev.sluice.doctor.Platform;
+import dev.sluice.rdma.RateLimitedLog;
 import dev.sluice.rdma.TaskFailures;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.DirectoryMessage.Ack;
@@ -26,6 +27,7 @@ import dev.sluice.spark.locate.DirectoryMessage.Started;
 import dev.sluice.spark.locate.DirectoryMessage.Table;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -79,6 +81,8 @@ public final class LocationDirectory {
   /** Number of messages about executors to remember, so as not to repeat them. */
   private static final int MAX_LOGGED = 10_000;
 
+  private static final Duration QUIET = Duration.ofMinutes(10);
+
   /**
    * Settings for broadcasts.
    *
@@ -94,12 +98,12 @@ public final class LocationDirectory {
   private final Map<Integer, PublishedShuffle> shuffles = new HashMap<>();
   private final ExecutorTable executors = new ExecutorTable();
   private final GoneExecutors gone = new GoneExecutors();
-  private final LoggedKeys failures = new LoggedKeys(MAX_LOGGED, System::nanoTime);
+  private final RateLimitedLog failures = new RateLimitedLog(QUIET, MAX_LOGGED);
   private final KeptTable kept = new KeptTable();
   private final OtherVersions otherVersions = new OtherVersions(Platform.version().orElse(""));
 
   /** Executors that the log already names as keeping map outputs. */
-  private final LoggedKeys keepers = new LoggedKeys(MAX_LOGGED, System::nanoTime);
+  private final RateLimitedLog keepers = new RateLimitedLog(QUIET, MAX_LOGGED);
 
   /** Obsolete broadcasts. Destroying them blocks, so it waits until the lock is free. */
   private final Queue<Broadcasts.Shipped> obsolete = new ConcurrentLinkedQueue<>();
@@ -304,7 +308,7 @@ public final class LocationDirectory {
     if (!isGone) {
       output.server().ifPresent(this::known);
     }
-    if (keepers.add(output.executorId())) {
+    if (keepers.add(output.executorId(), System.nanoTime()) > 0) {
       LOG.warn(
           "Map outputs stay with executor {}, because its node daemon does not take them; Spark"
               + " writes them again if the executor ends (logged at most every 10 minutes for"
@@ -326,7 +330,7 @@ public final class LocationDirectory {
   }
 
   private Ack failed(Failure failure) {
-    if (failures.add(failure.reason())) {
+    if (failures.add(failure.reason(), System.nanoTime()) > 0) {
       LOG.error(
           "Executor {} cannot run the shuffle as configured (the same reason is logged at most"
               + " every 10 minutes for all executors): {}",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.locate;
 
+import dev.sluice.rdma.RateLimitedLog;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
@@ -30,7 +32,7 @@ public final class OtherVersions {
   /** Processes that were asked for their version, and have not ended since. */
   private final Set<String> asked = new HashSet<>();
 
-  private final LoggedKeys logged = new LoggedKeys(MAX_LOGGED, System::nanoTime);
+  private final RateLimitedLog logged = new RateLimitedLog(Duration.ofMinutes(10), MAX_LOGGED);
 
   public OtherVersions(String own) {
     this.own = own;
@@ -72,7 +74,7 @@ public final class OtherVersions {
       return;
     }
     others.put(process, version);
-    if (logged.add(version)) {
+    if (logged.add(version, System.nanoTime()) > 0) {
       LOG.warn(
           "{} runs Sluice {}, but the driver runs {}. Unless nodes are being updated, use one"
               + " release for all (spark.jars, spark.executor.extraClassPath, the image, the node"
