@@ -40,8 +40,7 @@ public sealed interface DirectoryMessage {
               new MessageType<>(42, Kept.class),
               new MessageType<>(43, OtherVersion.class),
               new MessageType<>(44, Started.class),
-              new MessageType<>(45, ReadTimes.class),
-              new MessageType<>(46, PeerFallbacks.class)));
+              new MessageType<>(47, Details.class)));
 
   /**
    * Returns the message of these bytes.
@@ -141,7 +140,7 @@ public sealed interface DirectoryMessage {
   }
 
   /** Message about an executor that the application's totals and the tab in Spark's UI take. */
-  sealed interface ExecutorReport permits Report, Started, ReadTimes, PeerFallbacks {
+  sealed interface ExecutorReport permits Report, Started, Details {
     String executorId();
   }
 
@@ -171,28 +170,33 @@ public sealed interface DirectoryMessage {
   }
 
   /**
-   * Times of an executor's READ requests since its start; the answer is {@link Ack}.
+   * Reports an executor's READs and fallbacks for the tab in Spark's UI; the answer is {@link Ack}.
+   *
+   * @param times empty for an executor that does not READ
+   */
+  record Details(String executorId, Optional<ReadTimes> times, PeerFallbacks fallbacks)
+      implements DirectoryMessage, ExecutorReport {}
+
+  /**
+   * Times of an executor's READ requests since its start.
    *
    * @param sequence a newer report has a larger number
    * @param requests numbers of requests by time, as {@code LatencySnapshot} counts them
    * @param slowest the peers whose recent requests took longest
    */
-  record ReadTimes(String executorId, long sequence, List<Long> requests, List<PeerReads> slowest)
-      implements DirectoryMessage, ExecutorReport {}
+  record ReadTimes(long sequence, List<Long> requests, List<PeerReads> slowest) {}
 
   /** Recent READ requests to a peer: their number and bytes, and their times in microseconds. */
   record PeerReads(PeerAddress peer, long requests, long bytes, long p50Micros, long p99Micros) {}
 
   /**
-   * Blocks of an executor that fell back to Spark's own transfer since its start; the answer is
-   * {@link Ack}.
+   * Blocks of an executor that fell back to Spark's own transfer since its start.
    *
    * @param sequence all these blocks; a newer report has a larger number
    * @param largest the pairs of peer and reason with the most blocks
    * @param otherBlocks blocks of all other pairs
    */
-  record PeerFallbacks(String executorId, long sequence, List<PeerBlocks> largest, long otherBlocks)
-      implements DirectoryMessage, ExecutorReport {}
+  record PeerFallbacks(long sequence, List<PeerBlocks> largest, long otherBlocks) {}
 
   /** Blocks of a peer, by its name and address, that fell back for one reason. */
   record PeerBlocks(String peer, String reason, long blocks) {}

@@ -8,6 +8,7 @@ import dev.sluice.rdma.RateLimitedLog;
 import dev.sluice.rdma.TaskFailures;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.DirectoryMessage.Ack;
+import dev.sluice.spark.locate.DirectoryMessage.Details;
 import dev.sluice.spark.locate.DirectoryMessage.ExecutorReport;
 import dev.sluice.spark.locate.DirectoryMessage.Failure;
 import dev.sluice.spark.locate.DirectoryMessage.Find;
@@ -17,10 +18,8 @@ import dev.sluice.spark.locate.DirectoryMessage.LiveExecutors;
 import dev.sluice.spark.locate.DirectoryMessage.Locate;
 import dev.sluice.spark.locate.DirectoryMessage.OtherVersion;
 import dev.sluice.spark.locate.DirectoryMessage.Over;
-import dev.sluice.spark.locate.DirectoryMessage.PeerFallbacks;
 import dev.sluice.spark.locate.DirectoryMessage.Publish;
 import dev.sluice.spark.locate.DirectoryMessage.Published;
-import dev.sluice.spark.locate.DirectoryMessage.ReadTimes;
 import dev.sluice.spark.locate.DirectoryMessage.Report;
 import dev.sluice.spark.locate.DirectoryMessage.Silent;
 import dev.sluice.spark.locate.DirectoryMessage.Started;
@@ -155,12 +154,8 @@ public final class LocationDirectory {
         reports.accept(started);
         yield new Ack();
       }
-      case ReadTimes latencies -> {
-        reports.accept(latencies);
-        yield new Ack();
-      }
-      case PeerFallbacks fallbacks -> {
-        reports.accept(fallbacks);
+      case Details details -> {
+        reports.accept(details);
         yield new Ack();
       }
       case Failure failure -> failed(failure);

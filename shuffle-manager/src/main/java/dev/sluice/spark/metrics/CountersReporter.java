@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.sluice.spark.metrics;
 
+import dev.sluice.spark.locate.DirectoryMessage.Details;
 import dev.sluice.spark.locate.DirectoryMessage.Over;
 import dev.sluice.spark.locate.DirectoryMessage.PeerFallbacks;
 import dev.sluice.spark.locate.DirectoryMessage.Report;
@@ -16,6 +17,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiPredicate;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -69,7 +71,6 @@ public final class CountersReporter implements AutoCloseable {
   private final String device;
   private final ExecutorMetrics metrics;
   private final Optional<ReadTimesReporter> readTimes;
-  private final GrowingReports fallbacks;
   private final Shuffles shuffles;
   private final DriverChannel driver;
   private final ScheduledExecutorService scheduler;
@@ -78,6 +79,9 @@ public final class CountersReporter implements AutoCloseable {
 
   /** True if a task has ended that is in no report. */
   private final AtomicBoolean unreported = new AtomicBoolean();
+
+  /** Number of READs and blocks that fell back in the last {@link Details}. */
+  private final AtomicLong detailed = new AtomicLong();
 
   private final AtomicBoolean lineScheduled = new AtomicBoolean();
   private final AtomicBoolean heldScheduled = new AtomicBoolean();
@@ -118,9 +122,7 @@ public final class CountersReporter implements AutoCloseable {
         executorId,
         device,
         metrics,
-        metrics
-            .latencies()
-            .map(reads -> new ReadTimesReporter(executorId, reads.all(), reads.byPeer(), driver)),
+        metrics.latencies().map(reads -> new ReadTimesReporter(reads.all(), reads.byPeer())),
         shuffles,
         driver,
         scheduler,
@@ -143,7 +145,6 @@ public final class CountersReporter implements AutoCloseable {
     this.device = device;
     this.metrics = metrics;
     this.readTimes = readTimes;
-    this.fallbacks = new GrowingReports(driver);
     this.shuffles = shuffles;
     this.driver = driver;
     this.scheduler = scheduler;
@@ -217,11 +218,7 @@ public final class CountersReporter implements AutoCloseable {
     if (!unreported.getAndSet(false)) {
       return;
     }
-    // Before the counters, for which the driver waits at the application's end.
-    readTimes.ifPresent(ReadTimesReporter::report);
-    PeerFallbacks byPeer =
-        metrics.fallbacksByPeer().largest(executorId, FallbacksByPeer.MAX_REPORTED);
-    fallbacks.send(byPeer.sequence(), () -> byPeer);
+    reportDetails(); // Before the counters, for which the driver waits at the application's end.
     try {
       // Before the counters are read, too: the largest sequence has the newest ones.
       long sequence = nanoClock.getAsLong();
@@ -236,6 +233,22 @@ public final class CountersReporter implements AutoCloseable {
       if (unreported.compareAndSet(false, true)) {
         after(MAX_AGE_NANOS, this::reportIfDue);
       }
+    }
+  }
+
+  /** Reports some 3 KB if there are more READs or fallbacks than in the last such report. */
+  private void reportDetails() {
+    PeerFallbacks fallbacks = metrics.fallbacksByPeer().largest(FallbacksByPeer.MAX_REPORTED);
+    long before = detailed.get();
+    long now = fallbacks.sequence() + readTimes.map(ReadTimesReporter::count).orElse(0L);
+    if (now == before || !detailed.compareAndSet(before, now)) {
+      return;
+    }
+    try {
+      driver.ask(new Details(executorId, readTimes.map(ReadTimesReporter::report), fallbacks));
+    } catch (IOException e) {
+      LOG.debug("A report for the tab in Spark's UI failed; trying again later", e);
+      detailed.compareAndSet(now, before);
     }
   }
 

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.sluice.rdma.transfer.LatencySnapshot;
 import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.spark.locate.DirectoryMessage.Details;
 import dev.sluice.spark.locate.DirectoryMessage.ExecutorReport;
 import dev.sluice.spark.locate.DirectoryMessage.MemoryLimits;
 import dev.sluice.spark.locate.DirectoryMessage.PeerFallbacks;
@@ -53,9 +54,9 @@ public final class ExecutorStates {
    *
    * @param started null until it has come; an executor of an older version sends only reports
    * @param report null until the first
-   * @param times null until the first READ
+   * @param times null until the first report of an executor that READs
    * @param timesNanos time at which they came
-   * @param fallbacks null until the first fallback
+   * @param fallbacks null until the first report of them
    */
   private record State(
       String executorId,
@@ -75,15 +76,21 @@ public final class ExecutorStates {
             report == null || fresh.sequence() - report.sequence() > 0
                 ? new State(executorId, started, fresh, times, timesNanos, fallbacks)
                 : this;
-        case ReadTimes fresh ->
-            times == null || fresh.sequence() > times.sequence()
-                ? new State(executorId, started, report, fresh, nowNanos, fallbacks)
-                : this;
-        case PeerFallbacks fresh ->
-            fallbacks == null || fresh.sequence() > fallbacks.sequence()
-                ? new State(executorId, started, report, times, timesNanos, fresh)
-                : this;
+        case Details fresh ->
+            fresh.times().map(reads -> with(reads, nowNanos)).orElse(this).with(fresh.fallbacks());
       };
+    }
+
+    private State with(ReadTimes fresh, long nowNanos) {
+      return times == null || fresh.sequence() > times.sequence()
+          ? new State(executorId, started, report, fresh, nowNanos, fallbacks)
+          : this;
+    }
+
+    private State with(PeerFallbacks fresh) {
+      return fallbacks == null || fresh.sequence() > fallbacks.sequence()
+          ? new State(executorId, started, report, times, timesNanos, fresh)
+          : this;
     }
 
     Map<String, Long> counters() {
@@ -307,7 +314,7 @@ public final class ExecutorStates {
     FallbacksByPeer sum = new FallbacksByPeer();
     List<State> living;
     synchronized (this) {
-      sum.add(goneFallbacks.largest("", FallbacksByPeer.MAX_PAIRS));
+      sum.add(goneFallbacks.largest(FallbacksByPeer.MAX_PAIRS));
       living = all();
     }
     for (State state : living) {
@@ -316,7 +323,7 @@ public final class ExecutorStates {
         sum.add(fallbacks);
       }
     }
-    return UpdateRecords.peerFallbacks(sum.largest("", FallbacksByPeer.MAX_REPORTED / 2));
+    return UpdateRecords.peerFallbacks(sum.largest(FallbacksByPeer.MAX_REPORTED / 2));
   }
 
   /** Returns the READs without those of executors that have not READ lately. */

@@ -81,14 +81,13 @@ final class FallbacksByPeer {
   /**
    * Returns all blocks, those of the pairs with the most blocks singly.
    *
-   * @param executorId executor that reports them; empty for the driver's sum
    * @param pairs limit of such pairs
    */
-  synchronized PeerFallbacks largest(String executorId, int pairs) {
+  synchronized PeerFallbacks largest(int pairs) {
     List<PeerBlocks> all = sorted();
     List<PeerBlocks> largest = List.copyOf(all.subList(0, Math.min(pairs, all.size())));
     long sum = others.get() + all.stream().mapToLong(PeerBlocks::blocks).sum();
     long singly = largest.stream().mapToLong(PeerBlocks::blocks).sum();
-    return new PeerFallbacks(executorId, sum, largest, sum - singly);
+    return new PeerFallbacks(sum, largest, sum - singly);
   }
 }

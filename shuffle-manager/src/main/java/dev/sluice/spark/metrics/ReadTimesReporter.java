@@ -6,39 +6,29 @@ import dev.sluice.rdma.transfer.LatencySnapshot;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.DirectoryMessage.PeerReads;
 import dev.sluice.spark.locate.DirectoryMessage.ReadTimes;
-import dev.sluice.spark.locate.DriverChannel;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 
 /**
- * Reports the latencies of an executor's READs to the driver, for the tab in Spark's UI: those of
- * all READs since the start, and the ten peers whose {@link RecentReads} were slowest. {@link
- * CountersReporter} makes it, and calls it before each report of counters, on its scheduler's
- * threads. Nothing to close.
+ * Latencies of an executor's READs, for the tab in Spark's UI: those of all READs since the start,
+ * and the ten peers whose {@link RecentReads} were slowest. {@link CountersReporter} makes it, and
+ * calls it before each report of counters, on its scheduler's threads. Nothing to close.
  */
 final class ReadTimesReporter {
   /** Number of slowest peers, of an executor and of the application. */
   static final int SLOWEST = 10;
 
-  private final String executorId;
   private final LatencyHistogram all;
   private final RecentReads recent;
-  private final GrowingReports reports;
 
   /**
    * @param all latencies of all READs
    * @param byPeer a view of the peers, which other threads change
    */
-  ReadTimesReporter(
-      String executorId,
-      LatencyHistogram all,
-      Map<PeerAddress, LatencyHistogram> byPeer,
-      DriverChannel driver) {
-    this.executorId = executorId;
+  ReadTimesReporter(LatencyHistogram all, Map<PeerAddress, LatencyHistogram> byPeer) {
     this.all = all;
     this.recent = new RecentReads(byPeer);
-    this.reports = new GrowingReports(driver);
   }
 
   /** Begins the next window of the peers' READs. */
@@ -46,11 +36,14 @@ final class ReadTimesReporter {
     recent.nextWindow();
   }
 
-  /** Reports if READs have ended since the last report. */
-  void report() {
+  /** Returns the number of READs that have ended. */
+  long count() {
+    return all.snapshot().count();
+  }
+
+  ReadTimes report() {
     LatencySnapshot times = all.snapshot();
-    long count = times.count();
-    reports.send(count, () -> new ReadTimes(executorId, count, times.counts(), slowest()));
+    return new ReadTimes(times.count(), times.counts(), slowest());
   }
 
   /**

@@ -7,9 +7,9 @@
  * sums at the application's end. {@link MetricsSource} shows both to Spark's metrics system, with
  * the latencies of READs ({@link LatencyMetrics}).
  *
- * <p>For the tab in Spark's UI, {@link ReadTimesReporter} reports the times of READs, and {@link
- * CountersReporter} the {@link FallbacksByPeer}, as {@link GrowingReports}. {@link ExecutorStates}
- * keeps each executor's state on the driver, and {@link UpdateRecords} turns counters into the
- * tab's records. {@link PeerName} names peers.
+ * <p>For the tab in Spark's UI, {@link CountersReporter} reports the times of READs ({@link
+ * ReadTimesReporter}) and the {@link FallbacksByPeer}. {@link ExecutorStates} keeps each executor's
+ * state on the driver, and {@link UpdateRecords} turns counters into the tab's records. {@link
+ * PeerName} names peers.
  */
 package dev.sluice.spark.metrics;

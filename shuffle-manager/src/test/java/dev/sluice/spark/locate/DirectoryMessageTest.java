@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.sluice.blocks.wire.MessageException;
 import dev.sluice.spark.locate.DirectoryMessage.Ack;
 import dev.sluice.spark.locate.DirectoryMessage.Arrival;
+import dev.sluice.spark.locate.DirectoryMessage.Details;
 import dev.sluice.spark.locate.DirectoryMessage.Failure;
 import dev.sluice.spark.locate.DirectoryMessage.Find;
 import dev.sluice.spark.locate.DirectoryMessage.Found;
@@ -73,12 +74,15 @@ class DirectoryMessageTest {
             "host-1:4000",
             "no device",
             new MemoryLimits(1L << 40, 2, 3)),
-        new ReadTimes(
+        new Details(
             "1",
-            7,
-            List.of(0L, 7L),
-            List.of(new PeerReads(Samples.endpoint("2").peer(), 7, 4_096, 80, 1_000))),
-        new PeerFallbacks("1", 7, List.of(new PeerBlocks("executor 2 at host-2", "LATE", 4)), 3));
+            Optional.of(
+                new ReadTimes(
+                    7,
+                    List.of(0L, 7L),
+                    List.of(new PeerReads(Samples.endpoint("2").peer(), 7, 4_096, 80, 1_000)))),
+            new PeerFallbacks(7, List.of(new PeerBlocks("executor 2 at host-2", "LATE", 4)), 3)),
+        new Details("1", Optional.empty(), new PeerFallbacks(0, List.of(), 0)));
   }
 
   @ParameterizedTest

@@ -11,6 +11,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.DirectoryMessage.Ack;
 import dev.sluice.spark.locate.DirectoryMessage.Arrival;
+import dev.sluice.spark.locate.DirectoryMessage.Details;
 import dev.sluice.spark.locate.DirectoryMessage.ExecutorReport;
 import dev.sluice.spark.locate.DirectoryMessage.Failure;
 import dev.sluice.spark.locate.DirectoryMessage.Find;
@@ -493,8 +494,9 @@ class LocationDirectoryTest {
 
   @Test
   void fallbacksByPeerAreTaken() throws IOException {
-    PeerFallbacks report =
-        new PeerFallbacks("1", 2, List.of(new PeerBlocks("executor 2 at host-2", "LATE", 2)), 0);
+    PeerFallbacks fallbacks =
+        new PeerFallbacks(2, List.of(new PeerBlocks("executor 2 at host-2", "LATE", 2)), 0);
+    Details report = new Details("1", Optional.empty(), fallbacks);
     assertThat(directory.handle(report)).isCompletedWithValue(new Ack());
     assertThat(reports).containsExactly(report);
   }

@@ -7,11 +7,11 @@ import dev.sluice.rdma.transfer.LatencyHistogram;
 import dev.sluice.rdma.transfer.PeerAddress;
 import dev.sluice.spark.locate.DirectoryMessage;
 import dev.sluice.spark.locate.DirectoryMessage.Ack;
+import dev.sluice.spark.locate.DirectoryMessage.Details;
 import dev.sluice.spark.locate.DirectoryMessage.Over;
 import dev.sluice.spark.locate.DirectoryMessage.PeerBlocks;
 import dev.sluice.spark.locate.DirectoryMessage.PeerFallbacks;
 import dev.sluice.spark.locate.DirectoryMessage.PeerReads;
-import dev.sluice.spark.locate.DirectoryMessage.ReadTimes;
 import dev.sluice.spark.locate.DirectoryMessage.Report;
 import dev.sluice.spark.transport.FallbackReason;
 import java.io.IOException;
@@ -33,8 +33,7 @@ import org.junit.jupiter.api.Test;
 class CountersReporterTest {
   private final ShuffleCounters counters = new ShuffleCounters();
   private final List<Report> sent = new CopyOnWriteArrayList<>();
-  private final List<ReadTimes> sentTimes = new CopyOnWriteArrayList<>();
-  private final List<PeerFallbacks> sentFallbacks = new CopyOnWriteArrayList<>();
+  private final List<Details> sentDetails = new CopyOnWriteArrayList<>();
   private final List<String> said = new ArrayList<>();
   private final HandTurnedScheduler scheduler = new HandTurnedScheduler();
   private final CountersReporter reporter =
@@ -50,7 +49,7 @@ class CountersReporterTest {
   private final List<Integer> held = new ArrayList<>(List.of(3, 4, 5));
   private List<Integer> over = List.of();
   private boolean driverIsGone;
-  private boolean knowsFallbacks = true;
+  private boolean knowsDetails = true;
 
   /** Runs once, when the next report that has listed the shuffles looks at the clock. */
   private Runnable duringReport = () -> {};
@@ -100,27 +99,30 @@ class CountersReporterTest {
     reporter.changed();
     later(Duration.ofMillis(200));
     assertThat(sent).hasSize(2);
-    assertThat(sentFallbacks)
+    assertThat(sentDetails)
         .containsExactly(
-            new PeerFallbacks(
-                "1", 1, List.of(new PeerBlocks("executor 2 at host-2", "CONNECT", 1)), 0));
+            new Details(
+                "1",
+                Optional.empty(),
+                new PeerFallbacks(
+                    1, List.of(new PeerBlocks("executor 2 at host-2", "CONNECT", 1)), 0)));
     counters.fallback(FallbackReason.CONNECT, "executor 2 at host-2", 2);
     driverIsGone = true;
     reporter.changed();
     later(Duration.ofMillis(200));
     driverIsGone = false;
     later(Duration.ofSeconds(10));
-    assertThat(sentFallbacks).hasSize(2).last().matches(report -> report.sequence() == 3);
+    assertThat(sentDetails).hasSize(2).last().matches(report -> report.fallbacks().sequence() == 3);
   }
 
   /** A driver of an older version does not know these reports. */
   @Test
   void countersAreReportedWithoutThoseOfPeers() {
-    knowsFallbacks = false;
+    knowsDetails = false;
     counters.fallback(FallbackReason.CONNECT, "executor 2 at host-2", 1);
     reporter.changed();
     later(Duration.ofMillis(200));
-    assertThat(sentFallbacks).isEmpty();
+    assertThat(sentDetails).isEmpty();
     assertThat(sent).hasSize(1);
   }
 
@@ -133,8 +135,7 @@ class CountersReporterTest {
             "soft a",
             new ExecutorMetrics(counters),
             Optional.of(
-                new ReadTimesReporter(
-                    "1", all, Map.of(new PeerAddress("2", "host-2", 4000), all), this::answer)),
+                new ReadTimesReporter(all, Map.of(new PeerAddress("2", "host-2", 4000), all))),
             new Held(),
             this::answer,
             scheduler,
@@ -150,9 +151,12 @@ class CountersReporterTest {
     later(Duration.ofMinutes(1));
     withReads.changed();
     later(Duration.ofMillis(200));
-    PeerReads peer = sentTimes.getLast().slowest().getFirst();
+    PeerReads peer = sentDetails.getLast().times().orElseThrow().slowest().getFirst();
     assertThat(peer.requests()).isEqualTo(10);
     assertThat(peer.p50Micros()).isGreaterThan(400_000);
+    withReads.changed();
+    later(Duration.ofMillis(200));
+    assertThat(sentDetails).as("no more READs, no report").hasSize(1);
   }
 
   @Test
@@ -341,15 +345,11 @@ class CountersReporterTest {
   }
 
   private DirectoryMessage answer(DirectoryMessage message) throws IOException {
-    if (driverIsGone || !knowsFallbacks && message instanceof PeerFallbacks) {
+    if (driverIsGone || !knowsDetails && message instanceof Details) {
       throw new IOException("gone");
     }
-    if (message instanceof PeerFallbacks fallbacks) {
-      sentFallbacks.add(fallbacks);
-      return new Ack();
-    }
-    if (message instanceof ReadTimes times) {
-      sentTimes.add(times);
+    if (message instanceof Details details) {
+      sentDetails.add(details);
       return new Ack();
     }
     sent.add((Report) message);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dev.sluice.rdma.transfer.PeerAddress;
+import dev.sluice.spark.locate.DirectoryMessage.Details;
 import dev.sluice.spark.locate.DirectoryMessage.MemoryLimits;
 import dev.sluice.spark.locate.DirectoryMessage.PeerBlocks;
 import dev.sluice.spark.locate.DirectoryMessage.PeerFallbacks;
@@ -22,6 +23,7 @@ import dev.sluice.spark.ui.SluiceUpdate.QueuePairs;
 import dev.sluice.spark.ui.SluiceUpdate.SlowPeer;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class ExecutorStatesTest {
@@ -56,7 +58,7 @@ class ExecutorStatesTest {
   void anExecutorIsDescribedByItsReports() {
     states.accept(started("1"));
     states.accept(new Report("1", -5, "verbs mlx5_0", COUNTERS));
-    states.accept(new ReadTimes("1", 3, List.of(0L, 3L), List.of()));
+    accept("1", new ReadTimes(3, List.of(0L, 3L), List.of()));
     Executor row = states.takeChanged().getFirst();
     assertThat(row.id()).isEqualTo("1");
     assertThat(row.place()).isEqualTo(new Place("verbs", "mlx5_0", "10.0.0.1", "host:4000", ""));
@@ -88,7 +90,7 @@ class ExecutorStatesTest {
   @Test
   void aLostExecutorIsTakenOnceMoreAndItsRequestsStay() {
     states.accept(started("1"));
-    states.accept(new ReadTimes("1", 3, List.of(3L), List.of()));
+    accept("1", new ReadTimes(3, List.of(3L), List.of()));
     assertThat(states.takeChanged()).hasSize(1);
     states.executorLost("1");
     assertThat(states.places()).isEmpty();
@@ -101,10 +103,10 @@ class ExecutorStatesTest {
 
   @Test
   void theSlowestPeerHasTheLargestMedian() {
-    states.accept(new ReadTimes("1", 1, List.of(1L), List.of(reads(7, 900, 1_000))));
-    states.accept(
-        new ReadTimes("2", 1, List.of(1L), List.of(reads(7, 500, 5_000), reads(8, 100, 90_000))));
-    states.accept(new ReadTimes("3", 1, List.of(1L), List.of(reads(7, 100, 7_000))));
+    accept("1", new ReadTimes(1, List.of(1L), List.of(reads(7, 900, 1_000))));
+    accept(
+        "2", new ReadTimes(1, List.of(1L), List.of(reads(7, 500, 5_000), reads(8, 100, 90_000))));
+    accept("3", new ReadTimes(1, List.of(1L), List.of(reads(7, 100, 7_000))));
     assertThat(states.slowPeers())
         .extracting(SlowPeer::peer)
         .containsExactly("executor 7 at host-7", "executor 8 at host-8");
@@ -120,23 +122,29 @@ class ExecutorStatesTest {
   @Test
   void onlyTheNewestReadsOfAPeerCount() {
     for (int reader = 1; reader < 5; reader++) {
-      states.accept(
-          new ReadTimes("" + reader, 1, List.of(1L), List.of(reads(7, 1, 2), reads(8, 10, 20))));
+      accept("" + reader, new ReadTimes(1, List.of(1L), List.of(reads(7, 1, 2), reads(8, 10, 20))));
     }
     nowNanos += ExecutorStates.MAX_AGE_NANOS;
-    states.accept(new ReadTimes("5", 1, List.of(1L), List.of(reads(7, 500, 600))));
+    accept("5", new ReadTimes(1, List.of(1L), List.of(reads(7, 500, 600))));
     assertThat(states.slowPeers().getFirst().peer()).startsWith("executor 8");
     nowNanos++;
-    states.accept(new ReadTimes("5", 2, List.of(2L), List.of(reads(7, 500, 600))));
+    accept("5", new ReadTimes(2, List.of(2L), List.of(reads(7, 500, 600))));
     assertThat(states.slowPeers())
         .extracting(SlowPeer::peer, SlowPeer::readers, peer -> peer.reads().p50Micros())
         .containsExactly(
             tuple("executor 7 at host-7", 1, 500L), tuple("executor 8 at host-8", 4, 10L));
   }
 
-  private static PeerFallbacks fallbacks(String reader, long peer7, long others) {
+  private void accept(String executorId, ReadTimes times) {
+    states.accept(new Details(executorId, Optional.of(times), new PeerFallbacks(0, List.of(), 0)));
+  }
+
+  private void accept(String executorId, PeerFallbacks fallbacks) {
+    states.accept(new Details(executorId, Optional.empty(), fallbacks));
+  }
+
+  private static PeerFallbacks fallbacks(long peer7, long others) {
     return new PeerFallbacks(
-        reader,
         peer7 + 1 + others,
         List.of(
             new PeerBlocks("executor 7 at host-7", "LATE", peer7),
@@ -146,10 +154,10 @@ class ExecutorStatesTest {
 
   @Test
   void fallbacksByPeerAreSumsWithKeys() {
-    states.accept(fallbacks("1", 10, 0));
-    states.accept(fallbacks("1", 12, 3));
-    states.accept(fallbacks("1", 11, 0)); // older
-    states.accept(fallbacks("2", 20, 4));
+    accept("1", fallbacks(10, 0));
+    accept("1", fallbacks(12, 3));
+    accept("1", fallbacks(11, 0)); // older
+    accept("2", fallbacks(20, 4));
     assertThat(states.peerFallbacks())
         .containsExactly(
             new PeerFallback("executor 7 at host-7", "LATE", 32, "spark.shuffle.rdma.read.hedge"),
@@ -160,7 +168,7 @@ class ExecutorStatesTest {
 
   @Test
   void fallbacksOfALostExecutorStay() {
-    states.accept(fallbacks("1", 10, 5));
+    accept("1", fallbacks(10, 5));
     List<PeerFallback> before = states.peerFallbacks();
     states.executorLost("1");
     assertThat(states.peerFallbacks()).isEqualTo(before).hasSize(3);
@@ -168,8 +176,7 @@ class ExecutorStatesTest {
 
   @Test
   void aReasonOfANewerVersionHasNoKey() {
-    states.accept(
-        new PeerFallbacks("1", 4, List.of(new PeerBlocks("executor 7 at h", "HUNGRY", 4)), 0));
+    accept("1", new PeerFallbacks(4, List.of(new PeerBlocks("executor 7 at h", "HUNGRY", 4)), 0));
     assertThat(states.peerFallbacks())
         .containsExactly(new PeerFallback("executor 7 at h", "HUNGRY", 4, ""));
   }
@@ -182,7 +189,7 @@ class ExecutorStatesTest {
       for (int peer = 0; peer < 1_000; peer++) {
         counted.add("executor " + peer, "PEER", peer == 500 ? 2 : 1);
       }
-      states.accept(counted.largest(String.valueOf(reader), FallbacksByPeer.MAX_REPORTED));
+      accept(String.valueOf(reader), counted.largest(FallbacksByPeer.MAX_REPORTED));
     }
     List<PeerFallback> rows = states.peerFallbacks();
     assertThat(rows).hasSize(11);
@@ -195,7 +202,7 @@ class ExecutorStatesTest {
   void aPeerWithFewReadsIsLast() {
     PeerReads once =
         new PeerReads(new PeerAddress("9", "host-9", 4000), 1, 1_000, 800_000, 800_000);
-    states.accept(new ReadTimes("1", 1, List.of(1L), List.of(once, reads(7, 100, 200))));
+    accept("1", new ReadTimes(1, List.of(1L), List.of(once, reads(7, 100, 200))));
     assertThat(states.slowPeers())
         .extracting(SlowPeer::peer)
         .containsExactly("executor 7 at host-7", "executor 9 at host-9");
@@ -203,8 +210,7 @@ class ExecutorStatesTest {
 
   @Test
   void aPeerThatIsGoneIsNotSlow() {
-    states.accept(
-        new ReadTimes("1", 1, List.of(1L), List.of(reads(7, 900, 1_000), reads(8, 100, 200))));
+    accept("1", new ReadTimes(1, List.of(1L), List.of(reads(7, 900, 1_000), reads(8, 100, 200))));
     states.executorLost("7");
     assertThat(states.slowPeers())
         .extracting(SlowPeer::peer)
@@ -224,7 +230,7 @@ class ExecutorStatesTest {
   @Test
   void aNodeDaemonIsNamedByItsAddress() {
     PeerAddress node = new PeerAddress("f00-1", "host-5", 7077);
-    states.accept(new ReadTimes("1", 1, List.of(1L), List.of(new PeerReads(node, 1, 1, 1, 1))));
+    accept("1", new ReadTimes(1, List.of(1L), List.of(new PeerReads(node, 1, 1, 1, 1))));
     assertThat(states.slowPeers())
         .extracting(SlowPeer::peer)
         .containsExactly("node daemon at host-5:7077");

@@ -23,18 +23,15 @@ class FallbacksByPeerTest {
     fallbacks.add("b", "LATE", 7);
     fallbacks.add("a", "PEER", 1);
     fallbacks.add("a", "LATE", 5);
-    assertThat(fallbacks.largest("1", 2))
+    assertThat(fallbacks.largest(2))
         .isEqualTo(
             new PeerFallbacks(
-                "1",
-                16,
-                List.of(new PeerBlocks("a", "LATE", 8), new PeerBlocks("b", "LATE", 7)),
-                1));
+                16, List.of(new PeerBlocks("a", "LATE", 8), new PeerBlocks("b", "LATE", 7)), 1));
   }
 
   @Test
   void withoutFallbacksThereIsNothing() {
-    assertThat(fallbacks.largest("1", 2)).isEqualTo(new PeerFallbacks("1", 0, List.of(), 0));
+    assertThat(fallbacks.largest(2)).isEqualTo(new PeerFallbacks(0, List.of(), 0));
   }
 
   @Test
@@ -55,7 +52,7 @@ class FallbacksByPeerTest {
         counted.get();
       }
     }
-    PeerFallbacks all = fallbacks.largest("1", 10);
+    PeerFallbacks all = fallbacks.largest(10);
     assertThat(all.sequence()).isEqualTo((long) threads * pairs);
     assertThat(all.otherBlocks())
         .isEqualTo(all.sequence() - all.largest().stream().mapToLong(PeerBlocks::blocks).sum());
@@ -68,7 +65,7 @@ class FallbacksByPeerTest {
     for (int peer = 0; peer < 100_000; peer++) {
       fallbacks.add("executor " + peer, "NOT_REGISTERED", 2);
     }
-    PeerFallbacks all = fallbacks.largest("1", Integer.MAX_VALUE);
+    PeerFallbacks all = fallbacks.largest(Integer.MAX_VALUE);
     assertThat(all.largest())
         .hasSizeLessThanOrEqualTo(2 * FallbacksByPeer.MAX_PAIRS)
         .startsWith(new PeerBlocks("first", "LATE", 1_000));

@@ -6,11 +6,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.codahale.metrics.Gauge;
 import com.codahale.metrics.Histogram;
 import com.codahale.metrics.MetricRegistry;
+import dev.sluice.spark.locate.DirectoryMessage.Details;
+import dev.sluice.spark.locate.DirectoryMessage.PeerFallbacks;
 import dev.sluice.spark.locate.DirectoryMessage.ReadTimes;
 import dev.sluice.spark.locate.DirectoryMessage.Report;
 import dev.sluice.spark.locate.OtherVersions;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
@@ -49,8 +52,16 @@ class MetricsSourceTest {
   void theDriverShowsTheLatenciesOfAllExecutorsAndKeepsThoseOfLostOnes() {
     Histogram latency = sums.getHistograms().get("read-latency-micros");
     assertThat(latency.getCount()).isZero();
-    states.accept(new ReadTimes("1", 98, List.of(0L, 98L), List.of()));
-    states.accept(new ReadTimes("2", 2, List.of(0L, 0L, 0L, 2L), List.of()));
+    states.accept(
+        new Details(
+            "1",
+            Optional.of(new ReadTimes(98, List.of(0L, 98L), List.of())),
+            new PeerFallbacks(0, List.of(), 0)));
+    states.accept(
+        new Details(
+            "2",
+            Optional.of(new ReadTimes(2, List.of(0L, 0L, 0L, 2L), List.of())),
+            new PeerFallbacks(0, List.of(), 0)));
     assertThat(latency.getCount()).isEqualTo(100);
     assertThat(latency.getSnapshot().getMedian()).isEqualTo(1);
     assertThat(latency.getSnapshot().get99thPercentile()).isEqualTo(3);
