@@ -29,7 +29,7 @@ final class OpeningReader implements NodeReader {
   private final CompletableFuture<NodeReader> opened = new CompletableFuture<>();
 
   OpeningReader(Opener opener) {
-    Thread thread = new Thread(() -> open(opener), "sluice-open");
+    Thread thread = new Thread(() -> open(opener), "sluice-reader");
     thread.setDaemon(true);
     thread.start();
   }

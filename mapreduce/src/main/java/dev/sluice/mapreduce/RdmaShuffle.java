@@ -222,7 +222,7 @@ public final class RdmaShuffle<K, V> implements ShuffleConsumerPlugin<K, V>, Exc
    */
   private void closeReader() {
     if (reader != null && closing == null) {
-      Thread thread = new Thread(reader::close, "sluice-close");
+      Thread thread = new Thread(reader::close, "sluice-reader");
       thread.setDaemon(true);
       thread.start();
       closing = thread;
