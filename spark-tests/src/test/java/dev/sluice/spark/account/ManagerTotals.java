@@ -3,7 +3,10 @@ package dev.sluice.spark.account;
 
 import dev.sluice.spark.RdmaShuffleManager;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.executor.ShuffleReadMetrics;
 import org.apache.spark.shuffle.ShuffleManager;
@@ -35,19 +38,37 @@ public final class ManagerTotals {
    * @return the counters then, or at the deadline
    */
   public static Totals settled(ShuffleManager manager, long blocks) {
+    boolean counts =
+        manager instanceof RdmaShuffleManager
+            && !SparkEnv.get().conf().get("spark.shuffle.rdma.provider", "auto").equals("off");
+    return settled(() -> of(manager), totals -> !counts || totals.blocks() >= blocks);
+  }
+
+  /**
+   * Waits for the counters of another manager that is built on {@code RdmaShuffle}. It may not
+   * count local blocks.
+   *
+   * @param counters the manager's
+   * @param remoteBlocks how many blocks of other executors were read, summed over all tasks
+   * @return the counters then, or at the deadline
+   */
+  public static Totals settled(Supplier<Map<String, Long>> counters, long remoteBlocks) {
+    return settled(
+        () -> new Totals(counters.get()),
+        totals -> totals.read() + totals.fallback() >= remoteBlocks);
+  }
+
+  private static Totals settled(Supplier<Totals> present, Predicate<Totals> condition) {
     long deadline = System.nanoTime() + SETTLE_TIMEOUT.toNanos();
-    Totals totals = of(manager);
-    while (manager instanceof RdmaShuffleManager
-        && !SparkEnv.get().conf().get("spark.shuffle.rdma.provider", "auto").equals("off")
-        && totals.blocks() < blocks
-        && System.nanoTime() - deadline < 0) {
+    Totals totals = present.get();
+    while (!condition.test(totals) && System.nanoTime() - deadline < 0) {
       try {
         TimeUnit.MILLISECONDS.sleep(50);
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
         return totals;
       }
-      totals = of(manager);
+      totals = present.get();
     }
     return totals;
   }

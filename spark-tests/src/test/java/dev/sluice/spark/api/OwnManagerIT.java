@@ -3,11 +3,11 @@ package dev.sluice.spark.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.spark.account.Totals;
+import dev.sluice.spark.account.ManagerTotals;
 import dev.sluice.spark.examples.ArrivalOrderShuffleManager;
 import dev.sluice.spark.scenarios.KnownShuffle;
 import dev.sluice.spark.scenarios.LocalCluster;
-import java.time.Duration;
+import dev.sluice.spark.scenarios.PathAssert;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.apache.spark.SparkEnv;
@@ -19,17 +19,14 @@ import scala.Tuple2;
 final class OwnManagerIT {
   private static final KnownShuffle DATA = KnownShuffle.SMALL;
   private static final int PARTITIONS = 8;
-  private static final Duration SETTLE = Duration.ofSeconds(10);
 
   @Test
-  void anotherManagerReadsByTheClient() throws Exception {
+  void anotherManagerReadsByTheClient() {
     try (LocalCluster cluster = start("soft")) {
       assertThat(KnownShuffle.answerOf(DATA.repartitioned(cluster.context(), PARTITIONS)))
           .isEqualTo(DATA.answer());
-      Totals totals = totals(cluster);
-      assertThat(totals.read()).isPositive().isEqualTo(cluster.metrics().remoteBlocks());
-      assertThat(totals.readBytes()).isEqualTo(cluster.metrics().remoteBytes());
-      assertThat(totals.fallbackByReason()).isEmpty();
+      PathAssert.allRead(
+          cluster, ManagerTotals.settled(manager()::totals, cluster.metrics().remoteBlocks()));
     }
   }
 
@@ -60,7 +57,7 @@ final class OwnManagerIT {
   }
 
   @Test
-  void withoutRdmaItHasSparksOwnParts() throws Exception {
+  void withoutRdmaItHasSparksOwnParts() {
     try (LocalCluster cluster = start("off")) {
       assertThat(KnownShuffle.answerOf(DATA.repartitioned(cluster.context(), PARTITIONS)))
           .isEqualTo(DATA.answer());
@@ -79,17 +76,5 @@ final class OwnManagerIT {
 
   private static ArrivalOrderShuffleManager manager() {
     return (ArrivalOrderShuffleManager) SparkEnv.get().shuffleManager();
-  }
-
-  /** Waits until the executors have reported all blocks that Spark counted. */
-  private static Totals totals(LocalCluster cluster) throws InterruptedException {
-    long blocks = cluster.metrics().remoteBlocks();
-    long deadline = System.nanoTime() + SETTLE.toNanos();
-    Totals totals = new Totals(manager().totals());
-    while (totals.blocks() < blocks && System.nanoTime() - deadline < 0) {
-      Thread.sleep(50);
-      totals = new Totals(manager().totals());
-    }
-    return totals;
   }
 }

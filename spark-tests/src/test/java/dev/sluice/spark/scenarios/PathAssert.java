@@ -11,7 +11,15 @@ public final class PathAssert {
 
   /** Every block from another executor was READ, and there were some. */
   public static void allRead(LocalCluster cluster) {
-    Totals totals = cluster.totals();
+    allRead(cluster, cluster.totals());
+  }
+
+  /**
+   * The same of another manager that is built on {@code RdmaShuffle}.
+   *
+   * @param totals what the manager counted
+   */
+  public static void allRead(LocalCluster cluster, Totals totals) {
     assertThat(totals.fallbackByReason()).isEmpty();
     assertThat(totals.read())
         .as("%s", cluster.metrics())
