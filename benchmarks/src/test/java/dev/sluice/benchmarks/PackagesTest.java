@@ -33,7 +33,8 @@ class PackagesTest {
           "spark-tests",
           "cluster-tests",
           "chaos",
-          "benchmarks");
+          "benchmarks",
+          "examples/comet");
 
   /** Modules that only put jars of others together. */
   private static final Set<String> WITHOUT_CLASSES =
