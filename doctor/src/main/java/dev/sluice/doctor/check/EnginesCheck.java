@@ -14,12 +14,17 @@ import java.util.Locale;
 record EnginesCheck(SparkSettings settings) implements Check {
   private static final String COMET = "spark.comet.enabled";
   private static final String COMETS_SHUFFLE = "spark.comet.exec.shuffle.enabled";
+
+  /** Name of that key since Comet 1.2, which takes the older one as well. */
+  private static final String COMETS_SHUFFLE_SINCE_1_2 = "spark.comet.shuffle.enabled";
+
   private static final String GLUTEN = "spark.gluten.enabled";
   private static final String PUSH = "spark.shuffle.push.enabled";
   private static final String ENGINES = "docs/other-engines.md";
 
   /** Switches of engines and modes. */
-  static final List<String> SWITCHES = List.of(COMET, COMETS_SHUFFLE, GLUTEN, PUSH);
+  static final List<String> SWITCHES =
+      List.of(COMET, COMETS_SHUFFLE, COMETS_SHUFFLE_SINCE_1_2, GLUTEN, PUSH);
 
   /** Keys whose values name the classes of engines. */
   private static final List<String> PLACES =
@@ -33,7 +38,7 @@ record EnginesCheck(SparkSettings settings) implements Check {
   @Override
   public List<Finding> findings() {
     List<Finding> findings = new ArrayList<>();
-    if (isThere("comet") && settings.isOn(COMET, true) && settings.isOn(COMETS_SHUFFLE, true)) {
+    if (isThere("comet") && settings.isOn(COMET, true) && cometShuffles()) {
       findings.add(comet());
     }
     if (isThere("gluten") && settings.isOn(GLUTEN, true)) {
@@ -60,12 +65,25 @@ record EnginesCheck(SparkSettings settings) implements Check {
         .anyMatch(names -> names.toLowerCase(Locale.ROOT).contains(part));
   }
 
-  /** Comet turns all of itself off where its shuffle is on and another manager is set. */
-  private static Finding comet() {
+  private boolean cometShuffles() {
+    return settings.isOn(COMETS_SHUFFLE, true) && settings.isOn(COMETS_SHUFFLE_SINCE_1_2, true);
+  }
+
+  /**
+   * Comet turns all of itself off where its shuffle is on, unless the manager's class extends that
+   * of Comet.
+   */
+  private Finding comet() {
+    String forComet = Installation.FOR_COMET;
+    if (settings.get(Installation.MANAGER).filter(forComet::equals).isPresent()) {
+      return Finding.ok("comet", "DataFusion Comet's exchanges are READ by " + forComet);
+    }
     return Finding.warn(
             "comet",
-            "DataFusion Comet's own shuffle is on: Comet turns itself off with Sluice's manager",
-            "set %s=false, which keeps its other operators (%s)".formatted(COMETS_SHUFFLE, ENGINES))
+            "DataFusion Comet's own shuffle is on: Comet turns itself off with %s"
+                .formatted(Installation.OURS),
+            "set %s=false, which keeps its other operators, or %s=%s with its jar (%s)"
+                .formatted(COMETS_SHUFFLE, Installation.MANAGER, forComet, ENGINES))
         .mendedBy(FixLine.setting(COMETS_SHUFFLE, "false"));
   }
 

@@ -24,6 +24,9 @@ public record Installation(List<Path> jars, SparkSettings settings, Optional<Pat
   /** Class of Sluice's shuffle manager. */
   public static final String OURS = "dev.sluice.spark.RdmaShuffleManager";
 
+  /** Class of the shuffle manager for DataFusion Comet, which has a jar of its own. */
+  static final String FOR_COMET = "dev.sluice.spark.comet.CometRdmaShuffleManager";
+
   /** Key of the jars of an application. */
   public static final String JARS = "spark.jars";
 
@@ -91,6 +94,11 @@ public record Installation(List<Path> jars, SparkSettings settings, Optional<Pat
             ? CLASS_PATHS.stream().map(this::setting)
             : Stream.empty();
     return Stream.of(installed().stream(), ofAll, classPaths).flatMap(places -> places).findFirst();
+  }
+
+  /** Returns true if the application's shuffle manager is one of Sluice's. */
+  boolean hasOurManager() {
+    return manager().filter(name -> name.equals(OURS) || name.equals(FOR_COMET)).isPresent();
   }
 
   /** Returns an archive or an image that may have the jar, in words; empty if none is set. */

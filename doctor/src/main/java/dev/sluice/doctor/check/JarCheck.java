@@ -3,7 +3,6 @@ package dev.sluice.doctor.check;
 
 import dev.sluice.doctor.Finding;
 import java.util.List;
-import java.util.Optional;
 
 /**
  * Check that applications which the settings give Sluice's shuffle manager find its jar, and one
@@ -27,7 +26,7 @@ record JarCheck(Installation installation) implements Check {
                   "remove all but one from SPARK_HOME/jars")
               .with("jars", installed));
     }
-    if (!installation.manager().equals(Optional.of(Installation.OURS))) {
+    if (!installation.hasOurManager()) {
       return List.of(); // ManagerCheck names the jar together with the manager.
     }
     return List.of(

@@ -66,8 +66,8 @@ record ManagerCheck(Installation installation) implements Check {
   }
 
   private Finding named(String manager) {
-    if (manager.equals(OURS)) {
-      return Finding.ok(name(), OURS);
+    if (installation.hasOurManager()) {
+      return Finding.ok(name(), manager);
     }
     String lower = manager.toLowerCase(Locale.ROOT);
     if (SPARKS.contains(lower)) {

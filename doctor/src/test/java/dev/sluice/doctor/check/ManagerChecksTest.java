@@ -146,7 +146,25 @@ class ManagerChecksTest {
                 assertThat(finding.lines())
                     .containsExactly(FixLine.setting("spark.comet.exec.shuffle.enabled", "false")));
     assertThat(engines(text + "\nspark.comet.exec.shuffle.enabled FALSE\n")).isEmpty();
+    assertThat(engines(text + "\nspark.comet.shuffle.enabled false\n")).isEmpty();
     assertThat(engines(text + "\nspark.comet.enabled false\n")).isEmpty();
+  }
+
+  /** It extends Comet's, and needs the same jar as ours. */
+  @Test
+  void theManagerForCometIsRight() throws Exception {
+    String manager = "dev.sluice.spark.comet.CometRdmaShuffleManager";
+    assertThat(manager(manager).level()).isEqualTo(Level.OK);
+    String text = "spark.shuffle.manager " + manager + "\n";
+    assertThat(only(new JarCheck(installation(settings(text)))).lines()).containsExactly(JAR_LINE);
+    assertThat(engines(text))
+        .singleElement()
+        .satisfies(
+            finding -> assertThat(finding.level()).isEqualTo(Level.OK),
+            finding -> assertThat(finding.said()).contains(manager));
+    assertThat(engines("spark.plugins org.apache.spark.CometPlugin\n"))
+        .singleElement()
+        .satisfies(finding -> assertThat(finding.set()).contains(manager));
   }
 
   @ParameterizedTest

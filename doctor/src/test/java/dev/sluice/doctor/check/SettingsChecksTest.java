@@ -178,6 +178,7 @@ class SettingsChecksTest {
         "spark.shuffle.push.enabled",
         "spark.comet.enabled",
         "spark.comet.exec.shuffle.enabled",
+        "spark.comet.shuffle.enabled",
         "spark.gluten.enabled"
       })
   void aSwitchIsTrueOrFalse(String key) throws Exception {
