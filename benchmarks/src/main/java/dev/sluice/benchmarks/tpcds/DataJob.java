@@ -13,7 +13,6 @@ import java.io.PrintStream;
 import java.lang.invoke.MethodHandles;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -21,8 +20,10 @@ import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
+import org.apache.hadoop.fs.Path;
 import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.sql.Column;
@@ -38,11 +39,16 @@ import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.types.VarcharType;
 
 /**
- * The driver process that generates the tables. One task generates each table and writes it as
- * Parquet, with the conversions of Spark's GenTPCDSData. {@link TpcdsData} starts it and waits for
- * its end. One thread of a pool writes each table.
+ * The driver that generates the tables and writes them as Parquet, with the conversions of Spark's
+ * GenTPCDSData. {@link TpcdsData} starts it and waits for its end; on a cluster, spark-submit does.
+ * One thread of a pool writes each table.
+ *
+ * @param target directory of the tables
+ * @param scale scale factor: 1 for about 1 GB in all tables
+ * @param parts number of tasks that generate a table of 1,000,000 rows or more, as the generator
+ *     counts them; one task generates any other table
  */
-record DataJob(SparkSession spark, Path target) {
+public record DataJob(SparkSession spark, Path target, double scale, int parts) {
   /** Tables that are generated first, because they take longest. */
   private static final Set<String> LARGE =
       Set.of("store_sales", "store_returns", "catalog_sales", "catalog_returns", "inventory");
@@ -51,17 +57,19 @@ record DataJob(SparkSession spark, Path target) {
   private static final long ROWS_OF_A_FILE = 1_000_000;
 
   /**
-   * @param arguments target directory, and the number of tables at a time
+   * @param arguments directory of the tables (as a Hadoop path), scale, and number of tasks for a
+   *     large table
    */
   public static void main(String[] arguments) throws Exception {
     PrintStream out = AnsweringProcess.claimOutput();
-    Path target = Path.of(arguments[0]);
-    int parallelism = Integer.parseInt(arguments[1]);
+    Path target = new Path(arguments[0]);
+    double scale = Double.parseDouble(arguments[1]);
+    int parts = Integer.parseInt(arguments[2]);
     List<String> tables = new ArrayList<>(TableColumns.byTable().keySet());
     tables.sort((a, b) -> Boolean.compare(LARGE.contains(b), LARGE.contains(a)));
     try (SparkSession spark = SparkSession.builder().getOrCreate();
-        ExecutorService threads = Executors.newFixedThreadPool(parallelism)) {
-      DataJob job = new DataJob(spark, target);
+        ExecutorService threads = Executors.newFixedThreadPool(tables.size())) {
+      DataJob job = new DataJob(spark, target, scale, parts);
       List<Future<?>> writes = new ArrayList<>();
       for (String table : tables) {
         writes.add(threads.submit(() -> job.write(table)));
@@ -81,7 +89,7 @@ record DataJob(SparkSession spark, Path target) {
         .select(columns)
         .write()
         .option("maxRecordsPerFile", ROWS_OF_A_FILE)
-        .parquet(target.resolve(table).toString());
+        .parquet(new Path(target, table).toString());
   }
 
   private Dataset<Row> text(String table, StructType schema) {
@@ -89,11 +97,14 @@ record DataJob(SparkSession spark, Path target) {
     for (StructField field : schema.fields()) {
       text = text.add(field.name(), DataTypes.StringType);
     }
-    JavaRDD<Row> rows =
-        JavaSparkContext.fromSparkContext(spark.sparkContext())
-            .parallelize(List.of(table), 1)
-            .flatMap(name -> Dsdgen.rows(name, TpcdsData.SCALE).map(DataJob::row).iterator());
-    return spark.createDataFrame(rows, text);
+    return spark.createDataFrame(rows(spark, table, scale, parts), text);
+  }
+
+  /** Generates in tasks, which cannot have the session. */
+  private static JavaRDD<Row> rows(SparkSession spark, String table, double scale, int parts) {
+    return JavaSparkContext.fromSparkContext(spark.sparkContext())
+        .parallelize(IntStream.rangeClosed(1, parts).boxed().toList(), parts)
+        .flatMap(part -> Dsdgen.rows(table, scale, part, parts).map(DataJob::row).iterator());
   }
 
   private static Row row(List<String> values) {
@@ -128,15 +139,22 @@ record DataJob(SparkSession spark, Path target) {
     private Dsdgen() {}
 
     /**
-     * Generates a table's rows while they are iterated: columns as text, null or empty for a null
+     * Generates rows of a table while they are iterated: columns as text, null or empty for a null
      * value, as Spark reads dsdgen's output. Tables of returns are generated as by {@code dsdgen
-     * -table}, which generates the sales again.
+     * -table}, which generates the sales again. The first part has all rows of a small table.
      *
      * @param scale scale factor: 1 for about 1 GB in all tables
+     * @param part number of this part, from 1
+     * @param parts number of parts into which the table is split
      */
-    static Stream<List<String>> rows(String table, double scale) {
+    static Stream<List<String>> rows(String table, double scale, int part, int parts) {
       Table generated = Table.getTable(table);
-      Session session = Session.getDefaultSession().withScale(scale).withTable(generated);
+      Session session =
+          Session.getDefaultSession()
+              .withScale(scale)
+              .withTable(generated)
+              .withParallelism(parts)
+              .withChunkNumber(part);
       Results results = Results.constructResults(generated, session);
       return StreamSupport.stream(results.spliterator(), false)
           .map(rows -> rows.getFirst().stream().map(Dsdgen::asRead).toList());

@@ -52,7 +52,8 @@ final class TpcdsData {
             Shuffle.STOCK,
             new ClusterConf(EXECUTORS, 1, MEMORY_MB, "off", Map.of()),
             tables.toString(),
-            Integer.toString(EXECUTORS));
+            Integer.toString(SCALE),
+            "1");
     publish(tables, directory());
     Directories.delete(temporary);
   }
