@@ -4,9 +4,11 @@ package dev.sluice.benchmarks.tpcds;
 import dev.sluice.benchmarks.tpcds.Answer.GoldenAnswer;
 import dev.sluice.testkit.Resource;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,6 +38,13 @@ record Query(String name) {
       }
     }
     return List.copyOf(queries);
+  }
+
+  /** Returns the queries of a list such as "q1,q14a", in which "all" stands for all queries. */
+  static List<Query> listed(String names) {
+    return Arrays.stream(names.split(","))
+        .flatMap(name -> name.equals("all") ? all().stream() : Stream.of(new Query(name)))
+        .toList();
   }
 
   /** Returns why Spark's suite does not check this query by its golden answer; null if it does. */

@@ -2,13 +2,13 @@
 package dev.sluice.benchmarks.tpcds;
 
 import dev.sluice.benchmarks.Benchmark;
-import dev.sluice.benchmarks.SluiceTotals;
+import dev.sluice.benchmarks.tpcds.QueryJob.QueryResults;
 import dev.sluice.benchmarks.tpcds.TpcdsReport.ProcessResult;
-import dev.sluice.benchmarks.tpcds.TpcdsReport.ProcessResult.QueryAttempt;
 import dev.sluice.benchmarks.tpcds.TpcdsReport.ProcessResult.QueryResult;
 import dev.sluice.testkit.AnsweringProcess;
 import dev.sluice.testkit.DriverProcess;
 import dev.sluice.testkit.DriverProcess.ClusterConf;
+import dev.sluice.testkit.JsonFile;
 import dev.sluice.testkit.Shuffle;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -141,36 +141,43 @@ public final class TpcdsCommand extends Benchmark {
       throws IOException, InterruptedException {
     String warehouse = directory.resolve("warehouse").toUri().toString();
     Map<String, String> conf = Map.of("spark.sql.warehouse.dir", warehouse);
+    Path results = directory.resolve("results.json");
     AnsweringProcess driver =
         new DriverProcess(directory)
             .start(
                 QueryJob.class,
                 shuffle,
                 new ClusterConf(EXECUTORS, 1, MEMORY_MB, "auto", conf),
-                TpcdsData.directory().toString());
-    return new QueryProcess(shuffle, driver, new LinkedHashMap<>());
+                TpcdsData.directory().toString(),
+                Integer.toString(TpcdsData.SCALE),
+                QueryJob.STANDARD_INPUT,
+                results.toString());
+    return new QueryProcess(shuffle, driver, results, new LinkedHashMap<>());
   }
 
   /**
    * A driver process that runs queries on request.
    *
    * @param driver a {@link QueryJob}
-   * @param results results so far by query
+   * @param results file of its results
+   * @param answers results so far by query
    */
   private record QueryProcess(
-      Shuffle shuffle, AnsweringProcess driver, SequencedMap<String, QueryResult> results) {
+      Shuffle shuffle,
+      AnsweringProcess driver,
+      Path results,
+      SequencedMap<String, QueryResult> answers) {
     /** Runs a query once more, unless it has had a problem. */
     void run(String query) throws IOException, InterruptedException {
-      QueryResult result =
-          results.computeIfAbsent(query, _ -> new QueryResult(query, new ArrayList<>()));
-      if (result.problem() == null) {
-        result.attempts().add(driver.ask(query, QueryAttempt.class));
+      QueryResult earlier = answers.get(query);
+      if (earlier == null || earlier.problem() == null) {
+        answers.put(query, driver.ask(query, QueryResult.class));
       }
     }
 
     /** Describes the last query's result. */
     String last() {
-      QueryResult result = results.lastEntry().getValue();
+      QueryResult result = answers.lastEntry().getValue();
       String how =
           result.problem() == null ? "%.2f s".formatted(result.last().seconds()) : result.problem();
       return "%s %s: %s".formatted(result.query(), shuffle.label(), how);
@@ -178,9 +185,9 @@ public final class TpcdsCommand extends Benchmark {
 
     /** Ends the process and returns its results. */
     ProcessResult end(int round) throws IOException, InterruptedException {
-      SluiceTotals totals = driver.ask(QueryJob.TOTALS, SluiceTotals.class);
       driver.end();
-      return new ProcessResult(shuffle, round, List.copyOf(results.values()), totals);
+      QueryResults all = JsonFile.read(results, QueryResults.class);
+      return new ProcessResult(shuffle, round, all.queries(), all.totals());
     }
   }
 }

@@ -137,10 +137,11 @@ record TpcdsReport(List<String> queries, List<ProcessResult> processes) {
     }
 
     /**
-     * One repetition of a query, which {@link QueryJob} sends to the command as JSON.
+     * One repetition of a query in {@link QueryJob}.
      *
      * @param seconds time from the query's text to the answer's text; 0 if it failed
-     * @param cpuSeconds CPU time of the executor processes meanwhile; 0 if it failed
+     * @param cpuSeconds CPU time of the executor processes meanwhile; 0 if it failed, or on a
+     *     cluster, where they are not children of the driver
      * @param rows number of rows of its answer
      * @param answer {@link Answer#digest} of its answer; null if it failed
      * @param problem failure, or difference from the golden answer; null if there is none, or no
@@ -154,8 +155,8 @@ record TpcdsReport(List<String> queries, List<ProcessResult> processes) {
         @Nullable String problem) {}
 
     /**
-     * Results of one query in one driver process. {@link TpcdsCommand} adds the attempts; the list
-     * is not changed after its process has ended.
+     * Results of one query in one driver process, which {@link QueryJob} sends to the command as
+     * JSON. It adds the attempts.
      *
      * @param query name of the query
      * @param attempts repetitions in order, at least one

@@ -28,6 +28,14 @@ class QueryTest {
   }
 
   @Test
+  void aListMayNameAllQueries() {
+    assertThat(Query.listed("q14a,q1,q14a"))
+        .extracting(Query::name)
+        .containsExactly("q14a", "q1", "q14a");
+    assertThat(Query.listed("all,all")).hasSize(206).startsWith(new Query("q1"));
+  }
+
+  @Test
   void aGoldenAnswerHasASchemaAndRows() {
     GoldenAnswer golden = new Query("q96").golden();
 
