@@ -8,6 +8,7 @@ import dev.sluice.spark.verbs.Pods.Mode;
 import dev.sluice.verbs.Cable;
 import dev.sluice.verbs.NeedsRdmaDevice;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -90,6 +91,46 @@ final class PodPortsIT {
           .anySatisfy(port -> assertThat(port).contains("rxe8:1", SECOND, "own address"));
       assertThat(result.findings("fail", ".*")).as(result.output()).isEmpty();
     }
+  }
+
+  @ParameterizedTest
+  @EnumSource(Mode.class)
+  void podsReadFromEachOtherByAdaptersOfTheirMacvlanInterfaces(Mode mode) throws Exception {
+    try (Pods pods = new Pods(mode)) {
+      addPodsOfTwoNodes(pods);
+      pods.addRdma("pod", "rxe7", "net1");
+      pods.addRdma("other", "rxe8", "net1");
+      Result result = doctor.read("pod", FIRST, "other", SECOND, Map.of());
+      assertThat(result.findings("ok", "port"))
+          .as(result.output())
+          .anySatisfy(port -> assertThat(port).contains("rxe8:1", SECOND, "own address"));
+      assertThat(result.findings("fail", ".*")).as(result.output()).isEmpty();
+    }
+  }
+
+  /** Adapters of the nodes have GIDs for the pods' addresses, but soft-RoCE READs fail. */
+  @Test
+  void macvlanInterfacesOfTheNodesAdaptersHaveGids() throws Exception {
+    try (Pods pods = new Pods(Mode.SHARED)) {
+      addPodsOfTwoNodes(pods);
+      pods.addRdma("node", "rxe7", "eth0");
+      pods.addRdma("other-node", "rxe8", "eth0");
+      Result result = doctor.read("pod", FIRST, "other", SECOND, Map.of());
+      assertThat(result.findings("ok", "port"))
+          .as(result.output())
+          .anySatisfy(port -> assertThat(port).contains("rxe8:1", SECOND, "own address"));
+      assertThat(result.findings("fail", "peer")).as(result.output()).hasSize(1);
+    }
+  }
+
+  /** Two nodes at a cable, each with a pod that has a macvlan interface of the node's end. */
+  private static void addPodsOfTwoNodes(Pods pods) throws Exception {
+    for (String namespace : List.of("node", "pod", "other-node", "other")) {
+      pods.add(namespace);
+    }
+    pods.join("eth0", "node", "198.19.0.1", "other-node", "198.19.0.2");
+    pods.addMacvlan("node", "eth0", "pod", "net1", FIRST);
+    pods.addMacvlan("other-node", "eth0", "other", "net1", SECOND);
   }
 
   /** The executors' addresses are in a network that both pods have and that has no RDMA. */

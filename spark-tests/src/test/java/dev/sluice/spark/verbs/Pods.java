@@ -128,6 +128,16 @@ final class Pods implements AutoCloseable {
     run(command("ip -n %s link set %s up", pod, device));
   }
 
+  /** Gives a pod a macvlan interface of a node's network device, as Multus does. */
+  void addMacvlan(String node, String parent, String pod, String device, String address)
+      throws IOException, InterruptedException {
+    run(
+        command(
+            "ip -n %s link add link %s name %s netns %s type macvlan mode bridge",
+            node, parent, device, pod));
+    bringUp(pod, device, address);
+  }
+
   /** Makes an RDMA device of a network device of a pod. */
   void addRdma(String pod, String rdma, String device) throws IOException, InterruptedException {
     run(command("ip netns exec %s rdma link add %s type rxe netdev %s", pod, rdma, device));
