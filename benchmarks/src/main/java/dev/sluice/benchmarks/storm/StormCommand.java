@@ -63,6 +63,7 @@ public final class StormCommand extends Benchmark {
       problems.addAll(rounds.problems());
       if (rounds.problems().isEmpty()) {
         rows.addAll(rounds.comparisons());
+        out().println("device  " + rounds.devices());
       }
     }
     StormRounds.growth(rows).ifPresent(rows::add);

@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.Collectors;
 
 /**
  * Results of a case, with the check that they are valid, and their rows. {@link StormRunner} fills
@@ -72,6 +73,14 @@ final class StormRounds {
   /** Returns the reasons why the results are worthless; empty if they are valid. */
   List<String> problems() {
     return List.copyOf(problems);
+  }
+
+  /** Returns the different devices of Sluice's executors, each with its provider. */
+  String devices() {
+    return requireNonNull(results.get(Shuffle.SLUICE)).stream()
+        .map(result -> result.totals().devices())
+        .distinct()
+        .collect(Collectors.joining("; "));
   }
 
   String name() {
