@@ -274,20 +274,11 @@ link_spark() {
   mv "$3.new" "$3"
 }
 
-# Replaces this process by a main class of a module. With --spark or --java among the arguments,
-# drivers, executors and the main class itself run on that Spark version and that JDK.
-#   exec_program MODULE HEAP CLASS [ARGUMENT...]   HEAP is the JVM's option, or empty
-exec_program() {
-  local module=$1 heap=$2 target=$root/$1/target spark=4.2 java='' argument previous=''
+# Builds missing jars of a module, and exports the places of its jar, of Spark's jars and of Sluice's.
+#   prepare_program MODULE [SPARK]   SPARK is the version of the jars, if it is not the one of the modules
+prepare_program() {
+  local module=$1 spark=${2:-4.2} target=$root/$1/target
   local used=(testkit shuffle-manager doctor node-server block-server rdma-net verbs)
-  shift 2
-  for argument in "$@"; do
-    [[ $argument != --spark=* ]] || spark=${argument#*=}
-    [[ $previous != --spark ]] || spark=$argument
-    [[ $argument != --java=* ]] || java=${argument#*=}
-    [[ $previous != --java ]] || java=$argument
-    previous=$argument
-  done
   find_data
   [[ $module != benchmarks ]] || used+=(verbs-tools examples/verbs yarn-service mapreduce mapreduce-reader)
   build_jars "$module" "${used[@]}"
@@ -306,6 +297,22 @@ exec_program() {
     export SLUICE_TOOLS_CLASSPATH
     SLUICE_TOOLS_CLASSPATH=$(tools_classpath)
   fi
+}
+
+# Replaces this process by a main class of a module. With --spark or --java among the arguments,
+# drivers, executors and the main class itself run on that Spark version and that JDK.
+#   exec_program MODULE HEAP CLASS [ARGUMENT...]   HEAP is the JVM's option, or empty
+exec_program() {
+  local module=$1 heap=$2 spark='' java='' argument previous=''
+  shift 2
+  for argument in "$@"; do
+    [[ $argument != --spark=* ]] || spark=${argument#*=}
+    [[ $previous != --spark ]] || spark=$argument
+    [[ $argument != --java=* ]] || java=${argument#*=}
+    [[ $previous != --java ]] || java=$argument
+    previous=$argument
+  done
+  prepare_program "$module" "$spark"
   local columns program_home=$JAVA_HOME
   columns=$(terminal_columns 2)
   if [[ $java ]]; then
