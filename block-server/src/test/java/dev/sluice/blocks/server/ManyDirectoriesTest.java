@@ -139,7 +139,8 @@ class ManyDirectoriesTest {
     for (long mapId : mapIds) {
       disks.add(SlowFile.inPlaceOf(files(mapId).index()));
     }
-    Stager stager = new Stager(domain, registry, 4L * Stager.MAX_REQUEST_BYTES, 8, () -> 0, TestTimer.TIMER);
+    Stager stager =
+        new Stager(domain, registry, 4L * Stager.MAX_REQUEST_BYTES, 8, () -> 0, TestTimer.TIMER);
     BlockingQueue<Object> answers = new LinkedBlockingQueue<>();
     List<Partitions> all =
         LongStream.of(mapIds).mapToObj(mapId -> new Partitions(mapId, 0, 1)).toList();
