@@ -282,7 +282,7 @@ final class JobNode {
     return all;
   }
 
-  /** Locates map outputs by what the node knows of them now. */
+  /** Locates map outputs by the tables that the node has now. */
   private List<RemotePartition> located(PeerAddress peer, long[] mapIds, int partition)
       throws NodeReadException, InterruptedException {
     List<RemotePartition> located = new ArrayList<>();
