@@ -113,7 +113,7 @@ final class JobNodeTest {
   /** Map outputs whose tables the daemon knows: those that it has told the location of. */
   private final Set<Long> known = ConcurrentHashMap.newKeySet();
 
-  /** Whether the daemon has registered the map outputs that it knows; else it stages them. */
+  /** True if the daemon has registered the map outputs that it knows. Otherwise it stages them. */
   private boolean registers = true;
 
   /** The last one is repeated. */
