@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.spark.account.Totals;
 import dev.sluice.spark.deployment.Deployment.Result;
 import dev.sluice.spark.other.OtherJava;
+import dev.sluice.spark.other.SmallProgram;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,7 +14,6 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
 import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
-import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -102,20 +102,7 @@ final class MixedJavaLongIT {
 
   /** Compiles and packs {@link #PROGRAM}. */
   private Path program() throws IOException {
-    Path source = Files.writeString(directory.resolve("Program.java"), PROGRAM);
-    int status =
-        ToolProvider.getSystemJavaCompiler()
-            .run(
-                null,
-                null,
-                null,
-                "--release",
-                "17",
-                "-proc:none",
-                "-cp",
-                System.getProperty("java.class.path"),
-                source.toString());
-    assertThat(status).isZero();
+    SmallProgram.compile(PROGRAM, directory);
     Path jar = directory.resolve("program.jar");
     try (JarOutputStream out = new JarOutputStream(Files.newOutputStream(jar))) {
       out.putNextEntry(new JarEntry("Program.class"));

@@ -11,7 +11,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import javax.tools.ToolProvider;
 import org.apache.spark.launcher.JavaModuleOptions;
 import org.apache.spark.package$;
 import org.junit.jupiter.api.BeforeEach;
@@ -76,22 +75,7 @@ final class OtherSparkIT {
 
   @BeforeEach
   void compile() throws IOException {
-    Path source = Files.writeString(dir.resolve("Program.java"), PROGRAM);
-    int status =
-        ToolProvider.getSystemJavaCompiler()
-            .run(
-                null,
-                null,
-                null,
-                "--release",
-                "17",
-                "-proc:none",
-                "-cp",
-                System.getProperty("java.class.path"),
-                "-d",
-                dir.toString(),
-                source.toString());
-    assertThat(status).isZero();
+    SmallProgram.compile(PROGRAM, dir);
   }
 
   @Test
