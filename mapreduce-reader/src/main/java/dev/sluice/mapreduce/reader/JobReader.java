@@ -79,6 +79,7 @@ final class JobReader implements NodeReader {
       servers = transport(self, secret, options);
     } catch (RuntimeException | Error e) {
       device.thenAccept(Device::close);
+      blocking.shutdown();
       throw e;
     }
     String own = ownNode();
